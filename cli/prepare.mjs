@@ -1,0 +1,172 @@
+/**
+ * What comes before everything on a fresh clone, so plain JavaScript without a dependency: installs what is missing, builds
+ * what is stale, and goes on with `start` or `test`. `npm start`, `npm run build` and `npm test` are this file.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const home = join(dirname(fileURLToPath(import.meta.url)), '..');
+const at = (...path) => join(home, ...path);
+const SOURCES = [
+  'contract',
+  'server',
+  'cli',
+  'mcp',
+  'templates',
+  'web',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+const STAMP = 'dist/.sources';
+
+/** Something to tell, without a stack. */
+class Sentence extends Error {}
+
+main().catch((error) => {
+  process.stderr.write(`${error instanceof Sentence ? error.message : error.stack}\n`);
+  process.exit(1);
+});
+
+async function main() {
+  const [what, ...rest] = process.argv.slice(2);
+  checkNode();
+  // A place without the development dependencies can start what was built before, and build nothing.
+  const stale = what !== 'start' || isStale();
+  if (isMissing(stale)) install();
+  if (isStale() || what === 'build') await build();
+  if (what === 'start') await start(rest);
+  if (what === 'test') await test(rest);
+}
+
+function say(text) {
+  process.stderr.write(`${text}\n`);
+}
+
+function checkNode() {
+  const needed = JSON.parse(readFileSync(at('package.json'), 'utf8')).engines.node.replace(/^>=/, '');
+  const [major, minor] = needed.split('.').map(Number);
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
+  throw new Sentence(
+    `Email Auth needs Node.js ${needed} or newer; this is ${process.versions.node}. Get one from https://nodejs.org and try again.`,
+  );
+}
+
+/** Whether node_modules lacks a package that package-lock.json names, or has another version of it. */
+function isMissing(withDevelopment) {
+  const wanted = packagesOf(at('package-lock.json'));
+  // npm keeps there what it has installed.
+  const installed = packagesOf(at('node_modules/.package-lock.json'));
+  if (!wanted) throw new Sentence('package-lock.json is missing: get the whole repository again.');
+  if (!installed) return true;
+  return Object.entries(wanted).some(([path, { version, optional, dev, devOptional }]) => {
+    if (path === '' || installed[path]?.version === version) return false;
+    // Packages for other systems are not installed, nor development packages by `npm ci --omit=dev`.
+    return installed[path] !== undefined || !(optional || ((dev || devOptional) && !withDevelopment));
+  });
+}
+
+function packagesOf(file) {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : null;
+}
+
+function install() {
+  say('Installing the packages; the first time takes a minute …');
+  let ran = npm('ci');
+  // npm ci refuses a lock file without the optional packages of other systems, which npm itself leaves out when a registry
+  // lacks them. Install takes the same versions.
+  if (ran.status !== 0 && /EUSAGE/.test(ran.stderr)) ran = npm('install', '--no-save');
+  if (ran.status === 0) return;
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/.test(ran.stderr)) {
+    throw new Sentence(
+      "The npm registry cannot be reached, and packages are missing. Connect to the network, or set npm's proxy, and try again.",
+    );
+  }
+  // Beyond its first lines npm explains its usage.
+  throw new Sentence(`npm failed:\n${ran.error ? ran.error.message : ran.stderr.trim().split('\n').slice(0, 12).join('\n')}`);
+}
+
+function npm(...what) {
+  const args = [...what, '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const options = { cwd: home, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' };
+  const program = process.env.npm_execpath;
+  if (program) return spawnSync(process.execPath, [program, ...args], options);
+  return spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
+}
+
+/** Whether dist was built from other sources than those that lie here. */
+function isStale() {
+  return !existsSync(at('dist/cli/main.js')) || !existsSync(at(STAMP)) || readFileSync(at(STAMP), 'utf8') !== hashOfSources();
+}
+
+function hashOfSources() {
+  const hash = createHash('sha256');
+  for (const path of SOURCES) addToHash(hash, path);
+  return hash.digest('hex');
+}
+
+function addToHash(hash, path) {
+  const state = statSync(at(path), { throwIfNoEntry: false });
+  if (state?.isDirectory()) for (const name of readdirSync(at(path)).sort()) addToHash(hash, join(path, name));
+  if (state?.isFile() && !/\.test\.tsx?$/.test(path)) hash.update(`${path}\n`).update(readFileSync(at(path)));
+}
+
+/** Leaves in dist what the sources say and nothing else. The stamp goes first and comes last: a build that was cut off is begun anew. */
+async function build() {
+  say('Building …');
+  const stamp = hashOfSources();
+  const fresh = at(`node_modules/.cache/emailauth/${process.pid}`);
+  rmSync(at(STAMP), { force: true });
+  try {
+    await Promise.all([
+      run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh]),
+      run('vite/bin/vite.js', ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']),
+    ]);
+    renameSync(at('dist/web'), join(fresh, 'web'));
+    rmSync(at('dist'), { recursive: true, force: true });
+    renameSync(fresh, at('dist'));
+    writeFileSync(at(STAMP), stamp);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Runs a program of a package; what it writes is shown when it fails. */
+function run(program, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [at('node_modules', program), ...args], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code) =>
+      code === 0 ? resolve() : reject(new Sentence(`The build failed in ${program.split('/')[0]}:\n${output.trim()}`)),
+    );
+  });
+}
+
+/** In this very process: Ctrl-C has one less to pass through. */
+async function start(args) {
+  const main = at('dist/cli/main.js');
+  process.argv = [process.argv[0], main, 'start', ...args];
+  await import(pathToFileURL(main).href);
+}
+
+async function test(args) {
+  const findBrowser = () =>
+    spawnSync(process.execPath, ['--import', 'tsx', 'test/find-browser.ts'], { cwd: home, stdio: 'ignore' }).status === 0;
+  if (!findBrowser()) {
+    say('Getting a browser for the tests (playwright install chromium) …');
+    spawnSync(process.execPath, [at('node_modules/playwright/cli.js'), 'install', 'chromium'], { cwd: home, stdio: 'inherit' });
+  }
+  const child = spawn(process.execPath, ['test/run.mjs', ...args], { cwd: home, stdio: 'inherit' });
+  child.on('close', (code) => process.exit(code === null ? 1 : code));
+}

@@ -1,0 +1,84 @@
+import type { ErrorBody, ErrorCode } from './errors.ts';
+import { type Input, type Output, type Route, type RouteName, routes } from './routes.ts';
+
+/** An answer that is not a success. `message` is the sentence of the service. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** `unreachable` when no answer came at all. */
+  readonly code: ErrorCode | 'unreachable';
+  readonly hint: string;
+  readonly field?: string;
+  /** Seconds to wait before the next try. */
+  readonly retryAfter?: number;
+
+  constructor(status: number, body: Partial<ErrorBody>, details: { retryAfter?: number; cause?: unknown } = {}) {
+    super(body.error_description ?? body.error ?? `The service answered ${status}.`, { cause: details.cause });
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = body.code ?? (status === 0 ? 'unreachable' : 'internal');
+    this.hint = body.hint ?? '';
+    this.field = body.field;
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+export type Client = { [Name in RouteName]: (input: Input<Name>, options?: { signal?: AbortSignal }) => Promise<Output<Name>> };
+
+/**
+ * One function for each route of the contract.
+ * @param options.baseUrl origin of the service; empty in the browser, where cookies go along
+ * @param options.fetch another fetch, one that keeps cookies for instance
+ * @throws ApiError for every answer that is not a success and when no answer comes
+ */
+export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
+  const send = options.fetch ?? fetch;
+  const call = async (route: Route, input: Record<string, unknown>, signal?: AbortSignal) => {
+    const { path, rest } = fillPath(route.path, input);
+    const inQuery = route.method === 'GET' || route.method === 'DELETE';
+    let response: Response;
+    try {
+      response = await send(`${options.baseUrl ?? ''}${path}${inQuery ? queryOf(rest) : ''}`, {
+        method: route.method,
+        credentials: 'same-origin',
+        headers: { ...(inQuery ? {} : { 'Content-Type': 'application/json' }), ...options.headers },
+        body: inQuery ? undefined : JSON.stringify(rest),
+        signal,
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
+    }
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
+  };
+  const calls = Object.entries(routes).map(([name, route]) => [
+    name,
+    (input: Record<string, unknown>, more?: { signal?: AbortSignal }) => call(route, input, more?.signal),
+  ]);
+  return Object.fromEntries(calls);
+}
+
+function fillPath(template: string, input: Record<string, unknown>) {
+  const rest = { ...input };
+  const path = template.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const value = encodeURIComponent(String(rest[key]));
+    delete rest[key];
+    return value;
+  });
+  return { path, rest };
+}
+
+function queryOf(input: Record<string, unknown>): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(input)) if (value !== undefined) query.set(key, String(value));
+  return query.size > 0 ? `?${query}` : '';
+}
+
+function errorBody(text: string): Partial<ErrorBody> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { error: text.slice(0, 200) || undefined };
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Every error that the service can answer: its HTTP status, a sentence for a person and what to do next.
+ * `oauth` is the name that RFC 6749 §5.2 gives the same fault, answered by the OAuth calls.
+ */
+export const errors = {
+  bad_request: { status: 400, message: 'The request is not valid.', hint: 'Correct the named field and send it again.' },
+  bad_json: { status: 400, message: 'The body is not a JSON object.', hint: 'Send a JSON object with Content-Type: application/json.' },
+  bad_email: { status: 400, message: 'Please enter a valid email address', hint: 'Give one address such as name@example.com.' },
+  bad_domain: {
+    status: 400,
+    message: 'Please enter a valid domain (e.g., example.com)',
+    hint: 'Give the root domain only: no protocol, no subdomain, no path.',
+  },
+  bad_forward_url: {
+    status: 400,
+    message: 'This forward_url cannot be used.',
+    hint: 'Give an absolute https URL on a registered domain, without user info and without a token parameter.',
+  },
+  bad_redirect_uri: {
+    status: 400,
+    message: 'This redirect_uri is not registered for the client.',
+    hint: 'Use exactly a redirect URI of the client.',
+    oauth: 'invalid_request',
+  },
+  unknown_client: { status: 400, message: 'This client_id is not known.', hint: 'Check the client id.', oauth: 'invalid_client' },
+  bad_code: {
+    status: 400,
+    message: 'That code is not right.',
+    hint: 'Type the newest code from the mail, in the browser where you began; after five wrong codes ask for a new mail.',
+  },
+  bad_grant: { status: 400, message: 'The code is invalid, used or expired.', hint: 'Begin the sign-in again.', oauth: 'invalid_grant' },
+  bad_link: {
+    status: 400,
+    message: 'This link is used, expired or not for this address.',
+    hint: 'Check the address, or ask for a new mail.',
+  },
+  sign_in_needed: { status: 401, message: 'You are not signed in.', hint: 'Sign in and try again.' },
+  bad_key: { status: 401, message: 'Invalid or expired credentials. Please try again with magic link.', hint: 'Ask for a sign-in mail.' },
+  bad_token: {
+    status: 401,
+    message: 'The authentication token is invalid or expired. Please try logging in again.',
+    hint: 'Ask for a new sign-in mail.',
+  },
+  bad_password: { status: 401, message: 'Invalid password', hint: 'The password is the setting ADMIN_PASSWORD.' },
+  foreign_origin: {
+    status: 403,
+    message: 'This call is only for the pages of this service.',
+    hint: 'Call it from the same origin, or from a server without an Origin header.',
+  },
+  domain_not_registered: {
+    status: 403,
+    message: 'Email authorisation for this domain is not supported.',
+    hint: 'Register the domain first.',
+  },
+  site_recipients_used_up: {
+    status: 403,
+    message: 'This site has reached its daily number of visitors until its owner confirms it.',
+    hint: 'Its owner signs in once with the linked address, or proves the domain.',
+  },
+  admin_disabled: {
+    status: 403,
+    message: 'The admin page is disabled.',
+    hint: 'The operator sets ADMIN_PASSWORD (15 characters or more).',
+  },
+  not_found: { status: 404, message: 'There is nothing here.', hint: 'Check the address.' },
+  website_not_found: {
+    status: 404,
+    message: 'This website is not registered with your address.',
+    hint: 'Check the list of your websites.',
+  },
+  method_not_allowed: { status: 405, message: 'This address does not take that method.', hint: 'See /openapi.json for the methods.' },
+  domain_taken: {
+    status: 409,
+    message: 'This domain is already registered.',
+    hint: 'If it is yours, prove it: sign in, add it under My Websites and follow the DNS or file proof.',
+  },
+  confirmation_needed: {
+    status: 409,
+    message: 'Confirm this sign-in first.',
+    hint: 'Send the same call with confirm: true once the person agreed.',
+  },
+  too_large: { status: 413, message: 'The request is too large.', hint: 'Send less than 16 KB.' },
+  unsupported_media_type: { status: 415, message: 'The body must be JSON.', hint: 'Send Content-Type: application/json.' },
+  not_proven: {
+    status: 422,
+    message: 'The proof was not found yet.',
+    hint: 'DNS changes can take some minutes; check the record and try again.',
+  },
+  rate_limited: { status: 429, message: 'Too many requests.', hint: 'Wait for the time named in Retry-After.', oauth: 'slow_down' },
+  internal: {
+    status: 500,
+    message: 'Something went wrong on our side.',
+    hint: 'Try again; if it stays, give the operator the reference number.',
+    oauth: 'server_error',
+  },
+  unavailable: {
+    status: 503,
+    message: 'The service is not available for a moment.',
+    hint: 'Try again in a few seconds.',
+    oauth: 'temporarily_unavailable',
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+type ErrorKind = { status: number; message: string; hint: string; oauth?: string };
+
+export type ErrorCode = keyof typeof errors;
+
+/** The JSON body of every answer that is not a success. `error` is the sentence; on OAuth calls it is RFC 6749's name and the sentence is `error_description`. */
+export type ErrorBody = { error: string; code: ErrorCode; hint: string; error_description?: string; field?: string; reference?: string };
+
+/** A fault with a code of the catalogue; the one place that answers errors turns it into status and body. */
+export class Fault extends Error {
+  readonly code: ErrorCode;
+  /** Input field the fault is about. */
+  readonly field?: string;
+  /** Seconds to wait, for `Retry-After`. */
+  readonly retryAfter?: number;
+
+  constructor(code: ErrorCode, details: { message?: string; field?: string; retryAfter?: number; cause?: unknown } = {}) {
+    super(details.message ?? errors[code].message, { cause: details.cause });
+    this.name = 'Fault';
+    this.code = code;
+    this.field = details.field;
+    this.retryAfter = details.retryAfter;
+  }
+
+  get status(): number {
+    return errors[this.code].status;
+  }
+}

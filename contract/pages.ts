@@ -1,0 +1,44 @@
+import type { LanguageCode } from './languages.ts';
+
+/**
+ * Every page of the web app and the Vite entry that shows it. The server answers these paths with 200 and any other
+ * page with the 404 page; a trailing `*` stands for one more segment.
+ */
+export const pages = {
+  '/auth': 'signin',
+  '/domain-auth': 'signin',
+  '/auth/callback': 'signin',
+  '/legacy-auth': 'signin',
+  '/auth/link': 'signin',
+  '/': 'portal',
+  '/developer': 'portal',
+  '/developer-email-auth': 'portal',
+  '/webservices/email-auth': 'portal',
+  '/webservices/email-auth/register': 'portal',
+  '/webservices/email-auth/register/success': 'portal',
+  '/tos': 'portal',
+  '/privacy': 'portal',
+} as const;
+
+export type PageEntry = (typeof pages)[keyof typeof pages];
+
+/** Id of the JSON data block in signin.html that holds a SignInBoot. */
+export const BOOT_ELEMENT = 'boot';
+
+/** What the server writes into the sign-in page, so that it needs no further request before its first paint. */
+export type SignInBoot = {
+  language: LanguageCode;
+  /** Text by key (`auth.welcome`, …) in `language`. */
+  texts: Record<string, string>;
+  /** What the visitor signs in to, when the address names a forward_url or a link. */
+  target:
+    | { kind: 'portal' }
+    | { kind: 'site'; domain: string; displayHost: string }
+    | { kind: 'unsupported'; host: string; reason: 'not_registered' | 'bad_forward_url' };
+  /** On /auth/link: the mailed link that was opened. */
+  link?:
+    | { state: 'open'; secret: string; maskedEmail: string }
+    /** A native client's link: the page goes to `redirectUrl` by itself and says that the window may be closed. */
+    | { state: 'native'; redirectUrl: string }
+    | { state: 'used' | 'expired' | 'invalid' };
+};

@@ -1,0 +1,65 @@
+/** Limits and input rules that every program shares; their sentences are the product's. */
+
+/** Life of a mailed link and its code, in seconds. */
+export const ATTEMPT_SECONDS = 600;
+/** Life of a site's token, in seconds. */
+export const TOKEN_SECONDS = 3600;
+/** How often a code may be tried. */
+export const CODE_TRIES = 5;
+/** Remembered accounts a browser keeps, newest first. */
+export const REMEMBERED_ACCOUNTS = 5;
+/** Life of the cookies that only help the page, in seconds (3650 days). */
+export const HINT_COOKIE_SECONDS = 3650 * 86_400;
+/** The client id of the portal's own sign-in screen. */
+export const WEB_CLIENT_ID = 'emailauth_demo_client';
+/** The client id of the command line (a native client, RFC 8252). */
+export const CLI_CLIENT_ID = 'emailauth_cli';
+
+export const EMAIL_MESSAGE = 'Please enter a valid email address';
+export const domainMessage = (example: string) => `Please enter a valid domain (e.g., ${example})`;
+
+const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const HOST_LABELS = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
+// Characters that `new URL` would drop or read as something other than a host name.
+const NOT_IN_HOST = /[\s\p{Cc}\p{Cf}/\\?#@:%[\],;<>"'`|^{}()]/u;
+
+/**
+ * The one normal form of a mail address: NFC, ASCII local part in lower case, domain as A-label (RFC 5890), at most 254 bytes.
+ * @returns the address, or null when it is not one plain address
+ */
+export function normalEmail(input: string): string | null {
+  const text = input.normalize('NFC').replace(/^[ \t]+|[ \t]+$/g, '');
+  const parts = text.split('@');
+  if (parts.length !== 2) return null;
+  const local = parts[0].toLowerCase();
+  const domain = normalHost(parts[1]);
+  if (!domain || !LOCAL_PART.test(local) || local.length > 64) return null;
+  const email = `${local}@${domain}`;
+  return email.length <= 254 ? email : null;
+}
+
+/**
+ * A host name in lower case with A-labels (RFC 5890), with at least two labels.
+ * @returns the name, or null for an address literal, a single label or anything that is no host name
+ */
+export function normalHost(input: string): string | null {
+  if (input === '' || input.length > 253 || NOT_IN_HOST.test(input) || input.endsWith('.')) return null;
+  try {
+    const host = new URL(`http://${input}`).hostname;
+    return HOST_LABELS.test(host) && host.length <= 253 ? host : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The mailbox behind an address: its `+tag` is left out, so that one mailbox has one limit. */
+export function mailboxOf(email: string): string {
+  const [local, domain] = email.split('@');
+  return `${local.split('+')[0] || local}@${domain}`;
+}
+
+/** An address that can be shown to somebody who has not proved to own it: `j•••@example.com`. */
+export function maskEmail(email: string): string {
+  const [local, domain] = email.split('@');
+  return `${local[0]}•••@${domain}`;
+}

@@ -1,0 +1,157 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ConfigError, isLoopback, readConfig, settings } from './config.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'emailauth-config-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+const read = (env: Record<string, string> = {}) => readConfig({ DATA_DIR: dataDir, ...env });
+const production = { NODE_ENV: 'production', SMTP_URL: 'smtp://mail.example:25' };
+
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    read(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('nothing set is local mode', () => {
+  expect(read()).toMatchObject({
+    mode: 'local',
+    host: '127.0.0.1',
+    port: 3000,
+    publicUrl: 'http://localhost:3000',
+    secure: false,
+    databaseUrl: null,
+    smtpUrl: null,
+    mailFrom: 'Email Auth <no-reply@localhost>',
+    dkim: null,
+    trustProxy: 0,
+    workers: 1,
+    logLevel: 'info',
+    metricsToken: null,
+    dnsServers: null,
+  });
+});
+
+test('local mode makes its secrets once and keeps them from others', () => {
+  const first = read();
+  const second = read();
+  expect(second.secretKey).toEqual(first.secretKey);
+  expect(second.adminPassword).toBe(first.adminPassword);
+  expect(first.secretKey.length).toBeGreaterThanOrEqual(32);
+  expect(first.adminPassword?.length).toBeGreaterThanOrEqual(15);
+  for (const name of ['secret-key', 'admin-password']) expect(statSync(join(dataDir, name)).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(dataDir, 'secret-key'), 'utf8').trim()).toBe(first.secretKey.toString());
+});
+
+test.each([
+  [{ NODE_ENV: 'production' }, 'production'],
+  [{ PUBLIC_URL: 'https://auth.example.com' }, 'production'],
+  [{ PUBLIC_URL: 'https://localhost.example.com' }, 'production'],
+  [{ PUBLIC_URL: 'http://127.0.0.1:4000' }, 'local'],
+  [{ PUBLIC_URL: 'http://[::1]:4000' }, 'local'],
+  [{ PUBLIC_URL: 'http://auth.localhost:4000' }, 'local'],
+  [{ NODE_ENV: 'test' }, 'local'],
+])('%o is %s', (env, mode) => {
+  expect(read({ SMTP_URL: 'smtp://mail.example', ...env }).mode).toBe(mode);
+});
+
+test('production listens on every address and has no admin password of its own making', () => {
+  const config = read({ ...production, PUBLIC_URL: 'https://auth.example.com/' });
+  expect(config).toMatchObject({
+    host: '0.0.0.0',
+    publicUrl: 'https://auth.example.com',
+    secure: true,
+    adminPassword: null,
+    mailFrom: 'Email Auth <no-reply@auth.example.com>',
+  });
+});
+
+test('every fault is reported at once, and no value', () => {
+  const faults = faultsOf({
+    NODE_ENV: 'production',
+    PORT: '70000',
+    PUBLIC_URL: 'auth.example.com/path',
+    DATABASE_URL: 'mysql://root:hidden-1@db',
+    ADMIN_PASSWORD: 'hidden-2',
+    SECRET_KEY: 'hidden-3',
+    WORKERS: '0',
+    LOG_LEVEL: 'loud',
+    DNS_SERVERS: '9.9.9.9,dns.example',
+    DKIM_DOMAIN: 'example.com',
+  });
+  const text = faults.join('\n');
+  for (const name of [
+    'PORT',
+    'PUBLIC_URL',
+    'DATABASE_URL',
+    'ADMIN_PASSWORD',
+    'SECRET_KEY',
+    'WORKERS',
+    'LOG_LEVEL',
+    'DNS_SERVERS',
+    'SMTP_URL',
+    'DKIM_',
+  ])
+    expect(text).toContain(name);
+  expect(text).not.toContain('hidden');
+  expect(new ConfigError(faults).message).toContain('10 settings');
+});
+
+test('SECRET_KEY is required in production with DATABASE_URL', () => {
+  const shared = { ...production, DATABASE_URL: 'postgres://u:p@db/emailauth' };
+  expect(faultsOf(shared).join()).toContain('SECRET_KEY is missing');
+  expect(faultsOf({ ...shared, SECRET_KEY: 'x'.repeat(31) }).join()).toContain('32 bytes');
+  expect(faultsOf({ ...shared, SECRET_KEY: 'x'.repeat(32) })).toEqual([]);
+  expect(faultsOf(production)).toEqual([]);
+});
+
+test('an admin password under 15 characters stops production only', () => {
+  expect(faultsOf({ ...production, ADMIN_PASSWORD: 'x'.repeat(14) })).toHaveLength(1);
+  expect(faultsOf({ ...production, ADMIN_PASSWORD: 'x'.repeat(15) })).toEqual([]);
+  expect(read({ ADMIN_PASSWORD: 'short' }).adminPassword).toBe('short');
+});
+
+test('production behind http is refused, except on loopback', () => {
+  expect(faultsOf({ ...production, PUBLIC_URL: 'http://auth.example.com' })).toHaveLength(1);
+  expect(faultsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toEqual([]);
+});
+
+test.each(['a@b.example', 'Shop <a@b.example>', '"Shop" <a@b.example>'])('sender %s', (sender) => {
+  expect(read({ MAIL_FROM: sender }).mailFrom).toBe(sender);
+});
+
+test.each(['a', 'a@b.example, c@d.example', 'Shop <a@b.example> <c@d.example>', 'Shop\r\nBcc: c@d.example <a@b.example>'])(
+  'no sender %s',
+  (sender) => {
+    expect(faultsOf({ MAIL_FROM: sender })).toHaveLength(1);
+  },
+);
+
+test('a DKIM key is taken as PEM with escaped line ends', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const signed = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 'mail', DKIM_KEY: pem.replaceAll('\n', '\\n') };
+  expect(read(signed).dkim).toEqual({ domainName: 'example.com', keySelector: 'mail', privateKey: pem.trim().concat('\n') });
+  expect(faultsOf({ ...signed, DKIM_KEY: '/no/such/file' })).toHaveLength(1);
+});
+
+test('loopback hosts', () => {
+  expect(['localhost', 'a.localhost', '127.0.0.1', '127.9.9.9', '[::1]'].every(isLoopback)).toBe(true);
+  expect(['localhost.example.com', '127.example.com', '128.0.0.1', '0.0.0.0', '[::2]'].some(isLoopback)).toBe(false);
+});
+
+test('docs/operations.md names every setting', () => {
+  const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  for (const name of Object.keys(settings)) expect(text).toContain(`\`${name}\``);
+});

@@ -1,0 +1,37 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { batched } from './batch.ts';
+
+test('a row alone goes out at once, and what waits goes out together', async () => {
+  const sizes: number[] = [];
+  const double = batched(async (rows: number[]) => {
+    sizes.push(rows.length);
+    await wait(5);
+    return rows.map((row) => row * 2);
+  });
+  const results = await Promise.all(Array.from({ length: 100 }, (_, index) => double(index)));
+  expect(results).toEqual(Array.from({ length: 100 }, (_, index) => index * 2));
+  expect(sizes).toEqual([1, 1, 64, 34]);
+});
+
+test('a row that the database refuses fails alone', async () => {
+  const refuse = batched(async (rows: number[]) => {
+    await wait(1);
+    if (rows.includes(7)) throw Object.assign(new Error('invalid input'), { code: '22021' });
+    return rows;
+  });
+  const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => refuse(index)));
+  expect(results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))).toEqual([7]);
+});
+
+test('when the database is away, nobody begins a wait of their own behind it', async () => {
+  let calls = 0;
+  const away = batched(async (): Promise<number[]> => {
+    calls++;
+    await wait(5);
+    throw new Error('Connection terminated');
+  });
+  const results = await Promise.allSettled(Array.from({ length: 50 }, () => away(1)));
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(calls).toBe(2);
+});

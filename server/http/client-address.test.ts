@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { clientAddressOf, networkOf } from './client-address.ts';
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::ffff', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['unknown', 'unknown'],
+  ['', 'unknown'],
+])('%j counts as %s', (address, network) => expect(networkOf(address)).toBe(network));
+
+const request = (forwarded?: string) =>
+  ({ socket: { remoteAddress: '10.0.0.1' }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
+
+test('without a proxy a forged X-Forwarded-For says nothing', () => {
+  expect(clientAddressOf(request('1.2.3.4'), 0)).toBe('10.0.0.1');
+});
+
+test('behind n proxies the address is the n-th from the right', () => {
+  expect(clientAddressOf(request('9.9.9.9, 1.2.3.4'), 1)).toBe('1.2.3.4');
+  expect(clientAddressOf(request('9.9.9.9, 1.2.3.4, 5.6.7.8'), 2)).toBe('1.2.3.4');
+  expect(clientAddressOf(request(undefined), 1)).toBe('10.0.0.1');
+});

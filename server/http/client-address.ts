@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * The client's address as the limits count it: an IPv4 address, or an IPv6 network of 64 bits.
+ * @param trustProxy number of proxies in front; the address is then the one that many from the right of X-Forwarded-For
+ */
+export function clientAddressOf(request: IncomingMessage, trustProxy: number): string {
+  const peer = request.socket.remoteAddress ?? '';
+  if (trustProxy === 0) return networkOf(peer);
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  return networkOf(forwarded.at(-trustProxy)?.trim() || peer);
+}
+
+/** An IPv4 address as it is, also where it came mapped into IPv6; an IPv6 address by its /64; anything else as `unknown`. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIPv4(plain)) return plain;
+  if (!isIPv6(plain)) return 'unknown';
+  const [head, tail] = plain.split('%')[0].split('::');
+  const left = head ? head.split(':') : [];
+  const right = tail ? tail.split(':') : [];
+  const groups = tail === undefined ? left : [...left, ...Array(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,67 @@
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { Fault } from '../../contract/errors.ts';
+import type { Database } from '../db/database.ts';
+
+/** Hits and seconds of each limit, and what the 429 says. The mails' own limits are part of the sign-in core's request statement. */
+const LIMITS = {
+  registrations: { points: 10, duration: 3600, message: 'Too many registrations from your network. Please wait a little.' },
+  domain_proofs: { points: 30, duration: 3600, message: 'Too many checks of a proof. Please wait a little.' },
+  admin_password: { points: 5, duration: 900, message: 'Too many wrong passwords from your network. Please wait a little.' },
+  admin_password_total: { points: 50, duration: 3600, message: 'Too many wrong passwords. Please wait a little.' },
+  failed_verify: { points: 60, duration: 60, message: 'Too many tokens that are not valid. Please wait a minute.' },
+} as const;
+
+export type LimitName = keyof typeof LIMITS;
+
+/** Limits that all instances share, in PostgreSQL. */
+export type Limits = {
+  /** Counts one. @throws Fault rate_limited */
+  hit(limit: LimitName, key: string): Promise<void>;
+  /** Refuses, without asking the database, whom this process saw over the limit. @throws Fault rate_limited */
+  refuseBlocked(limit: LimitName, key: string): void;
+};
+
+/** @param factor multiplies every limit (100 in local mode, where no mail leaves the machine) */
+export function createLimits(pool: Database['core'], factor: number): Limits {
+  const limiters = new Map<LimitName, RateLimiterPostgres>();
+  const blockedUntil = new Map<string, number>();
+
+  const limiterOf = (limit: LimitName) => {
+    const known = limiters.get(limit);
+    if (known) return known;
+    const { points, duration } = LIMITS[limit];
+    const limiter = new RateLimiterPostgres({
+      storeClient: pool,
+      storeType: 'pool',
+      tableName: 'rate_limits',
+      tableCreated: true,
+      keyPrefix: limit,
+      points: points * factor,
+      duration,
+    });
+    limiters.set(limit, limiter);
+    return limiter;
+  };
+  const refusal = (limit: LimitName, milliseconds: number) =>
+    new Fault('rate_limited', { message: LIMITS[limit].message, retryAfter: Math.max(1, Math.ceil(milliseconds / 1000)) });
+
+  return {
+    hit: async (limit, key) => {
+      try {
+        await limiterOf(limit).consume(key);
+      } catch (refused) {
+        if (!(refused instanceof RateLimiterRes)) throw refused;
+        if (blockedUntil.size > 10_000) blockedUntil.clear();
+        blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
+        throw refusal(limit, refused.msBeforeNext);
+      }
+    },
+    refuseBlocked: (limit, key) => {
+      const until = blockedUntil.get(`${limit} ${key}`);
+      if (until === undefined) return;
+      const left = until - Date.now();
+      if (left > 0) throw refusal(limit, left);
+      blockedUntil.delete(`${limit} ${key}`);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { type Route, routes } from '../../contract/routes.ts';
+import { openApiDocument } from './openapi.ts';
+
+type Operation = { operationId: string; parameters?: { name: string; in: string }[]; requestBody?: object; security?: object[] };
+const document = openApiDocument('https://auth.example', '1.0') as { paths: Record<string, Record<string, Operation>> };
+
+test.each(Object.entries(routes as Record<string, Route>))('%s stands in the document as in the contract', (name, route) => {
+  const operation = document.paths[route.path][route.method.toLowerCase()];
+  expect(operation.operationId).toBe(name);
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+  expect((operation.parameters ?? []).filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name)).toEqual(inPath);
+  expect(operation.security !== undefined).toBe(route.access === 'account');
+});
+
+test('a body is described where one is taken', () => {
+  expect(document.paths['/api/auth/domain-auth'].post.requestBody).toMatchObject({
+    content: {
+      'application/json': { schema: { properties: { email: { type: 'string' }, forward_url: { type: 'string' } }, required: ['email'] } },
+    },
+  });
+  expect(document.paths['/api/verify-token'].get.parameters?.map(({ name }) => name)).toEqual(['token', 'domain']);
+});

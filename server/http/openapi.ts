@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { errors } from '../../contract/errors.ts';
+import { type Route, routes } from '../../contract/routes.ts';
+
+const ErrorAnswer = z
+  .object({
+    error: z.string(),
+    code: z.enum(Object.keys(errors) as [string, ...string[]]),
+    hint: z.string(),
+    field: z.string().optional(),
+    reference: z.string().optional(),
+  })
+  .meta({ id: 'Error' });
+
+/** The OpenAPI 3.1 description of every route of the contract. */
+export function openApiDocument(publicUrl: string, version: string): object {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const [name, route] of Object.entries(routes as Record<string, Route>)) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(name, route) };
+  }
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Email Auth',
+      version,
+      description: 'Passwordless e-mail sign-in for any site.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl }],
+    paths,
+    components: { securitySchemes: { session: { type: 'http', scheme: 'bearer' }, cookie: { type: 'apiKey', in: 'cookie', name: 'sid' } } },
+  });
+}
+
+function operationOf(operationId: string, route: Route) {
+  const input = route.input as z.ZodObject;
+  const pathKeys = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
+  const inPath = Object.fromEntries(pathKeys.map((key) => [key, true as const])) as Record<string, never>;
+  const rest = input.omit(inPath);
+  const inQuery = route.method === 'GET' || route.method === 'DELETE';
+  const hasMore = Object.keys(rest.shape).length > 0;
+  return {
+    operationId,
+    summary: route.summary,
+    ...(route.access === 'account' && { security: [{ session: [] }, { cookie: [] }] }),
+    requestParams: { ...(pathKeys.length > 0 && { path: input.pick(inPath) }), ...(inQuery && hasMore && { query: rest }) },
+    ...(!inQuery &&
+      hasMore && {
+        requestBody: {
+          content: { 'application/json': { schema: rest }, ...(route.oauth && { 'application/x-www-form-urlencoded': { schema: rest } }) },
+        },
+      }),
+    responses: {
+      '200': { description: 'Success', content: { 'application/json': { schema: route.output } } },
+      default: { description: 'A fault, in words', content: { 'application/json': { schema: ErrorAnswer } } },
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import compression from 'compression';
+import express, { type RequestHandler } from 'express';
+import type { LanguageCode } from '../../contract/languages.ts';
+import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import { texts } from '../languages/texts.ts';
+
+// From source and from dist alike, the built web app lies in dist/web of the package.
+const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
+
+const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index.html' };
+
+/** The built web app: its two pages, its files and the hashes of its inline scripts. */
+export type WebApp = {
+  scriptHashes: string[];
+  /** /assets: files whose names hold their hash. */
+  assets: RequestHandler[];
+  /** The sign-in page with its texts and target written in. */
+  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  sendPortal(response: ServerResponse, status: 200 | 404): void;
+};
+
+/** Which entry shows a path, or null where there is no page. */
+export function entryOf(path: string): PageEntry | null {
+  return (pages as Record<string, PageEntry>)[path.length > 1 ? path.replace(/\/$/, '') : path] ?? null;
+}
+
+/** @throws when the web app is not built */
+export function loadWebApp(): WebApp {
+  const html = { signin: readPage('signin'), portal: readPage('portal') };
+  const signInParts = new Map<LanguageCode, { before: string; after: string }>();
+  const partsOf = (language: LanguageCode) => {
+    const known = signInParts.get(language);
+    if (known) return known;
+    const [before, after] = html.signin.replace(/<html lang="\w+"/, `<html lang="${language}"`).split('<!--boot-->');
+    signInParts.set(language, { before, after });
+    return { before, after };
+  };
+  const send = (response: ServerResponse, status: number, body: string) => {
+    response.statusCode = status;
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.end(body);
+  };
+  return {
+    scriptHashes: [...new Set(Object.values(html).flatMap(inlineScriptHashes))],
+    // Pages are not compressed: next to a secret, what a request makes them repeat would tell its length (BREACH).
+    assets: [compression(), express.static(`${webRoot}assets`, { immutable: true, maxAge: '365d', index: false, redirect: false })],
+    sendSignIn: (response, boot) => {
+      const { before, after } = partsOf(boot.language);
+      // `<` would let a text end the script element.
+      const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
+      send(response, 200, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
+    },
+    sendPortal: (response, status) => send(response, status, html.portal),
+  };
+}
+
+function readPage(entry: PageEntry): string {
+  try {
+    return readFileSync(`${webRoot}${files[entry]}`, 'utf8');
+  } catch (cause) {
+    throw new Error('The web app is not built. Run: npm run build', { cause });
+  }
+}
+
+/** CSP Level 3 §2.3.1: the hash of each inline script, as the policy names it. */
+function inlineScriptHashes(html: string): string[] {
+  return [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+}

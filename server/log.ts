@@ -1,0 +1,54 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import type { Config } from './config.ts';
+
+export type Log = Logger;
+
+/** Names under which a secret could reach the log. */
+const SECRETS = ['authorization', 'cookie', 'codeVerifier', 'code_verifier', 'link', 'password', 'secret', 'secretKey', 'token'];
+const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), 'code', 'body.code', 'query.code', 'query.t'];
+
+// Entries wait for a buffer of this size, or this long, so that a busy service does not write line by line.
+const BUFFER_BYTES = 4096;
+const FLUSH_MS = 500;
+
+/**
+ * The service's log: JSON lines on stderr, written without blocking. In local mode on a terminal a line is made for reading.
+ * Secrets are redacted, and of a database error only what names no row is kept.
+ */
+export function createLog(config: Pick<Config, 'logLevel' | 'mode'>): Log {
+  const readable = config.mode === 'local' && process.stderr.isTTY;
+  const options = {
+    level: config.logLevel,
+    base: { pid: process.pid },
+    serializers: { err: withoutRows },
+    redact: { paths: REDACTED, censor: '[secret]' },
+  };
+  if (readable) return pino(options, { write: (line) => void process.stderr.write(readableLine(line)) });
+  return pino(options, pino.destination({ dest: 2, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS }) as DestinationStream);
+}
+
+/** Writes what is still buffered; for the end of the process. */
+export function flushLog(log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    const bounded = setTimeout(resolve, FLUSH_MS);
+    log.flush(() => {
+      clearTimeout(bounded);
+      resolve();
+    });
+  });
+}
+
+// PostgreSQL's `detail` and `where` quote rows and parameters.
+function withoutRows(error: Error): object {
+  const { type, message, stack, code } = stdSerializers.err(error) as unknown as Record<string, unknown>;
+  return { type, message, stack, code };
+}
+
+const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
+
+function readableLine(line: string): string {
+  const { level, time, msg, err, pid: _, ...rest } = JSON.parse(line);
+  const clock = new Date(time).toTimeString().slice(0, 8);
+  const details = Object.entries(rest).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return `${clock} ${LEVELS[level] ?? level} ${msg ?? ''}${details.join('')}${err ? `\n${err.stack ?? err.message}` : ''}\n`;
+}

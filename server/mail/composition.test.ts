@@ -1,0 +1,120 @@
+import PostalMime from 'postal-mime';
+import { expect, test } from 'vitest';
+import { languages } from '../../contract/languages.ts';
+import { compose, type Sender } from './composition.ts';
+import type { Mail, MailKind } from './mail.ts';
+
+const sender: Sender = {
+  name: 'Email Auth',
+  address: 'no-reply@auth.example',
+  publicUrl: 'https://auth.example',
+  messageIdHost: 'auth.example',
+};
+const secrets = { link: `https://auth.example/auth/link?t=${'Ab-_'.repeat(16)}`, code: '012345' };
+const id = '0193b5a0-0000-7000-8000-000000000001';
+
+const mailOf = (parts: Partial<Mail> = {}): Mail => ({
+  id,
+  kind: 'sign_in',
+  recipient: 'ann@example.com',
+  language: 'en',
+  data: { host: 'shop.example' },
+  ...parts,
+});
+
+async function written(
+  mail: Mail,
+  ways: typeof secrets | null = secrets,
+): Promise<{ raw: string; mail: Awaited<ReturnType<typeof PostalMime.parse>> }> {
+  const raw = (await compose(mail.kind, mail.language, sender)).fill(mail, ways);
+  return { raw, mail: await PostalMime.parse(raw) };
+}
+
+test.each(languages)('a sign-in mail in $name names the host and carries link and code in both parts', async ({ code: language }) => {
+  const { raw, mail } = await written(mailOf({ language }));
+  expect(mail.subject).toContain('shop.example');
+  expect(mail.html).toContain(`lang="${language}"`);
+  for (const part of [mail.text, mail.html]) {
+    expect(part).toContain(secrets.link);
+    expect(part).toContain(secrets.code);
+    expect(part).toContain('shop.example');
+    expect(part).toContain('10');
+    expect(part).not.toMatch(/[\ue000-\uf8ff]|undefined/);
+  }
+  expect(mail.text?.split('\n')).toContain(secrets.link);
+  expect(mail.text?.split('\n')).toContain(secrets.code);
+  // Fit for the wire as it stands: ASCII, short lines, CRLF, no dot to double.
+  expect(raw).toMatch(/^[\x20-\x7e\r\n]*\r\n$/);
+  expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  expect(raw).not.toContain('\r\n.');
+  for (const line of raw.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
+});
+
+const kinds: [MailKind, Record<string, string>, boolean][] = [
+  ['sign_in', { host: 'shop.example' }, true],
+  ['portal_sign_in', {}, true],
+  ['registered', { domain: 'shop.example' }, true],
+  ['domain_proven', { domain: 'shop.example' }, false],
+  ['domain_lost', { domain: 'shop.example' }, false],
+];
+
+test.each(kinds)('%s differs in every language and leaves nothing out', async (kind, data, signsIn) => {
+  const texts = new Set<string>();
+  for (const { code: language } of languages) {
+    const { mail } = await written(mailOf({ kind, data, language }), signsIn ? secrets : null);
+    texts.add(`${mail.subject} ${mail.text}`);
+    expect(mail.text).not.toMatch(/[\ue000-\uf8ff]|undefined/);
+    if (data.domain) expect(mail.subject).toContain(data.domain);
+    if (!signsIn) expect(mail.text).toContain('https://auth.example/developer-email-auth');
+  }
+  expect(texts.size).toBe(languages.length);
+});
+
+test('the headers tell that a machine wrote it, and the Message-ID is the mail’s own', async () => {
+  const { mail } = await written(mailOf());
+  const headers = Object.fromEntries(mail.headers.map(({ key, value }) => [key, value]));
+  expect(headers['auto-submitted']).toBe('auto-generated');
+  expect(headers['x-auto-response-suppress']).toBe('All');
+  expect(headers.date).toMatch(/^\w{3}, \d{2} \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/);
+  expect(Math.abs(Date.parse(headers.date) - Date.now())).toBeLessThan(5_000);
+  expect(mail.messageId).toBe(`<${id}@auth.example>`);
+  expect(mail.from).toMatchObject({ name: 'Email Auth', address: 'no-reply@auth.example' });
+  expect(mail.to).toMatchObject([{ address: 'ann@example.com' }]);
+  expect(mail.headers.filter(({ key }) => ['to', 'from', 'subject', 'message-id', 'bcc', 'cc'].includes(key))).toHaveLength(4);
+});
+
+test.each([
+  'shop.example\r\nBcc: eve@example.com',
+  'shop.example Click https://evil.example now',
+  '<b>shop.example</b>',
+  'shop.example/path',
+  '',
+  '"; drop table outbox',
+])('the host %j never gets into a mail', async (host) => {
+  await expect(written(mailOf({ data: { host } }))).rejects.toThrow(/no host name/);
+});
+
+test('a host is shown as its A-label', async () => {
+  const { mail } = await written(mailOf({ data: { host: 'žalia.example' } }));
+  expect(mail.subject).toBe('Sign in to xn--alia-kbb.example');
+});
+
+test.each([
+  'ann@example.com\r\nBcc: eve@example.com',
+  'ann@example.com, eve@example.com',
+  'Ann <ann@example.com>',
+  '"a b"@example.com',
+  'ann',
+])('the recipient %j is refused', async (recipient) => {
+  await expect(written(mailOf({ recipient }))).rejects.toThrow(/no address/);
+});
+
+test('what is filled in is escaped in the HTML and untouched in the text', async () => {
+  const link = `https://auth.example/auth/callback?code=abc&state=${encodeURIComponent('"><img src=x>')}'.x&iss=https%3A%2F%2Fauth.example`;
+  const { mail } = await written(mailOf({ kind: 'portal_sign_in', data: {} }), { ...secrets, link });
+  expect(mail.text).toContain(link);
+  expect(mail.html).toContain('code=abc&amp;state=');
+  expect(mail.html).not.toContain('<img');
+  await expect(written(mailOf(), { ...secrets, link: 'javascript:alert(1)' })).rejects.toThrow(/sound link/);
+  await expect(written(mailOf(), null)).rejects.toThrow(/lacks its/);
+});

@@ -1,0 +1,133 @@
+import type { LanguageCode } from '../../contract/languages.ts';
+import { normalEmail } from '../../contract/rules.ts';
+import { type Mail, type MailKind, type Secrets, shownHost } from './mail.ts';
+import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
+import { domainLost } from './templates/domain-lost.ts';
+import { domainProven } from './templates/domain-proven.ts';
+import { type Letter, type SlotName, slot, splitAtSlots, type Template } from './templates/letter.ts';
+import { portalSignIn } from './templates/portal-sign-in.ts';
+import { registered } from './templates/registered.ts';
+import { signIn } from './templates/sign-in.ts';
+
+const templates: Record<MailKind, Template> = {
+  sign_in: signIn,
+  portal_sign_in: portalSignIn,
+  registered,
+  domain_proven: domainProven,
+  domain_lost: domainLost,
+};
+
+/** Who the mails come from. */
+export type Sender = { name: string; address: string; publicUrl: string; messageIdHost: string };
+
+/** A mail of one kind and language, waiting for its recipient's parts. */
+export type Composition = {
+  /**
+   * @returns the whole message (RFC 5322), ASCII with CRLF line ends
+   * @throws Error when a part is missing or is not in its form; such a mail can never be sent
+   */
+  fill(mail: Mail, secrets: Secrets | null): string;
+};
+
+type Slots = Partial<Record<SlotName, string>>;
+
+const LINK = /^https?:\/\/[\x21-\x7e]{1,4000}$/;
+const CODE = /^\d{6}$/;
+const BOUNDARY = '=_emailauth';
+
+/** Composes a kind of mail in a language: slow, and done once. The HTML is rendered by react-email, imported on first use. */
+export async function compose(kind: MailKind, language: LanguageCode, sender: Sender): Promise<Composition> {
+  const { htmlOf } = await import('./templates/layout.tsx');
+  const letter = templates[kind](language, sender);
+  const subject = splitAtSlots(letter.subject);
+  const text = bodyOf(plainText(letter));
+  const html = bodyOf(await htmlOf(letter, language));
+  const beforeText = [
+    `From: ${mailboxHeader(sender)}`,
+    'Auto-Submitted: auto-generated',
+    'X-Auto-Response-Suppress: All',
+    `Content-Language: ${language}`,
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/alternative; boundary="${BOUNDARY}"`,
+    '',
+    `--${BOUNDARY}`,
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: quoted-printable',
+    '\r\n',
+  ].join('\r\n');
+  const beforeHtml = [
+    `\r\n--${BOUNDARY}`,
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: quoted-printable',
+    '\r\n',
+  ].join('\r\n');
+  const end = `\r\n--${BOUNDARY}--\r\n`;
+
+  return {
+    fill(mail, secrets) {
+      if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('A mail is for something that is no address');
+      const slots = slotsOf(mail, secrets);
+      const headers = [
+        `To: ${mail.recipient}`,
+        `Subject: ${headerText(joined(subject, slots))}`,
+        `Date: ${dateNow()}`,
+        `Message-ID: <${mail.id}@${sender.messageIdHost}>`,
+      ].join('\r\n');
+      return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
+    },
+  };
+}
+
+function plainText({ title, paragraphs, action, codeIntroduction, notes }: Letter): string {
+  const code = codeIntroduction === null ? [] : [codeIntroduction, slot('code')];
+  return [title, ...paragraphs, `${action.label}:\n${action.href}`, ...code, ...notes].join('\n\n');
+}
+
+function slotsOf(mail: Mail, secrets: Secrets | null): Slots {
+  const { host, domain } = mail.data;
+  if (secrets && !(LINK.test(secrets.link) && CODE.test(secrets.code))) throw new Error('A mail has no sound link or code');
+  return {
+    host: host === undefined ? undefined : shownHost(host),
+    domain: domain === undefined ? undefined : shownHost(domain),
+    link: secrets?.link,
+    code: secrets?.code,
+  };
+}
+
+function joined(pieces: string[], slots: Slots): string {
+  return pieces.map((piece, index) => (index % 2 === 0 ? piece : filledSlot(piece, slots))).join('');
+}
+
+function filledSlot(name: string, slots: Slots): string {
+  const value = slots[name as SlotName];
+  if (value === undefined) throw new Error(`A mail lacks its ${name}`);
+  return value;
+}
+
+/** Encodes the fixed text of a body now; each slot gets lines of its own, tied to the text by soft line breaks. */
+function bodyOf(body: string): (slots: Slots, encode: (text: string) => string) => string {
+  const pieces = splitAtSlots(body).map((piece, index) => (index % 2 === 0 ? quotedPrintable(piece) : piece));
+  return (slots, encode) => {
+    const filled: Slots = {};
+    let whole = pieces[0];
+    for (let index = 1; index < pieces.length; index += 2) {
+      const name = pieces[index] as SlotName;
+      filled[name] ??= quotedPrintable(encode(filledSlot(name, slots)));
+      whole += `=\r\n${filled[name]}=\r\n${pieces[index + 1]}`;
+    }
+    return whole;
+  };
+}
+
+let second = 0;
+let date = '';
+
+/** RFC 5322 §3.3; written anew once a second. */
+function dateNow(): string {
+  const now = Math.floor(Date.now() / 1000);
+  if (now !== second) {
+    second = now;
+    date = new Date(now * 1000).toUTCString().replace('GMT', '+0000');
+  }
+  return date;
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createServer, get, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import pino from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createInbox, type Inbox } from './inbox.ts';
+import { inboxRouter } from './inbox-routes.ts';
+import { createMailer } from './mailer.ts';
+
+let dataDir: string;
+let inbox: Inbox;
+let server: Server;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'emailauth-inbox-'));
+  inbox = createInbox({ dataDir });
+  server = createServer(express().use(inboxRouter({ inbox })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function deliver(recipient: string) {
+  const settings = { smtpUrl: null, mailFrom: 'Email Auth <no-reply@auth.example>', dkim: null, publicUrl: 'http://localhost:3000' };
+  const mailer = createMailer({ ...settings, log: pino({ level: 'silent' }), deliver: inbox.deliver });
+  const mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'en', data: { host: 'localhost' } } as const;
+  const outcome = await mailer.send(
+    mail,
+    { link: 'http://localhost:3000/auth/link?t=a123456b', code: '654321' },
+    performance.now() + 5_000,
+  );
+  expect(outcome).toBe('sent');
+  await mailer.close();
+}
+
+type Answer = { status: number; headers: IncomingHttpHeaders; body: string };
+
+function ask(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const { port } = server.address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const request = get({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}`, ...headers } }, (response) => {
+      let body = '';
+      response.on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+    });
+    request.on('error', reject);
+  });
+}
+
+test('programs read the mails as JSON, the newest first, and can ask for one address', async () => {
+  await deliver('ann@example.com');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await deliver('bob@example.com');
+  const all = JSON.parse((await ask('/dev/inbox/messages.json')).body);
+  expect(all.map(({ to }: { to: string }) => to)).toEqual(['bob@example.com', 'ann@example.com']);
+  const [mail] = JSON.parse((await ask('/dev/inbox/messages.json?to=Ann@example.com')).body);
+  expect(mail).toMatchObject({
+    to: 'ann@example.com',
+    subject: 'Sign in to localhost',
+    link: 'http://localhost:3000/auth/link?t=a123456b',
+    code: '654321',
+  });
+  expect(mail.text).toContain('654321');
+});
+
+test('a message is shown as HTML in a sandbox, as text and raw', async () => {
+  await deliver('ann@example.com');
+  const [{ id }] = await inbox.list();
+  const page = await ask(`/dev/inbox/messages/${id}`);
+  expect(page.body).toContain(`src="/dev/inbox/messages/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`);
+  expect(page.headers['content-security-policy']).toContain("script-src 'self'");
+  const html = await ask(`/dev/inbox/messages/${id}/html`);
+  expect(html.headers['content-security-policy']).toMatch(/^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/);
+  expect(html.body).toContain('<base target="_blank">');
+  expect((await ask(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
+    'target="_blank" rel="noreferrer">http://localhost:3000/auth/link',
+  );
+  expect((await ask(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
+});
+
+test('a hostile message cannot write into the page', async () => {
+  await inbox.deliver(
+    Buffer.from(
+      'From: <x@y.example>\r\nTo: "<b>" <a@b.example>\r\nSubject: <script>alert(1)</script>\r\n\r\n<script>alert(2)</script> http://x/"onclick=\r\n',
+    ),
+  );
+  const [{ id }] = await inbox.list();
+  for (const path of [
+    '/dev/inbox',
+    `/dev/inbox/messages/${id}`,
+    `/dev/inbox/messages/${id}?view=text`,
+    `/dev/inbox/messages/${id}?view=raw`,
+  ]) {
+    const { body } = await ask(path);
+    expect(body).not.toContain('<script>');
+    expect(body).not.toContain('"onclick');
+  }
+});
+
+test.each<Record<string, string>>([
+  { Host: 'evil.example' },
+  { Host: 'localhost.evil.example' },
+  { 'X-Forwarded-For': '203.0.113.9' },
+  { Forwarded: 'for=203.0.113.9' },
+])('nothing is there for a request with %j', async (headers) => {
+  await deliver('ann@example.com');
+  for (const path of ['/dev/inbox', '/dev/inbox/messages.json', '/dev/inbox/events', '/dev/inbox/inbox.js']) {
+    expect((await ask(path, headers)).status).toBe(404);
+  }
+});
+
+test.each(['..%2f..%2fetc%2fpasswd', 'x', '0000000000000-00000000-0000-0000-0000-000000000000'])(
+  'the message %s does not exist',
+  async (id) => {
+    expect((await ask(`/dev/inbox/messages/${id}`)).status).toBe(404);
+    expect((await ask(`/dev/inbox/messages/${id}/html`)).status).toBe(404);
+  },
+);
+
+test('a watcher hears of a message that another process took, and old messages go', async () => {
+  let heard = 0;
+  const stop = await inbox.watch(() => {
+    heard++;
+  });
+  const elsewhere = createInbox({ dataDir });
+  for (let n = 0; n < 230; n++) await elsewhere.deliver(Buffer.from(`To: a@b.example\r\nSubject: ${n}\r\n\r\nx\r\n`));
+  await expect.poll(() => heard, { timeout: 5_000 }).toBeGreaterThan(0);
+  stop();
+  expect((await inbox.list()).length).toBe(200);
+  expect((await readdir(join(dataDir, 'inbox'))).length).toBeLessThan(225);
+  expect((await stat(join(dataDir, 'inbox'))).mode & 0o777).toBe(0o700);
+});

@@ -1,0 +1,100 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Inbox } from './inbox.ts';
+import { inboxScript, inboxStyles } from './inbox-assets.ts';
+import { listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';
+
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+// A mail may style itself and open its links in new tabs; it runs nothing and loads nothing.
+const MESSAGE_POLICY =
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+const HEARTBEAT_MS = 20_000;
+
+/** /dev/inbox: the mails of local mode, live, for the person at this machine only. Anybody else is told that nothing is there. */
+export function inboxRouter({ inbox }: { inbox: Inbox }): Router {
+  const router = Router();
+  router.use('/dev/inbox', onlyHere);
+
+  router.get('/dev/inbox', async (_request, response) => {
+    sendPage(response, pageHtml({ messages: await inbox.list(), chosen: null }));
+  });
+
+  router.get('/dev/inbox/messages/:id', async (request, response, next) => {
+    const message = await inbox.find(request.params.id);
+    if (!message) return next('router');
+    const view = viewOf(request.query.view);
+    const raw = view === 'raw' ? ((await inbox.raw(message.id)) ?? '') : '';
+    sendPage(response, pageHtml({ messages: await inbox.list(), chosen: { message, view, raw } }));
+  });
+
+  router.get('/dev/inbox/messages/:id/html', async (request, response, next) => {
+    const message = await inbox.find(request.params.id);
+    if (!message) return next('router');
+    response.set('Content-Security-Policy', MESSAGE_POLICY);
+    response.set('X-Frame-Options', 'SAMEORIGIN');
+    send(response, 'text/html', messageDocument(message));
+  });
+
+  router.get('/dev/inbox/messages.json', async (request, response) => {
+    const to = typeof request.query.to === 'string' ? request.query.to.toLowerCase() : null;
+    const messages = (await inbox.list()).filter((message) => to === null || message.to.toLowerCase() === to);
+    const listed = messages.map(({ id, to, subject, date, text, link, code }) => ({ id, to, subject, date, text, link, code }));
+    send(response, 'application/json', JSON.stringify(listed));
+  });
+
+  router.get('/dev/inbox/list', async (request, response) => {
+    const chosen = typeof request.query.chosen === 'string' ? request.query.chosen : null;
+    send(response, 'text/html', listHtml(await inbox.list(), chosen));
+  });
+
+  router.get('/dev/inbox/events', async (request, response) => {
+    response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }).flushHeaders();
+    const stop = await inbox.watch(() => response.write('data: changed\n\n'));
+    const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS).unref();
+    response.write('data: changed\n\n');
+    request.on('close', () => {
+      clearInterval(heartbeat);
+      stop();
+    });
+  });
+
+  router.get('/dev/inbox/inbox.css', (_request, response) => send(response, 'text/css', inboxStyles));
+  router.get('/dev/inbox/inbox.js', (_request, response) => send(response, 'text/javascript', inboxScript));
+  return router;
+}
+
+/** Lets through only what comes straight from this machine, under one of its own names (a foreign name means DNS rebinding). */
+const onlyHere: RequestHandler = (request, _response, next) => {
+  const forwarded = request.headers.forwarded ?? request.headers['x-forwarded-for'];
+  const here = forwarded === undefined && isLoopbackAddress(request.socket.remoteAddress) && isLoopbackHost(request);
+  if (here) next();
+  else next('router');
+};
+
+function isLoopbackAddress(address: string | undefined): boolean {
+  return address !== undefined && /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/.test(address);
+}
+
+function isLoopbackHost({ headers }: Request): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(headers.host ?? '');
+}
+
+function viewOf(input: unknown): View {
+  return input === 'text' || input === 'raw' ? input : 'html';
+}
+
+function sendPage(response: Response, html: string) {
+  response.set('Content-Security-Policy', PAGE_POLICY);
+  response.set('X-Frame-Options', 'DENY');
+  send(response, 'text/html', html);
+}
+
+function send(response: Response, type: string, body: string) {
+  response.set({
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(body);
+}

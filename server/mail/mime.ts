@@ -1,0 +1,83 @@
+const HEX = Array.from({ length: 256 }, (_, byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`);
+/** RFC 2045 §6.7: at most 76 characters a line, soft line break included, and room for an escaped dot. */
+const LINE = 73;
+
+/**
+ * Quoted-printable (RFC 2045 §6.7) of a text with LF line ends, without a line break at its end.
+ * The result may be followed by a soft line break and more quoted-printable text. No line of it begins with a dot, which
+ * SMTP would have to double (RFC 5321 §4.5.2).
+ */
+export function quotedPrintable(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => fold(/^[\x21-\x7e]*$/.test(line) ? line.replaceAll('=', '=3D') : encodedLine(line)))
+    .join('\r\n');
+}
+
+function encodedLine(line: string): string {
+  const bytes = Buffer.from(line);
+  let encoded = '';
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    const printable = byte > 0x20 && byte < 0x7f && byte !== 0x3d;
+    // White space at the end of a line would be lost on the way.
+    const space = (byte === 0x20 || byte === 0x09) && index < bytes.length - 1;
+    encoded += printable || space ? String.fromCharCode(byte) : HEX[byte];
+  }
+  return encoded;
+}
+
+function fold(encoded: string): string {
+  let folded = '';
+  let start = 0;
+  while (encoded.length - start > LINE) {
+    let end = start + LINE;
+    // An escape of three characters stays whole.
+    if (encoded[end - 1] === '=') end -= 1;
+    else if (encoded[end - 2] === '=') end -= 2;
+    folded += `${undotted(encoded.slice(start, end))}=\r\n`;
+    start = end;
+  }
+  return folded + undotted(encoded.slice(start));
+}
+
+function undotted(line: string): string {
+  return line.startsWith('.') ? `=2E${line.slice(1)}` : line;
+}
+
+/** An unstructured header's value (RFC 5322 §2.2.1): as it is when ASCII, else encoded words (RFC 2047), folded. */
+export function headerText(text: string): string {
+  const clean = text.replace(/\p{Cc}+/gu, ' ');
+  if (/^[\x20-\x7e]*$/.test(clean) && !clean.includes('=?')) return clean.replace(/(.{40,70}) (?=\S)/g, '$1\r\n ');
+  return encodedWords(clean);
+}
+
+/** An address header's value with one mailbox (RFC 5322 §3.4). */
+export function mailboxHeader(mailbox: { name: string; address: string }): string {
+  const name = mailbox.name.replace(/\p{Cc}+/gu, ' ').trim();
+  if (name === '') return mailbox.address;
+  const phrase = /^[\x20-\x7e]*$/.test(name) && !name.includes('=?') ? `"${name.replace(/[\\"]/g, '\\$&')}"` : encodedWords(name);
+  return `${phrase} <${mailbox.address}>`;
+}
+
+function encodedWords(text: string): string {
+  const words: string[] = [];
+  let word = '';
+  for (const character of text) {
+    // 45 bytes become 60 characters of base64; RFC 2047 §2 allows a word 75 in all.
+    if (Buffer.byteLength(word + character) > 45) {
+      words.push(word);
+      word = '';
+    }
+    word += character;
+  }
+  words.push(word);
+  return words.map((part) => `=?utf-8?B?${Buffer.from(part).toString('base64')}?=`).join('\r\n ');
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Text for HTML, in an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]);
+}

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import { createBreaker } from './breaker.ts';
+import type { Mail, Outcome, Secrets } from './mail.ts';
+import type { Mailer } from './mailer.ts';
+import { createOutboxStore, LEASE_SECONDS } from './store.ts';
+
+export type { Mail } from './mail.ts';
+
+/** Gets every owed mail out: at once by `handOver`, and whatever is left over by a sweep that all instances share. */
+export type Outbox = {
+  /** Sends a mail whose row is in the table, leased for FIRST_LEASE_SECONDS. Returns at once and never throws. */
+  handOver(mail: Mail): void;
+  /** Inserts a notice and hands it over. Rejects when the database does; the mail is then not owed. */
+  add(mail: Mail): Promise<void>;
+  /** Begins to sweep. */
+  start(): void;
+  /** Finishes what is being sent, within 8 s, and leaves the rest to the other instances. */
+  stop(): Promise<void>;
+  /** Mails owed, by all instances. */
+  depth(): Promise<number>;
+};
+
+/**
+ * How far in the future `due_at` is when the row of a mail is inserted. It must exceed WAIT_MS and the mailer's time-out
+ * together, so that no two processes ever hold a mail at once.
+ */
+export const FIRST_LEASE_SECONDS = LEASE_SECONDS;
+
+/** How long a mail waits in this process for a connection. */
+const WAIT_MS = 10_000;
+const SWEEP_MS = 1_000;
+const CLAIMED_AT_ONCE = 32;
+/** Between two probes of a mail server that cannot be reached. */
+const PROBE_MS = 5_000;
+/** For what could not be tried: until then the server is probably back, or a connection free. */
+const POSTPONE_SECONDS = 5;
+const STOP_MS = 8_000;
+
+type Parts = {
+  database: Pick<Database, 'core'>;
+  mailer: Mailer;
+  log: Log;
+  /** The way in that a mail carries; null for notices. */
+  secretsOf(mail: Mail): Secrets | null;
+  /** Called once for a mail that the mail server refused for good (5yz), before its row goes. */
+  onRefused(mail: Mail): Promise<void>;
+};
+
+export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Parts): Outbox {
+  const store = createOutboxStore(database.core);
+  const breaker = createBreaker(PROBE_MS);
+  /** What is being sent, or told to the database. */
+  const pending = new Set<Promise<void>>();
+  /** Sent, but their rows could not be deleted yet: never to be sent again. */
+  const sent = new Set<string>();
+  let stopping = false;
+  let sweeping: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let databaseDown = false;
+
+  const track = (work: Promise<void>) => {
+    pending.add(work);
+    work.finally(() => pending.delete(work));
+  };
+
+  const deliver = (mail: Mail, startBy: number) => track(send(mail, startBy).then((outcome) => settle(mail, outcome)));
+
+  const send = async (mail: Mail, startBy: number): Promise<Outcome> => {
+    try {
+      return await mailer.send(mail, secretsOf(mail), startBy);
+    } catch (error) {
+      return { temporary: String(error), connection: false };
+    }
+  };
+
+  const settle = async (mail: Mail, outcome: Outcome) => {
+    if (outcome === 'not_tried') return putOff(mail.id);
+    if (typeof outcome === 'object' && 'temporary' in outcome && outcome.connection) {
+      if (breaker.failed()) log.error({ reason: outcome.temporary }, 'mail: the mail server cannot be reached; mails wait');
+      return putOff(mail.id);
+    }
+    if (breaker.answered()) {
+      log.info('mail: the mail server is back');
+      sweepSoon(0);
+    }
+    if (outcome === 'sent') return forget(mail.id);
+    if ('refused' in outcome) {
+      log.warn({ mail: mail.id, kind: mail.kind, reason: outcome.refused }, 'mail: refused for good');
+      return (await marked(() => onRefused(mail))) ? forget(mail.id) : undefined;
+    }
+    log.debug({ mail: mail.id, kind: mail.kind, reason: outcome.temporary }, 'mail: not taken yet, to be tried again');
+    await marked(() => store.retryLater(mail.id));
+  };
+
+  const putOff = async (id: string) => {
+    await marked(() => store.postpone({ id, seconds: stopping ? 0 : POSTPONE_SECONDS }));
+  };
+
+  const forget = async (id: string) => {
+    sent.add(id);
+    for (let wait = 100; !(await marked(() => store.remove(id))); wait = Math.min(2 * wait, 1_000)) {
+      if (stopping) return;
+      await sleep(wait, undefined, { ref: false });
+    }
+    sent.delete(id);
+  };
+
+  /** Runs what a row or an attempt must be told. When the database cannot, the row's lease ends by itself. */
+  const marked = async (mark: () => Promise<void>): Promise<boolean> => {
+    try {
+      await mark();
+      return true;
+    } catch (error) {
+      log.warn({ error: String(error) }, 'mail: the database could not be told how a mail ended');
+      return false;
+    }
+  };
+
+  const sweep = async () => {
+    while (!stopping && breaker.admits()) {
+      const probing = breaker.isOpen();
+      // The lease may begin at any moment after this one, so the wait is counted from here.
+      const startBy = performance.now() + WAIT_MS;
+      const mails = await store.claim(probing ? 1 : CLAIMED_AT_ONCE);
+      databaseDown = false;
+      for (const mail of mails) if (!sent.has(mail.id)) deliver(mail, startBy);
+      if (probing && mails.length === 0) breaker.unused();
+      if (probing || mails.length < CLAIMED_AT_ONCE) return;
+      while (mailer.waiting() >= CLAIMED_AT_ONCE && !stopping) await sleep(20, undefined, { ref: false });
+    }
+  };
+
+  const sweepSoon = (milliseconds: number) => {
+    if (timer) clearTimeout(timer);
+    timer = stopping ? null : setTimeout(runSweep, milliseconds).unref();
+  };
+
+  const runSweep = () => {
+    sweeping ??= sweep()
+      .catch((error) => {
+        if (!databaseDown) log.warn({ error: String(error) }, 'mail: the sweep could not reach the database');
+        databaseDown = true;
+      })
+      .finally(() => {
+        sweeping = null;
+        sweepSoon(SWEEP_MS);
+      });
+  };
+
+  const handOver = (mail: Mail) => {
+    if (!stopping && breaker.admits()) deliver(mail, performance.now() + WAIT_MS);
+    else track(putOff(mail.id));
+  };
+
+  return {
+    handOver,
+    async add(mail) {
+      await store.insert(mail);
+      handOver(mail);
+    },
+    start: () => sweepSoon(0),
+    async stop() {
+      stopping = true;
+      if (timer) clearTimeout(timer);
+      const finish = async () => {
+        await sweeping;
+        await mailer.close();
+        await Promise.all(pending);
+      };
+      const inTime = new AbortController();
+      await Promise.race([finish().finally(() => inTime.abort()), sleep(STOP_MS, undefined, inTime).catch(() => {})]);
+    },
+    depth: () => store.depth(),
+  };
+}

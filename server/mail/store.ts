@@ -1,0 +1,84 @@
+import type pg from 'pg';
+import { batched } from '../db/batch.ts';
+import type { Mail } from './mail.ts';
+
+/** When a mail that met a temporary refusal is tried again, in seconds after it was asked for. */
+export const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
+/** How long a process that holds a mail has for it, before others may take it over. */
+export const LEASE_SECONDS = 25;
+/** A notice is worth sending for so long. */
+const NOTICE_LIFE = '2 days';
+
+/** The queue of owed mails. Every clock in it is the database's; `due_at` in the future is also the lease of whoever holds the mail. */
+export type OutboxStore = {
+  /** Inserts a notice, leased to the caller. */
+  insert(mail: Mail): Promise<void>;
+  /** Leases up to `limit` mails that are due, oldest first, and deletes what is due and expired. */
+  claim(limit: number): Promise<Mail[]>;
+  /** For mails that are sent, or refused for good. */
+  remove(id: string): Promise<void>;
+  /** To the next time of RETRY_SECONDS. */
+  retryLater(id: string): Promise<void>;
+  /** By some seconds, without counting a try. */
+  postpone(mail: { id: string; seconds: number }): Promise<void>;
+  depth(): Promise<number>;
+};
+
+const CLAIM = `
+with dead as (
+  delete from outbox where id in (
+    select id from outbox where due_at <= now() and expires_at <= now() order by due_at limit 200 for update skip locked)
+),
+due as (
+  select id from outbox where due_at <= now() and expires_at > now() order by due_at limit $1 for update skip locked
+)
+update outbox o set due_at = now() + make_interval(secs => $2)
+from due where o.id = due.id
+returning o.id, o.kind, o.recipient, o.language, o.data`;
+
+const RETRY = `
+update outbox set tries = tries + 1, due_at = coalesce(
+  (select min(created_at + make_interval(secs => s)) from unnest($2::integer[]) s where created_at + make_interval(secs => s) > now() + interval '1 second'),
+  least(expires_at, now() + interval '30 minutes'))
+where id = any($1::uuid[])`;
+
+const POSTPONE = `
+update outbox o set due_at = now() + make_interval(secs => g.seconds)
+from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
+
+export function createOutboxStore(core: pg.Pool): OutboxStore {
+  const remove = batched<string, void>(async (ids) => {
+    await core.query({ name: 'outbox-remove', text: 'delete from outbox where id = any($1::uuid[])', values: [ids] });
+    return [];
+  });
+  const retryLater = batched<string, void>(async (ids) => {
+    await core.query({ name: 'outbox-retry', text: RETRY, values: [ids, RETRY_SECONDS] });
+    return [];
+  });
+  const postpone = batched<{ id: string; seconds: number }, void>(async (mails) => {
+    const values = [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)];
+    await core.query({ name: 'outbox-postpone', text: POSTPONE, values });
+    return [];
+  });
+
+  return {
+    async insert({ id, kind, recipient, language, data }) {
+      await core.query({
+        name: 'outbox-insert',
+        text: `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+          values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), now() + interval '${NOTICE_LIFE}')`,
+        values: [id, kind, recipient, language, JSON.stringify(data), LEASE_SECONDS],
+      });
+    },
+    async claim(limit) {
+      return (await core.query<Mail>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows;
+    },
+    remove,
+    retryLater,
+    postpone,
+    async depth() {
+      const { rows } = await core.query<{ count: string }>({ name: 'outbox-depth', text: 'select count(*) from outbox' });
+      return Number(rows[0].count);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, readConfig } from './config.ts';
+import { openDatabase } from './db/database.ts';
+import { migrate } from './db/migrate.ts';
+import { reachDatabase } from './db/reach.ts';
+import { createLog, flushLog, type Log } from './log.ts';
+
+type Running = { config: Config; log: Log; url: string; stop(): Promise<void> };
+
+/** A stop is over within 10 s, whatever hangs, and also when it is asked for during the start. */
+const STOP_MS = 9_500;
+const START_TO_STOP_MS = 1_500;
+/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the user's second. */
+const SECOND_SIGNAL_MS = 1_000;
+
+/**
+ * Starts the whole service: settings, log, database, migrations, HTTP, jobs.
+ * @param env the settings, such as process.env
+ * @throws StartError with what the operator has to do
+ */
+export async function startService(env: Record<string, string | undefined>): Promise<Running> {
+  const config = readConfig(env);
+  const log = createLog(config);
+  const embedded = config.databaseUrl ? null : await startEmbedded(config.dataDir, log);
+  try {
+    const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
+    await prepareDatabase(databaseUrl, log);
+    const parts = { config, databaseUrl, log };
+    const serving =
+      config.workers > 1 ? await (await import('./workers.ts')).serveInWorkers(parts) : await (await import('./serving.ts')).serve(parts);
+    log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
+    return {
+      config,
+      log,
+      url: config.publicUrl,
+      stop: async () => {
+        await serving.stop();
+        await embedded?.stop();
+        log.info('stopped');
+        await flushLog(log);
+      },
+    };
+  } catch (error) {
+    await embedded?.stop();
+    await flushLog(log);
+    throw error;
+  }
+}
+
+/**
+ * The service as the whole of this process: says where to go, stops on SIGTERM and Ctrl-C, and ends with 1 on a fault that
+ * nobody foresaw, for the operator's supervisor to start it again. Resolves with the exit code.
+ */
+export async function runService(env: Record<string, string | undefined>): Promise<number> {
+  let running: Running | undefined;
+  let stopAsked: (code: number) => void = () => {};
+  const asked = new Promise<number>((resolve) => {
+    stopAsked = resolve;
+  });
+  let firstSignal = 0;
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      firstSignal ||= Date.now();
+      if (Date.now() - firstSignal > SECOND_SIGNAL_MS) process.exit(130);
+      stopAsked(0);
+    });
+  }
+  const fail = async (error: unknown) => {
+    if (!running) console.error(error);
+    running?.log.fatal({ err: error }, 'unforeseen fault');
+    if (running) await flushLog(running.log);
+    process.exit(1);
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+
+  const starting = startService(env);
+  starting.then(
+    (started) => {
+      running = started;
+      if (firstSignal === 0) welcome(started);
+    },
+    () => stopAsked(1),
+  );
+  const code = await asked;
+  // Asked while it starts, it may come to that end; what is cut off then ends with this process and is taken over by the next.
+  const started = await Promise.race([starting, sleep(START_TO_STOP_MS, null, { ref: false })]);
+  await Promise.race([started?.stop(), sleep(STOP_MS - START_TO_STOP_MS, null, { ref: false })]);
+  return code;
+}
+
+async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
+  // Not needed, and not loaded, with DATABASE_URL.
+  return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
+}
+
+async function prepareDatabase(url: string, log: Log): Promise<void> {
+  const database = openDatabase(url, { poolSize: 2 });
+  try {
+    await reachDatabase(database, url, log);
+    const ran = await migrate(database);
+    if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+  } finally {
+    await database.close();
+  }
+}
+
+/** For the person at the terminal; in production the log says what matters. */
+function welcome({ config, url }: Running): void {
+  if (config.mode !== 'local') return;
+  const lines = [
+    ['Web', url],
+    ['Demo site', `${url}/demo`],
+    ...(config.smtpUrl ? [] : [['Inbox', `${url}/dev/inbox`]]),
+    ['Admin password', config.adminPassword ?? 'none'],
+  ];
+  const text = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
+  process.stdout.write(`\nEmail Auth runs in local mode.\n\n${text}\n\nCtrl-C stops it.\n`);
+}

@@ -1,0 +1,110 @@
+import type { RequestListener } from 'node:http';
+import type { Router } from 'express';
+import { v7 as uuid } from 'uuid';
+import { accountRoutes } from './account/routes.ts';
+import { createApp } from './app.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import { demoRouter } from './demo/routes.ts';
+import { clientAddressOf } from './http/client-address.ts';
+import { cookiesOf } from './http/cookies.ts';
+import { createAnswerError } from './http/errors.ts';
+import { createIdentity } from './http/identity.ts';
+import { createLimits } from './http/limits.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { loadWebApp } from './http/pages.ts';
+import { dataHeaders } from './http/protection.ts';
+import { createListener } from './http/serve.ts';
+import { languageRoutes } from './languages/routes.ts';
+import type { Log } from './log.ts';
+import { createInbox } from './mail/inbox.ts';
+import { inboxRouter } from './mail/inbox-routes.ts';
+import { createMailer } from './mail/mailer.ts';
+import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
+import { createAccountsStore } from './signin/accounts-store.ts';
+import { describeLink } from './signin/link-page.ts';
+import { createMailSecrets } from './signin/mail-secrets.ts';
+import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
+import { createSecrets } from './signin/secrets.ts';
+import { createSessions } from './signin/sessions.ts';
+import { createSignIn } from './signin/signin.ts';
+import { createSignInStore } from './signin/store.ts';
+import { displayDomainOf } from './websites/domains.ts';
+import { websiteRoutes } from './websites/routes.ts';
+import { createWebsites } from './websites/websites.ts';
+
+export type Service = {
+  listener: RequestListener;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** For the job that releases registrations nobody claimed. */
+  releaseUnclaimed(): Promise<number>;
+  outboxDepth(): Promise<number>;
+};
+
+/**
+ * Puts the parts together: every dependency between features is visible here.
+ * @param parts.routers mounted before the pages: health and metrics
+ */
+export async function createService(parts: { config: Config; database: Database; log: Log; routers?: Router[] }): Promise<Service> {
+  const { config, database, log } = parts;
+  const local = config.mode === 'local';
+  const limitFactor = local ? 100 : 1;
+
+  const secrets = createSecrets(config.secretKey);
+  const accounts = createAccountsStore(database.core);
+  const store = createSignInStore(database.core, { limitFactor, mailLeaseSeconds: FIRST_LEASE_SECONDS });
+  const inbox = config.smtpUrl ? null : createInbox(config);
+  const mailer = createMailer({ ...config, log, deliver: inbox?.deliver });
+  const outbox = createOutbox({
+    database,
+    mailer,
+    log,
+    secretsOf: createMailSecrets(secrets, config.publicUrl),
+    onRefused: (mail) => accounts.markMailFailed(mail.id),
+  });
+  const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
+  const sessions = createSessions({ publicUrl: config.publicUrl, signin, accounts, secrets });
+  const limits = createLimits(database.core, limitFactor);
+  const websites = createWebsites({ config, database, outbox, limits, inviteOwner: signin.inviteOwner });
+
+  const answerError = createAnswerError(log, dataHeaders(config.secure));
+  const web = loadWebApp();
+  const listener = createApp({
+    publicUrl: config.publicUrl,
+    local,
+    served: [...signInRoutes(signin, sessions, limits), ...websiteRoutes(websites), ...accountRoutes(), ...languageRoutes()],
+    listenerOf: createListener({
+      secure: config.secure,
+      trustProxy: config.trustProxy,
+      origins: new Set([config.publicUrl]),
+      answerError,
+      accountOf: createIdentity(sessions),
+    }),
+    openLink: linkListener({
+      signin,
+      describeLink: (secret) => describeLink({ secrets, accounts, publicUrl: config.publicUrl }, secret),
+      visitOf: (request, response) => ({
+        clientAddress: clientAddressOf(request, config.trustProxy),
+        cookies: cookiesOf(request, response, config.secure),
+      }),
+      sendPage: web.sendSignIn,
+    }),
+    pageTarget: pageTarget(signin, accounts.isRegistered, displayDomainOf),
+    openApi: () => openApiDocument(config.publicUrl, '1.0'),
+    web,
+    routers: [...(parts.routers ?? []), ...(local ? [demoRouter({ config })] : []), ...(inbox ? [inboxRouter({ inbox })] : [])],
+    answerError,
+  });
+
+  return {
+    listener,
+    start: async () => {
+      if (local) await accounts.admitLocalhost(uuid());
+      outbox.start();
+    },
+    stop: () => outbox.stop(),
+    releaseUnclaimed: websites.releaseUnclaimed,
+    outboxDepth: outbox.depth,
+  };
+}

@@ -1,0 +1,119 @@
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config.ts';
+import { type Database, openDatabase } from './db/database.ts';
+import { type Check, healthRouter } from './http/health.ts';
+import type { Log } from './log.ts';
+import { createService, type Service } from './service.ts';
+import { StartError } from './start-error.ts';
+
+/** Somebody listens there already. */
+export class PortInUse extends StartError {
+  override name = 'PortInUse';
+
+  constructor(host: string, port: number) {
+    super(`Port ${port} of ${host} is in use. Stop what listens there, or choose another one: PORT=${port + 1}, or --port ${port + 1}.`);
+  }
+}
+
+// Longer than the 60 s of usual balancers, so that the balancer closes an idle connection and not we, under its next request.
+const KEEP_ALIVE_MS = 65_000;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+/** While stopping: how long idle connections stay open, so that a request on its way is still answered. */
+const GRACE_MS = 500;
+/** How long requests under way may take, of the 10 s that a stop may take. */
+const DRAIN_MS = 4_000;
+const RELEASE_MS = 1_500;
+
+/** Serves requests in this process until `stop`: the features, the HTTP server and the timed jobs. @throws PortInUse */
+export async function serve(parts: { config: Config; databaseUrl: string; log: Log }): Promise<{ stop(): Promise<void> }> {
+  const { config, databaseUrl, log } = parts;
+  const database = openDatabase(databaseUrl);
+  let stopping = false;
+  let jobs: { ready(): boolean; stop(): Promise<void> } | undefined;
+  const checks = async (): Promise<Check[]> => [
+    { name: 'jobs', ok: jobs?.ready() ?? false },
+    { name: 'service', ok: !stopping, detail: 'stopping' },
+  ];
+  const health = healthRouter({ config, database, checks, outboxDepth: () => service.outboxDepth() });
+  const service: Service = await createService({ config, database, log, routers: [health] });
+  const streams = new Set<http.ServerResponse>();
+
+  const server = http.createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 },
+    (request, response) => {
+      if (stopping) response.setHeader('Connection', 'close');
+      // An event stream has no end of its own; it is ended when the service stops.
+      if (request.headers.accept === 'text/event-stream') {
+        streams.add(response);
+        response.once('close', () => streams.delete(response));
+      }
+      service.listener(request, response);
+    },
+  );
+
+  try {
+    await listen(server, config);
+    await service.start();
+  } catch (error) {
+    await closeAll(database, server);
+    throw error;
+  }
+  const { startJobs } = await import('./jobs/runner.ts');
+  jobs = await startJobs({ databaseUrl, log, releaseUnclaimed: service.releaseUnclaimed });
+
+  return {
+    stop: async () => {
+      stopping = true;
+      for (const stream of streams) stream.end();
+      await Promise.all([drain(server), bounded(jobs?.stop())]);
+      await bounded(service.stop());
+      await bounded(database.close());
+    },
+  };
+}
+
+function listen(server: http.Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') return reject(new PortInUse(host, port));
+      if (error.code === 'EACCES') return reject(new StartError(`This user may not listen on port ${port}. Choose one from 1024 on.`));
+      if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+        return reject(new StartError(`HOST ${host} is no address of this machine. Give one that is, or 0.0.0.0 for all.`));
+      reject(error);
+    });
+    server.listen({ host, port, backlog: 1024 }, resolve);
+  });
+}
+
+/** Takes no more connections, lets requests under way finish, and closes the connections as they fall idle. */
+async function drain(server: http.Server): Promise<void> {
+  // http.Server's own close also closes idle connections at once, under a request that may be on its way.
+  const closed = new Promise<void>((resolve) => {
+    net.Server.prototype.close.call(server, () => resolve());
+  });
+  const end = Date.now() + DRAIN_MS;
+  if (await Promise.race([closed.then(() => true), sleep(GRACE_MS, false)])) return;
+  let open = true;
+  void closed.then(() => {
+    open = false;
+  });
+  while (open && Date.now() < end) {
+    server.closeIdleConnections();
+    await sleep(25);
+  }
+  server.closeAllConnections();
+}
+
+async function closeAll(database: Database, server: http.Server): Promise<void> {
+  server.close();
+  server.closeAllConnections();
+  await bounded(database.close());
+}
+
+// A frozen PostgreSQL holds nobody back from stopping; what is undone then is durable and done at the next start.
+async function bounded(ending: Promise<unknown> | undefined): Promise<void> {
+  await Promise.race([Promise.resolve(ending).catch(() => {}), sleep(RELEASE_MS, null, { ref: false })]);
+}

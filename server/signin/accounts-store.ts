@@ -1,0 +1,254 @@
+import type pg from 'pg';
+import type { LanguageCode } from '../../contract/languages.ts';
+import { CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
+import type { AttemptKind } from './secrets.ts';
+
+/** Idle and absolute life of a session: 7 and 30 days. */
+export const SESSION_SECONDS = 30 * 86_400;
+
+/** What a developer's sign-in issues: a session, and a key that lets the account in again on this device. */
+export type Issue = { userId: string; session: Buffer; device: Buffer; selector: Buffer; verifier: Buffer };
+
+export type Exchange = Issue & { id: string; clientId: string; redirectUri: string | null; challenge: string };
+export type TokenLogin = Issue & { hash: Buffer; browser: Buffer | null; confirmed: boolean };
+export type QuickLogin = {
+  selector: Buffer;
+  verifier: Buffer;
+  nextVerifier: Buffer;
+  device: Buffer;
+  email: string;
+  domain: string | null;
+  tokenHash: Buffer;
+  browser: Buffer | null;
+};
+
+export type AttemptStatus = 'waiting' | 'opened' | 'mail_failed' | 'expired';
+export type LinkState = {
+  kind: AttemptKind;
+  email: string;
+  language: LanguageCode;
+  domain: string | null;
+  clientId: string | null;
+  redirectUri: string | null;
+  forwardUrl: string | null;
+  state: string | null;
+  status: 'open' | 'used' | 'expired';
+};
+export type SessionUser = { id: string; email: string; name: string | null };
+
+// From the rows of a CTE `person` (email) come the account, its session and its key; its sites count as claimed.
+// $1 user id, $2 session, $3 device, $4 selector, $5 verifier.
+const ISSUE = `
+account as (
+  insert into users (id, email) select $1, email from person on conflict (email) do update set email = excluded.email returning id, email
+),
+session as (
+  insert into sessions (hash, user_id, device, expires_at)
+  select $2, id, $3, now() + interval '${SESSION_SECONDS} seconds' from account
+),
+remembered as (
+  insert into remembered_keys (selector, device, email, verifier, expires_at)
+  select $4, $3, email, $5, now() + interval '400 days' from person
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
+),
+claimed as (
+  update websites w set claimed_at = now() from person p where w.email = p.email and w.claimed_at is null
+),
+audit as (
+  insert into audit_log (action, email) select 'developer_signed_in', email from person
+)
+select email from person`;
+
+// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired.
+const EXCHANGE = `
+with person as (
+  update sign_in_attempts set consumed_at = now(), session = $2, key_selector = $4
+  where id = $6 and kind = 'app' and client_id = $7 and redirect_uri = coalesce($8, redirect_uri) and challenge = $9
+    and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+  returning id, email, browser, client_id
+),
+siblings as (
+  update sign_in_attempts s set consumed_at = now() from person p
+  where s.browser = p.browser and s.id <> p.id and s.email = p.email and s.client_id = p.client_id
+    and s.consumed_at is null and s.expires_at > now()
+), ${ISSUE}`;
+
+// A replay by whoever knows the verifier means that the code leaked: what it issued ends (RFC 6749 §4.1.2). A wrong
+// verifier only counts as a try.
+const REFUSED_EXCHANGE = `
+with replayed as (
+  select session, key_selector from sign_in_attempts
+  where id = $1 and kind = 'app' and client_id = $2 and challenge = $3 and consumed_at is not null
+),
+sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
+keys_ended as (delete from remembered_keys k using replayed r where k.selector = r.key_selector)
+update sign_in_attempts set secret_tries = secret_tries + 1
+where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
+
+const TOKEN_LOGIN = `
+with person as (
+  update tokens set used_at = now()
+  where hash = $6 and domain is null and used_at is null and expires_at > now() and ($8 or browser = $7)
+  returning email
+), ${ISSUE}`;
+
+// The verifier is replaced once it is a day old; the old one lives 60 s more, for requests under way.
+const QUICK_LOGIN = `
+with used as (
+  update remembered_keys set used_at = now(),
+    verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then $3 else verifier end,
+    previous_verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then verifier else previous_verifier end,
+    rotated_at = case when verifier = $2 and rotated_at <= now() - interval '1 day' then now() else rotated_at end
+  where selector = $1 and device = $4 and email = $5 and used_at > now() - interval '90 days' and expires_at > now()
+    and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
+    and ($6::text is null or exists (select from websites where domain = $6))
+  returning email, verifier = $3 as rotated
+),
+issued as (
+  insert into tokens (hash, domain, email, browser, expires_at)
+  select $7, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
+),
+audit as (insert into audit_log (action, email, domain) select 'signed_in_again', email, $6 from used)
+select rotated from used`;
+
+const SESSION_USER = `
+with touched as (
+  update sessions set seen_at = now() where hash = $1 and seen_at < now() - interval '1 minute' and seen_at > now() - interval '7 days'
+)
+select u.id, u.email, u.name from sessions s join users u on u.id = s.user_id
+where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'`;
+
+// Every open attempt of this browser for the address counts the try, before anything is compared.
+const codeTry = (browserOrId: 'browser' | 'id') => `
+update sign_in_attempts set code_tries = code_tries + 1
+where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
+  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 end
+returning id, kind, browser`;
+
+export type AccountsStore = ReturnType<typeof createAccountsStore>;
+
+/** The statements around the core: developers' sessions, remembered accounts, and what the waiting page asks. */
+export function createAccountsStore(core: pg.Pool) {
+  const run = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => core.query<Row>({ name, text, values });
+  const issueValues = (issue: Issue) => [issue.userId, issue.session, issue.device, issue.selector, issue.verifier];
+  return {
+    /** @returns the address that is signed in, or null when anything of code, client and verifier does not fit */
+    async exchange(exchange: Exchange): Promise<string | null> {
+      const { id, clientId, redirectUri, challenge } = exchange;
+      const { rows } = await run<{ email: string }>('signin-exchange', EXCHANGE, [
+        ...issueValues(exchange),
+        id,
+        clientId,
+        redirectUri,
+        challenge,
+      ]);
+      if (rows[0]) return rows[0].email;
+      await run('signin-exchange-refused', REFUSED_EXCHANGE, [id, clientId, challenge]);
+      return null;
+    },
+
+    /** Uses a portal token up. @returns the address, or null */
+    async tokenLogin(login: TokenLogin): Promise<string | null> {
+      const { rows } = await run<{ email: string }>('signin-token-login', TOKEN_LOGIN, [
+        ...issueValues(login),
+        login.hash,
+        login.browser,
+        login.confirmed,
+      ]);
+      return rows[0]?.email ?? null;
+    },
+
+    /** The address of a portal token that could still be used, which this does not do. */
+    async peekPortalToken(hash: Buffer): Promise<string | null> {
+      const text = 'select email from tokens where hash = $1 and domain is null and used_at is null and expires_at > now()';
+      return (await run<{ email: string }>('signin-peek-token', text, [hash])).rows[0]?.email ?? null;
+    },
+
+    /** @returns whether the key was replaced, or null when it is not good (then a long replaced one ends its family) */
+    async quickLogin(login: QuickLogin): Promise<{ rotated: boolean } | null> {
+      const { selector, verifier, nextVerifier, device, email, domain, tokenHash, browser } = login;
+      const { rows } = await run<{ rotated: boolean }>('signin-quick', QUICK_LOGIN, [
+        selector,
+        verifier,
+        nextVerifier,
+        device,
+        email,
+        domain,
+        tokenHash,
+        browser,
+      ]);
+      if (rows[0]) return rows[0];
+      const reuse =
+        "delete from remembered_keys where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'";
+      await run('signin-key-reuse', reuse, [selector, device, verifier]);
+      return null;
+    },
+
+    /** Counts a try of a code. @returns the attempts whose codes may be compared */
+    async tryCode(by: { browser: Buffer } | { id: string }, email: string, state: string | null) {
+      type Row = { id: string; kind: AttemptKind; browser: Buffer };
+      const { rows } =
+        'id' in by
+          ? await run<Row>('signin-code-id', codeTry('id'), [by.id, email, state])
+          : await run<Row>('signin-code-browser', codeTry('browser'), [by.browser, email, state]);
+      return rows;
+    },
+
+    /** Counts a wrong address given for a link that was opened in another browser. */
+    async countWrongAddress(id: string): Promise<void> {
+      const text = 'update sign_in_attempts set secret_tries = secret_tries + 1 where id = $1 and consumed_at is null';
+      await run('signin-wrong-address', text, [id]);
+    },
+
+    /** What became of the newest attempt of a browser for an address. */
+    async attemptStatus(browser: Buffer, email: string): Promise<AttemptStatus> {
+      const text = `select consumed_at is not null as opened, mail_failed, expires_at <= now() as expired
+        from sign_in_attempts where browser = $1 and email = $2 order by id desc limit 1`;
+      const { rows } = await run<{ opened: boolean; mail_failed: boolean; expired: boolean }>('signin-status', text, [browser, email]);
+      const [row] = rows;
+      if (!row) return 'expired';
+      if (row.opened) return 'opened';
+      if (row.mail_failed) return 'mail_failed';
+      return row.expired ? 'expired' : 'waiting';
+    },
+
+    /** What a page may say about a link, without using it. */
+    async linkState(id: string): Promise<LinkState | null> {
+      const text = `select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
+          case when consumed_at is not null then 'used' when expires_at <= now() or secret_tries >= ${CODE_TRIES} then 'expired' else 'open' end as status
+        from sign_in_attempts where id = $1`;
+      return (await run<LinkState>('signin-link-state', text, [id])).rows[0] ?? null;
+    },
+
+    /** Whether visitors may sign in to a domain. */
+    async isRegistered(domain: string): Promise<boolean> {
+      return (await run('signin-registered', 'select from websites where domain = $1', [domain])).rowCount === 1;
+    },
+
+    /** Local mode: `localhost` is a site that nobody owns, so that any app under development can be tried at once. */
+    async admitLocalhost(id: string): Promise<void> {
+      const text = "insert into websites (id, domain, claimed_at) values ($1, 'localhost', now()) on conflict (domain) do nothing";
+      await run('signin-admit-localhost', text, [id]);
+    },
+
+    /** The receiving server refused the mail for good; the waiting page says so. */
+    async markMailFailed(id: string): Promise<void> {
+      await run('signin-mail-failed', 'update sign_in_attempts set mail_failed = true where id = $1', [id]);
+    },
+
+    /** Whose session this is; counts as use of it. */
+    async sessionUser(session: Buffer): Promise<SessionUser | null> {
+      return (await run<SessionUser>('signin-session', SESSION_USER, [session])).rows[0] ?? null;
+    },
+
+    /** Ends a session, and the keys of its device, on all instances. */
+    async endSession(session: Buffer | null, device: Buffer | null): Promise<void> {
+      const text = `with ended as (delete from sessions where hash = $1 returning user_id, device),
+        forgotten as (delete from remembered_keys where device = $2 or device in (select device from ended)),
+        audit as (insert into audit_log (action, email) select 'developer_signed_out', u.email from ended join users u on u.id = ended.user_id)
+        select 1`;
+      await run('signin-logout', text, [session, device]);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isRedirectOf, type OAuthClient, readForwardUrl, withCode, withToken } from './redirects.ts';
+
+const refused = [
+  'http://shop.example/',
+  'https://user@shop.example/',
+  'https://user:pass@shop.example/',
+  'https://shop.example:443/',
+  'https://shop.example:8443/',
+  'HTTPS://shop.example/',
+  'https://SHOP.example/',
+  'https:/shop.example/',
+  'https:shop.example',
+  '//shop.example/',
+  '/welcome',
+  'javascript:alert(1)//https://shop.example/',
+  'data:text/html,x',
+  'https://shop.example\\@evil.example/',
+  'https://shop.example/\\evil',
+  'https://shop.example/a b',
+  'https://shop.example/\t',
+  'https://shop.example/\r\nLocation: https://evil.example',
+  ' https://shop.example/',
+  'https://shop.example/%00',
+  'https://shop.example/?token=x',
+  'https://shop.example/?a=1&token=x',
+  'https://shop.example/?%74oken=x',
+  'https://shop.example/?%2574oken=x',
+  'https://shop.example/?TOKEN=x',
+  'https://shop.example/?a=1;token=x',
+  'https://shop.example/?token[]=x',
+  'https://shop.example/?+token=x',
+  'https://shop.example/?token',
+  'https://shop.example./',
+  'https://bücher.example/',
+  'https://192.0.2.1/',
+  'https://[2001:db8::1]/',
+  'https://0x7f000001/',
+  'ftp://localhost/',
+  `https://shop.example/${'a'.repeat(2048)}`,
+  '',
+];
+
+describe('forward_url', () => {
+  test.each(refused)('refuses %j', (url) => {
+    expect(() => readForwardUrl(url, true)).toThrow(expect.objectContaining({ code: 'bad_forward_url' }));
+  });
+
+  test.each([
+    ['https://shop.example', 'shop.example'],
+    ['https://www.shop.example/welcome?x=1#part', 'www.shop.example'],
+    ['https://xn--bcher-kva.example/ü?tokens=1', 'xn--bcher-kva.example'],
+    ['http://localhost:5173/cb', 'localhost'],
+    ['http://127.0.0.1:8080', '127.0.0.1'],
+    ['http://[::1]:8080/', '[::1]'],
+  ])('takes %s', (url, host) => {
+    expect(readForwardUrl(url, true).host).toBe(host);
+  });
+
+  test.each(['http://localhost:3000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('refuses %s in production', (url) => {
+    expect(() => readForwardUrl(url, false)).toThrow();
+  });
+
+  test('an accepted URL keeps its bytes and gets exactly one token', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }), (url) => {
+        let host: string;
+        try {
+          host = readForwardUrl(url, false).host;
+        } catch {
+          return;
+        }
+        const redirect = withToken(url, 'T0KEN');
+        expect(new URL(redirect).hostname).toBe(host);
+        expect(new URL(redirect).searchParams.getAll('token')).toEqual(['T0KEN']);
+        expect([redirect.replace(/[?&]token=T0KEN/, ''), redirect.replace('token=T0KEN', '')]).toContain(url);
+      }),
+    );
+  });
+});
+
+test.each([
+  ['https://a.example', 'https://a.example?token=t'],
+  ['https://a.example/?', 'https://a.example/?token=t'],
+  ['https://a.example/??', 'https://a.example/??&token=t'],
+  ['https://a.example/?x=1&', 'https://a.example/?x=1&token=t'],
+  ['https://a.example/?x=1#/route?y', 'https://a.example/?x=1&token=t#/route?y'],
+  ['https://a.example/#?', 'https://a.example/?token=t#?'],
+])('the token stands before the fragment of %s', (url, expected) => {
+  expect(withToken(url, 't')).toBe(expected);
+});
+
+test('the answer of an authorization names its issuer (RFC 9207)', () => {
+  expect(withCode('http://127.0.0.1:1/callback', 'c', 's&', 'https://auth.example')).toBe(
+    'http://127.0.0.1:1/callback?code=c&state=s%26&iss=https%3A%2F%2Fauth.example',
+  );
+});
+
+describe('redirect_uri', () => {
+  const native: OAuthClient = { id: 'cli', redirectUris: ['/callback'], native: true };
+  const web: OAuthClient = { id: 'web', redirectUris: ['https://app.example/cb'], native: false };
+
+  test.each(['http://127.0.0.1:49152/callback', 'http://[::1]:1/callback'])('a native client may use %s', (uri) => {
+    expect(isRedirectOf(native, uri)).toBe(true);
+  });
+
+  test.each([
+    'http://localhost:49152/callback',
+    'http://127.0.0.1/callback',
+    'http://127.0.0.1:0/callback',
+    'http://127.0.0.1:65536/callback',
+    'http://127.0.0.1:49152/callback/',
+    'http://127.0.0.1:49152/callback?x',
+    'http://127.0.0.1:49152/other',
+    'https://127.0.0.1:49152/callback',
+    'http://127.0.0.1:49152@evil.example/callback',
+    'http://127.0.0.1.evil.example:1/callback',
+    'http://127.0.0.2:49152/callback',
+  ])('a native client may not use %s', (uri) => {
+    expect(isRedirectOf(native, uri)).toBe(false);
+  });
+
+  test.each(['https://app.example/cb/', 'https://app.example/cb?x', 'https://APP.example/cb', 'http://app.example/cb'])(
+    'a web client has exact URIs: not %s',
+    (uri) => {
+      expect(isRedirectOf(web, uri)).toBe(false);
+    },
+  );
+
+  test('a web client may use its own URI', () => expect(isRedirectOf(web, 'https://app.example/cb')).toBe(true));
+});

@@ -1,0 +1,90 @@
+import { Fault } from '../../contract/errors.ts';
+import { normalHost } from '../../contract/rules.ts';
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const FORBIDDEN = /[\p{Cc}\p{Cs}\s\\]/u;
+const MOST_BYTES = 2048;
+
+/** Whether a URL's hostname is this very machine. */
+export function isLoopbackHost(hostname: string): boolean {
+  return LOOPBACK.has(hostname);
+}
+
+/**
+ * Checks a site's forward_url. The text itself is kept: the visitor goes to the very bytes that came, so it must already
+ * stand as the URL Standard would write its origin.
+ * @param local local mode: http and any port are fine on loopback hosts
+ * @returns the host, as A-label, and its origin
+ * @throws Fault bad_forward_url, saying which rule it breaks
+ */
+export function readForwardUrl(text: string, local: boolean): { host: string; origin: string } {
+  const refuse = (message: string): never => {
+    throw new Fault('bad_forward_url', { message, field: 'forward_url' });
+  };
+  if (Buffer.byteLength(text) > MOST_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
+  if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url holds a space, a backslash or a control character.');
+  if (!URL.canParse(text)) return refuse('The forward_url is not an absolute URL.');
+  const url = new URL(text);
+  if (!text.startsWith(url.origin) || !/^[/?#]?$/.test(text.charAt(url.origin.length))) {
+    refuse('The forward_url must begin with https://, the host in lower case, and no user info or default port.');
+  }
+  const loopback = isLoopbackHost(url.hostname);
+  if (loopback && !local) refuse('The forward_url must be on a registered domain, not on this machine.');
+  if (!loopback && (url.protocol !== 'https:' || url.port !== '')) refuse('The forward_url must use https on the default port.');
+  if (loopback && url.protocol !== 'http:' && url.protocol !== 'https:') refuse('The forward_url must use http or https.');
+  if (!loopback && normalHost(url.hostname) !== url.hostname) refuse('The forward_url must name a host by its domain.');
+  if (hasToken(text)) refuse('The forward_url must not have a token parameter of its own.');
+  return { host: url.hostname, origin: url.origin };
+}
+
+/** A parameter that some framework would read as `token`: any case, encoding, separator or array form. */
+function hasToken(url: string): boolean {
+  const query = url.split('#')[0].split('?').slice(1).join('?');
+  return query.split(/[&;?]/).some((pair) => {
+    const name = decode(decode(pair.split('=')[0]))
+      .trim()
+      .toLowerCase();
+    return /^token(\[|\.|\0|$)/.test(name);
+  });
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** The forward_url as it came, with one `token` parameter before any fragment. */
+export function withToken(forwardUrl: string, token: string): string {
+  return withParameters(forwardUrl, `token=${token}`);
+}
+
+/** A redirect_uri with the answer of RFC 6749 §4.1.2 and the issuer of RFC 9207. */
+export function withCode(redirectUri: string, code: string, state: string, issuer: string): string {
+  return withParameters(redirectUri, new URLSearchParams({ code, state, iss: issuer }).toString());
+}
+
+function withParameters(url: string, parameters: string): string {
+  const hashAt = url.indexOf('#');
+  const base = hashAt < 0 ? url : url.slice(0, hashAt);
+  const fragment = hashAt < 0 ? '' : url.slice(hashAt);
+  // Only the first `?` separates; another one belongs to a parameter's name.
+  const queryAt = base.indexOf('?');
+  const separator = queryAt < 0 ? '?' : queryAt === base.length - 1 || base.endsWith('&') ? '' : '&';
+  return `${base}${separator}${parameters}${fragment}`;
+}
+
+/** A client that may begin a PKCE sign-in. */
+export type OAuthClient = { id: string; redirectUris: readonly string[]; native: boolean };
+
+/**
+ * Whether a client may be sent to a redirect_uri: exactly one of its own; for a native client any port of a loopback
+ * address literal with the exact path (RFC 8252 §7.3).
+ */
+export function isRedirectOf(client: OAuthClient, redirectUri: string): boolean {
+  if (!client.native) return client.redirectUris.includes(redirectUri);
+  const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):(\d{1,5})(\/[A-Za-z0-9/_-]*)$/.exec(redirectUri);
+  return match !== null && Number(match[2]) > 0 && Number(match[2]) < 65_536 && client.redirectUris.includes(match[3]);
+}

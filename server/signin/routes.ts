@@ -1,0 +1,186 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hintCookies, type RememberedAccount } from '../../contract/account.ts';
+import { Fault } from '../../contract/errors.ts';
+import { languageOf } from '../../contract/languages.ts';
+import type { SignInBoot } from '../../contract/pages.ts';
+import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Limits } from '../http/limits.ts';
+import { queryOf } from '../http/reading.ts';
+import { type Caller, type Served, serve } from '../http/serve.ts';
+import type { LinkPage } from './link-page.ts';
+import { isRandomSecret, randomSecret } from './secrets.ts';
+import type { NewSession, Sessions } from './sessions.ts';
+import type { Browser, SignedIn, SignIn, Target } from './signin.ts';
+
+type Visit = { clientAddress: string; cookies: Cookies };
+
+/** The calls of the sign-in core. */
+export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits): Served[] {
+  const sessionOf = (cookies: Cookies) => {
+    const sid = cookies.get('sid');
+    return isRandomSecret(sid) ? sessions.accountOf(sid) : null;
+  };
+
+  const verify = async (
+    { token, domain }: { token: string; domain?: string },
+    { clientAddress, header }: Caller<'verifyToken' | 'verifyTokenByPost'>,
+  ) => {
+    limits.refuseBlocked('failed_verify', clientAddress);
+    const verdict = await signin.verify(token, domain, header('idempotency-key'));
+    if (verdict.valid) return { email: verdict.email, valid: true as const, domain: verdict.domain };
+    await limits.hit('failed_verify', clientAddress);
+    return { email: null, valid: false as const, reason: verdict.reason };
+  };
+
+  return [
+    serve('domainAuth', (input, caller) => signin.start(input, browserOf(caller))),
+    serve('attempt', async ({ email }, caller) => ({ status: await signin.attemptStatus(email, browserOf(caller, 'as it is')) })),
+    serve('confirmLink', async (input, caller) => remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)))),
+    serve('emailCode', async (input, caller) => {
+      const entered = await signin.enterCode(input, browserOf(caller));
+      return 'code' in entered ? entered : remember(caller.cookies, entered);
+    }),
+    serve('verifyToken', verify),
+    serve('verifyTokenByPost', verify),
+    serve('authorize', (input, caller) => sessions.authorize(input, browserOf(caller))),
+    serve('token', async (input, caller) => {
+      const browser = browserOf(caller);
+      return sessions.tokenAnswer(openSession(caller.cookies, await sessions.exchange(input, browser)), browser.device);
+    }),
+    serve('validateKey', async (input, caller) => {
+      const signedIn = await signin.quickLogin(input, browserOf(caller));
+      return { ...remember(caller.cookies, signedIn), ...(signedIn.rotated && { key: signedIn.authKey }) };
+    }),
+    serve('tokenLogin', async (input, caller) => {
+      const session = await sessions.tokenLogin(input, browserOf(caller), await sessionOf(caller.cookies));
+      return { success: true, email: openSession(caller.cookies, session).email };
+    }),
+    serve('logout', async (_input, { cookies, header }) => {
+      const bearer = /^Bearer ([\w-]+)$/i.exec(header('authorization') ?? '')?.[1];
+      await sessions.logout(bearer ?? cookies.get('sid'), cookies.get('device'));
+      cookies.set('sid', null);
+      for (const name of Object.values(hintCookies)) cookies.setHint(name, null);
+      const remembered = rememberedIn(cookies).map(({ email, timestamp }) => ({ email, key: '', timestamp }));
+      if (remembered.length > 0) setRemembered(cookies, remembered);
+      return { success: true };
+    }),
+  ];
+}
+
+/**
+ * GET /auth/link?t=…: the one GET that consumes, and only in the browser that asked for the mail. HEAD, prefetches and every
+ * other browser get a page instead.
+ */
+export function linkListener(parts: {
+  signin: SignIn;
+  describeLink(secret: string): Promise<LinkPage>;
+  visitOf(request: IncomingMessage, response: ServerResponse): Visit;
+  sendPage(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+}) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { t, language } = queryOf(request);
+    const secret = typeof t === 'string' ? t : '';
+    const visit = parts.visitOf(request, response);
+    const asked = request.method === 'GET' && !isPrefetch(request) && isRandomSecret(visit.cookies.get('attempt'));
+    const signedIn = asked ? await parts.signin.openLink(secret, browserOf(visit)) : null;
+    if (!signedIn) {
+      // The page speaks the mail's language, unless another one is chosen on it.
+      const page = await parts.describeLink(secret);
+      parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
+      return;
+    }
+    remember(visit.cookies, signedIn);
+    response.writeHead(303, {
+      // Express would encode the URL anew; a header is latin1, so that these are the bytes that came.
+      Location: Buffer.from(signedIn.redirectUrl).toString('latin1'),
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'Content-Length': 0,
+    });
+    response.end();
+  };
+}
+
+/** What the sign-in page is for, by its forward_url. */
+export function pageTarget(
+  signin: Pick<SignIn, 'targetOf'>,
+  isRegistered: (domain: string) => Promise<boolean>,
+  display: (host: string) => string,
+) {
+  return async (forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']> => {
+    let target: Target;
+    try {
+      target = signin.targetOf(Array.isArray(forwardUrl) ? '' : forwardUrl);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return { kind: 'unsupported', host: hostOf(String(forwardUrl)), reason: 'bad_forward_url' };
+    }
+    if (target.kind === 'portal') return { kind: 'portal' };
+    if (!(await isRegistered(target.domain))) return { kind: 'unsupported', host: display(target.host), reason: 'not_registered' };
+    return { kind: 'site', domain: target.domain, displayHost: display(target.host) };
+  };
+}
+
+function hostOf(text: string): string {
+  return URL.canParse(text) ? new URL(text).hostname : text.slice(0, 100);
+}
+
+function isPrefetch(request: IncomingMessage): boolean {
+  const purpose = `${request.headers['sec-purpose'] ?? ''} ${request.headers.purpose ?? ''} ${request.headers['x-moz'] ?? ''}`;
+  return /prefetch|prerender|preview/i.test(purpose);
+}
+
+/** The browser's secrets; what it lacks is made and set, and renewed on use, unless it is to be left as it is. */
+function browserOf({ clientAddress, cookies }: Visit, mode: 'renew' | 'as it is' = 'renew'): Browser {
+  const secretOf = (name: 'attempt' | 'device') => {
+    const known = cookies.get(name);
+    const secret = isRandomSecret(known) ? known : randomSecret();
+    if (mode === 'renew') cookies.set(name, secret);
+    return secret;
+  };
+  return { attempt: secretOf('attempt'), device: secretOf('device'), clientAddress };
+}
+
+function openSession(cookies: Cookies, session: NewSession): NewSession {
+  cookies.set('sid', session.session);
+  rememberAccount(cookies, session.email, session.authKey);
+  return session;
+}
+
+function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {
+  rememberAccount(cookies, email, authKey);
+  return { redirectUrl };
+}
+
+function rememberAccount(cookies: Cookies, email: string, key: string): void {
+  cookies.setHint(hintCookies.account, email);
+  cookies.setHint(hintCookies.key, key);
+  const others = rememberedIn(cookies).filter((account) => account.email !== email);
+  setRemembered(cookies, [{ email, key, timestamp: Date.now() }, ...others].slice(0, REMEMBERED_ACCOUNTS));
+}
+
+function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
+  const value = JSON.stringify(accounts);
+  cookies.setHint(hintCookies.remembered, value);
+  cookies.setHint(hintCookies.previous, value);
+}
+
+function rememberedIn(cookies: Cookies): RememberedAccount[] {
+  try {
+    const accounts: unknown = JSON.parse(cookies.get(hintCookies.remembered) ?? '[]');
+    return Array.isArray(accounts) ? accounts.filter(isRemembered).slice(0, REMEMBERED_ACCOUNTS) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isRemembered(value: unknown): value is RememberedAccount {
+  const account = value as RememberedAccount | null;
+  return (
+    typeof account?.email === 'string' &&
+    typeof account.key === 'string' &&
+    typeof account.timestamp === 'number' &&
+    account.email.length <= 254
+  );
+}

@@ -1,0 +1,52 @@
+import { v7 as uuid } from 'uuid';
+import { expect, test } from 'vitest';
+import { createAuthKey, createSecrets, digest, handleToId, idToHandle, isRandomSecret, randomSecret, readAuthKey } from './secrets.ts';
+
+const secrets = createSecrets(Buffer.alloc(32, 7));
+const id = uuid();
+
+test('a link names its attempt and kind, and is the same at every retry', () => {
+  for (const kind of ['site', 'portal', 'app'] as const) {
+    const link = secrets.link(kind, id);
+    expect(link).toHaveLength(64);
+    expect(secrets.link(kind, id)).toBe(link);
+    expect(secrets.readLink(link)).toEqual({ kind, id });
+  }
+});
+
+test('a link of another key, a changed link and no link are not ours', () => {
+  const link = secrets.link('site', id);
+  expect(createSecrets(Buffer.alloc(32, 8)).readLink(link)).toBeNull();
+  for (let index = 0; index < 64; index++) {
+    const changed = link.slice(0, index) + (link[index] === 'A' ? 'B' : 'A') + link.slice(index + 1);
+    expect(secrets.readLink(changed)).toBeNull();
+  }
+  for (const text of ['', 'x', `${link}A`, link.slice(1), `${link.slice(0, 63)}=`]) expect(secrets.readLink(text)).toBeNull();
+});
+
+test('a code has six digits, differs between kinds and attempts, and fits only itself', () => {
+  const code = secrets.code('site', id);
+  expect(code).toMatch(/^\d{6}$/);
+  expect(secrets.isCode('site', id, code)).toBe(true);
+  expect(secrets.isCode('site', id, String((Number(code) + 1) % 1_000_000).padStart(6, '0'))).toBe(false);
+  expect(secrets.isCode('site', id, code.slice(1))).toBe(false);
+  expect(new Set(Array.from({ length: 50 }, () => secrets.code('site', uuid()))).size).toBeGreaterThan(45);
+});
+
+test('a handle is its attempt', () => {
+  expect(handleToId(idToHandle(id))).toBe(id);
+  expect(handleToId('short')).toBeNull();
+});
+
+test('a random secret has 256 bits in base64url', () => {
+  expect(isRandomSecret(randomSecret())).toBe(true);
+  expect(isRandomSecret(undefined)).toBe(false);
+  expect(isRandomSecret(`${randomSecret()}=`)).toBe(false);
+});
+
+test('an auth key is a selector and a verifier that the database knows hashed', () => {
+  const { key, selector, verifier } = createAuthKey();
+  expect(readAuthKey(key)).toEqual({ selector, verifier });
+  expect(digest(key.split('.')[1])).toEqual(verifier);
+  for (const text of ['', '.', 'a.b', `${key}.x`, key.slice(1)]) expect(readAuthKey(text)).toBeNull();
+});

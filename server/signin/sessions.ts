@@ -1,0 +1,104 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import { ATTEMPT_SECONDS, CLI_CLIENT_ID, maskEmail, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { type AccountsStore, type Issue, SESSION_SECONDS, type SessionUser } from './accounts-store.ts';
+import { isRedirectOf, type OAuthClient } from './redirects.ts';
+import { createAuthKey, digest, idToHandle, randomSecret, type Secrets } from './secrets.ts';
+import type { Browser, SignIn } from './signin.ts';
+
+/** A developer's new session: the secret for the `sid` cookie, which is the bearer token too, and the device's key. */
+export type NewSession = { email: string; session: string; authKey: string };
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** Developers: OAuth 2.0 authorization code with PKCE (RFC 6749, RFC 7636), the portal's own token, and sessions. */
+export function createSessions(parts: { publicUrl: string; signin: SignIn; accounts: AccountsStore; secrets: Secrets }) {
+  const { publicUrl, signin, accounts, secrets } = parts;
+  const clients: readonly OAuthClient[] = [
+    { id: WEB_CLIENT_ID, redirectUris: [`${publicUrl}/developer`], native: false },
+    { id: CLI_CLIENT_ID, redirectUris: ['/callback'], native: true },
+  ];
+
+  function clientOf(id: string): OAuthClient {
+    const client = clients.find((known) => known.id === id);
+    if (!client) throw new Fault('unknown_client', { field: 'client_id' });
+    return client;
+  }
+
+  function newIssue(browser: Browser): { issue: Issue; session: string; authKey: string } {
+    const session = randomSecret();
+    const { key, selector, verifier } = createAuthKey();
+    return {
+      issue: { userId: uuid(), session: digest(session), device: digest(browser.device), selector, verifier },
+      session,
+      authKey: key,
+    };
+  }
+
+  return {
+    /** Begins a sign-in of a developer. @throws Fault unknown_client, bad_redirect_uri, rate_limited; then no mail goes out */
+    async authorize(request: Parsed<'authorize'>, browser: Browser): Promise<Output<'authorize'>> {
+      const client = clientOf(request.client_id);
+      if (!isRedirectOf(client, request.redirect_uri)) throw new Fault('bad_redirect_uri', { field: 'redirect_uri' });
+      const attempt = signin.newAttempt(request.email, request.language, browser);
+      await signin.begin({
+        ...attempt,
+        kind: 'app',
+        clientId: client.id,
+        redirectUri: request.redirect_uri,
+        challenge: request.code_challenge,
+        state: request.state,
+        mailKind: 'portal_sign_in',
+        // A native client's link leads to a page of ours, which goes on to its loopback address.
+        mailData: client.native ? {} : { state: request.state },
+      });
+      return { sent: true, expiresIn: ATTEMPT_SECONDS, attempt: idToHandle(attempt.id) };
+    },
+
+    /** RFC 6749 §4.1.3 with RFC 7636 §4.5. @throws Fault bad_grant */
+    async exchange({ code, code_verifier, client_id, redirect_uri }: Parsed<'token'>, browser: Browser): Promise<NewSession> {
+      const known = secrets.readLink(code);
+      if (known?.kind !== 'app') throw new Fault('bad_grant');
+      const { issue, session, authKey } = newIssue(browser);
+      const challenge = digest(code_verifier).toString('base64url');
+      const email = await accounts.exchange({ ...issue, id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge });
+      if (!email) throw new Fault('bad_grant');
+      return { email, session, authKey };
+    },
+
+    /**
+     * Opens a session with the portal's own token. It asks first when another browser began the attempt, or somebody else is signed in.
+     * @throws Fault bad_token, confirmation_needed
+     */
+    async tokenLogin({ token, confirm }: Parsed<'tokenLogin'>, browser: Browser, signedIn: SessionUser | null): Promise<NewSession> {
+      const hash = digest(token);
+      const { issue, session, authKey } = newIssue(browser);
+      const mayReplace = confirm || signedIn === null || signedIn.email === (await accounts.peekPortalToken(hash));
+      if (mayReplace) {
+        const email = await accounts.tokenLogin({ ...issue, hash, browser: digest(browser.attempt), confirmed: confirm ?? false });
+        if (email) return { email, session, authKey };
+      }
+      const waiting = await accounts.peekPortalToken(hash);
+      if (waiting) throw new Fault('confirmation_needed', { message: `Sign in as ${maskEmail(waiting)}?` });
+      throw new Fault('bad_token');
+    },
+
+    /** Ends a session and its device's keys. */
+    logout: (session: string | undefined, device: string | undefined) =>
+      accounts.endSession(session ? digest(session) : null, device ? digest(device) : null),
+
+    /** Whose session secret this is, from the `sid` cookie or a bearer token. */
+    accountOf: (session: string): Promise<SessionUser | null> => accounts.sessionUser(digest(session)),
+
+    /** RFC 6749 §5.1, with the product's own names beside the standard's. */
+    tokenAnswer: ({ email, session, authKey }: NewSession, device: string): Output<'token'> => ({
+      email,
+      authKey,
+      localKey: digest(device).toString('base64url').slice(0, 22),
+      access_token: session,
+      token_type: 'Bearer',
+      expires_in: SESSION_SECONDS,
+    }),
+  };
+}

@@ -1,0 +1,191 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { ATTEMPT_SECONDS, mailboxOf } from '../../contract/rules.ts';
+import type { Mail, Outbox } from '../mail/outbox.ts';
+import { displayDomainOf, registrableOf } from '../websites/domains.ts';
+import type { AccountsStore } from './accounts-store.ts';
+import { readForwardUrl, withToken } from './redirects.ts';
+import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
+import type { Limit, NewAttempt, Opening, SignInStore, Verdict } from './store.ts';
+
+/** What a browser sends along: its secrets, as cookies. `attempt` and `device` are made when it has none. */
+export type Browser = { attempt: string; device: string; clientAddress: string };
+
+/** Somebody signed in: what the page may remember and where it goes. */
+export type SignedIn = { email: string; authKey: string; redirectUrl: string };
+
+/** Where a sign-in leads: a registered site, or the portal. */
+export type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; forwardUrl: string };
+
+const LIMIT_MESSAGES: Record<Limit, string> = {
+  address: 'Too many sign-in mails were asked for from your network. Please wait a little.',
+  pair: 'Too many sign-in mails to this address. Please use the newest one, or wait a little.',
+  mailbox: 'This mailbox has got too many sign-in mails. Please wait a little.',
+};
+
+export type SignIn = ReturnType<typeof createSignIn>;
+
+/** THE CORE for the visitors of sites: start, open, code, quick login, verify. Developers' sessions: sessions.ts. */
+export function createSignIn(parts: {
+  publicUrl: string;
+  local: boolean;
+  store: SignInStore;
+  accounts: AccountsStore;
+  secrets: Secrets;
+  outbox: Pick<Outbox, 'handOver'>;
+}) {
+  const { publicUrl, local, store, accounts, secrets, outbox } = parts;
+  const portalHome = `${publicUrl}/developer`;
+
+  /**
+   * Where a forward_url leads; unset, to the portal.
+   * @throws Fault bad_forward_url
+   */
+  function targetOf(forwardUrl: string | undefined): Target {
+    if (forwardUrl === undefined || forwardUrl === portalHome) return { kind: 'portal', forwardUrl: portalHome };
+    const { host } = readForwardUrl(forwardUrl, local);
+    const domain = registrableOf(host);
+    if (!domain) throw new Fault('bad_forward_url', { message: 'The forward_url must be on a registered domain.', field: 'forward_url' });
+    return { kind: 'site', domain, host, forwardUrl };
+  }
+
+  /** One commit for attempt, owed mail and audit; then the mail is handed over at once. */
+  async function begin(attempt: NewAttempt): Promise<void> {
+    // The mail's secrets derive from the attempt's kind and id, at the first try as at every retry.
+    const data = { ...attempt.mailData, attempt: attempt.kind };
+    const verdict = await store.request({ ...attempt, mailData: data });
+    if (verdict.outcome === 'not_registered') throw notRegistered(attempt.domain ?? '');
+    if (verdict.outcome === 'recipients_used_up') throw new Fault('site_recipients_used_up');
+    if (verdict.outcome === 'limited')
+      throw new Fault('rate_limited', { message: LIMIT_MESSAGES[verdict.limit], retryAfter: verdict.retryAfter });
+    outbox.handOver({
+      id: attempt.id,
+      kind: attempt.mailKind as Mail['kind'],
+      recipient: attempt.email,
+      language: attempt.language as LanguageCode,
+      data,
+    });
+  }
+
+  function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {
+    return {
+      id: uuid(),
+      email,
+      mailbox: mailboxOf(email),
+      language,
+      browser: digest(browser.attempt),
+      device: digest(browser.device),
+      clientAddress: browser.clientAddress,
+      domain: null,
+      forwardUrl: null,
+      clientId: null,
+      redirectUri: null,
+      challenge: null,
+      state: null,
+    };
+  }
+
+  /** Opens an attempt for this browser and builds what it gets. */
+  async function open(id: string, browser: Browser, by: Pick<Opening, 'browser' | 'email'>): Promise<SignedIn | null> {
+    const token = randomSecret();
+    const { key, selector, verifier } = createAuthKey();
+    const opened = await store.open({ id, ...by, tokenHash: digest(token), device: digest(browser.device), selector, verifier });
+    return opened && { email: opened.email, authKey: key, redirectUrl: withToken(opened.forwardUrl, token) };
+  }
+
+  return {
+    targetOf,
+    begin,
+    newAttempt,
+
+    /** Mails a visitor a link to come back to `forward_url`. @throws Fault bad_forward_url, domain_not_registered, rate_limited, site_recipients_used_up */
+    async start({ email, forward_url, language }: Parsed<'domainAuth'>, browser: Browser): Promise<{ sent: true; expiresIn: number }> {
+      const target = targetOf(forward_url);
+      const attempt = { ...newAttempt(email, language, browser), forwardUrl: target.forwardUrl };
+      if (target.kind === 'portal') await begin({ ...attempt, kind: 'portal', mailKind: 'portal_sign_in', mailData: {} });
+      else await begin({ ...attempt, kind: 'site', domain: target.domain, mailKind: 'sign_in', mailData: { host: target.host } });
+      return { sent: true, expiresIn: ATTEMPT_SECONDS };
+    },
+
+    /** Tells the linked address of a new site, with a link to the portal that any browser may open after naming the address. */
+    async inviteOwner(owner: { email: string; domain: string; clientAddress: string }): Promise<void> {
+      const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), clientAddress: owner.clientAddress };
+      const attempt = { ...newAttempt(owner.email, 'en', nobody), forwardUrl: portalHome };
+      await begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } });
+    },
+
+    /** Opens a mailed link in the browser that asked for it. @returns null, and nothing is consumed, for any other browser or a dead link */
+    async openLink(link: string, browser: Browser): Promise<SignedIn | null> {
+      const known = secrets.readLink(link);
+      if (!known || known.kind === 'app') return null;
+      return open(known.id, browser, { browser: digest(browser.attempt), email: null });
+    },
+
+    /** Opens a mailed link in any browser, for whoever names its address. @throws Fault bad_link */
+    async confirmLink({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn> {
+      const known = secrets.readLink(t);
+      if (!known || known.kind === 'app') throw new Fault('bad_link');
+      const signedIn = await open(known.id, browser, { browser: null, email });
+      if (signedIn) return signedIn;
+      await accounts.countWrongAddress(known.id);
+      throw new Fault('bad_link');
+    },
+
+    /**
+     * Tries the six digits, in the browser or program that began.
+     * @returns the way on; for a PKCE attempt the authorization code, which its verifier then exchanges
+     * @throws Fault bad_code
+     */
+    async enterCode({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<SignedIn | { code: string }> {
+      const id = attempt === undefined ? null : handleToId(attempt);
+      // Only a PKCE attempt has a handle; it is worth what its state is.
+      if (attempt !== undefined && (id === null || state === undefined)) throw new Fault('bad_code');
+      const tried = await accounts.tryCode(id ? { id } : { browser: digest(browser.attempt) }, email, state ?? null);
+      const match = tried.find((candidate) => secrets.isCode(candidate.kind, candidate.id, code));
+      if (!match) throw new Fault('bad_code', { field: 'code' });
+      if (match.kind === 'app') return { code: secrets.link('app', match.id) };
+      const signedIn = await open(match.id, browser, { browser: match.browser, email: null });
+      if (!signedIn) throw new Fault('bad_code', { field: 'code' });
+      return signedIn;
+    },
+
+    /** Lets an account in that this browser remembers. @throws Fault bad_key, bad_forward_url */
+    async quickLogin({ email, key, forward_url }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn & { rotated: boolean }> {
+      const target = targetOf(forward_url);
+      const known = readAuthKey(key);
+      if (!known) throw new Fault('bad_key');
+      const token = randomSecret();
+      const nextSecret = randomSecret();
+      const login = await accounts.quickLogin({
+        ...known,
+        nextVerifier: digest(nextSecret),
+        device: digest(browser.device),
+        email,
+        domain: target.kind === 'site' ? target.domain : null,
+        tokenHash: digest(token),
+        browser: digest(browser.attempt),
+      });
+      if (!login) throw new Fault('bad_key');
+      const authKey = login.rotated ? `${known.selector.toString('base64url')}.${nextSecret}` : key;
+      return { email, authKey, rotated: login.rotated, redirectUrl: withToken(target.forwardUrl, token) };
+    },
+
+    /** Whom a token is for, once. `domain` is the site that asks, or a host of it. */
+    async verify(token: string, domain: string | undefined, idempotencyKey: string | undefined): Promise<Verdict> {
+      const asking = domain === undefined ? null : (registrableOf(domain.toLowerCase()) ?? '');
+      return store.verify({
+        hash: digest(token),
+        domain: asking,
+        idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
+      });
+    },
+
+    attemptStatus: (email: string, browser: Browser) => accounts.attemptStatus(digest(browser.attempt), email),
+  };
+}
+
+export function notRegistered(domain: string): Fault {
+  return new Fault('domain_not_registered', { message: `Email authorisation for domain ${displayDomainOf(domain)} not supported` });
+}

@@ -1,0 +1,163 @@
+/**
+ * The three hot statements of the sign-in core. Each takes one array per column, row n of all arrays being one call, and
+ * does in one commit what that call does: single use is the `update … where … is null` inside.
+ */
+
+/**
+ * Counts one bucket for the rows of `source` and ranks them: a row passes when its rank is within the limit. Keys are
+ * written in order, so that two statements never wait for each other in a circle.
+ */
+const bucket = (name: string, source: string, key: string, seconds: number, limit: string) => `
+${name}_hits as (
+  insert into sign_in_limits as l (key, hits, resets_at)
+  select ${key}, count(*), now() + interval '${seconds} seconds' from ${source} group by ${key} order by ${key}
+  on conflict (key) do update set
+    hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
+    resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
+  returning key, hits, resets_at
+),
+${name}_ranked as materialized (
+  select s.*, h.hits - count(*) over (partition by s.${key}) + row_number() over (partition by s.${key} order by s.n) <= ${limit} as ${name}_passes,
+    ceil(extract(epoch from h.resets_at - now()))::integer as ${name}_wait
+  from ${source} s join ${name}_hits h on h.key = s.${key}
+),
+${name}_passed as (select * from ${name}_ranked where ${name}_passes)`;
+
+/** Different mailboxes that a site may mail a day before its owner has signed in once. */
+const PROBATION_RECIPIENTS = 20;
+
+/**
+ * $1…$16 the columns of NewAttempt, $17 $18 $19 the limits, $20 life of an attempt and $21 the mail's lease, in seconds.
+ * The buckets follow one another, so that what one refuses costs the next nothing. A browser whose device cookie is known
+ * for the address has buckets of its own: nobody else can use them up.
+ *
+ * A site that nobody claimed yet may mail a number of different mailboxes a day. To count them exactly, its requests come
+ * alone, one after the other, with $22 true; without it they are answered `on_probation` and nothing is done.
+ */
+export const REQUEST = `
+with given as materialized (
+  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[],
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::jsonb[])
+  with ordinality as g (id, kind, email, mailbox, language, browser, device, address, domain,
+    forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, n)
+),
+target as materialized (
+  select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
+    'address ' || g.address as address_key,
+    'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
+    'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key
+  from given g
+  left join websites w on w.domain = g.domain
+  left join remembered_keys k on k.device = g.device and k.email = g.email
+),
+counted as (select * from target where $22 or not unclaimed),
+${bucket('address', 'counted', 'address_key', 3600, '$17')},
+wanted as materialized (
+  select * from address_passed p where p.registered and (not p.unclaimed
+    or exists (select from website_recipients r where r.website_id = p.website and r.day = current_date and r.mailbox = p.mailbox)
+    or (select count(*) from website_recipients r where r.website_id = p.website and r.day = current_date) < ${PROBATION_RECIPIENTS})
+),
+recipients as (
+  insert into website_recipients (website_id, day, mailbox)
+  select distinct website, current_date, mailbox from wanted where unclaimed order by 1, 3
+  on conflict do nothing
+),
+${bucket('pair', 'wanted', 'pair_key', 900, '$18')},
+${bucket('mailbox', 'pair_passed', 'mailbox_key', 3600, '$19')},
+attempts as (
+  insert into sign_in_attempts (id, kind, email, language, browser, domain, forward_url, client_id, redirect_uri, challenge, state, expires_at)
+  select id, kind, email, language, browser, domain, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $20)
+  from mailbox_passed order by id
+),
+owed as (
+  insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+  select id, mail_kind, email, language, mail_data, now() + make_interval(secs => $21), now() + make_interval(secs => $20)
+  from mailbox_passed
+),
+audit as (
+  insert into audit_log (action, email, domain) select 'sign_in_requested', email, domain from mailbox_passed
+)
+select case
+    when a.n is null then 'on_probation'
+    when not a.address_passes then 'address'
+    when not t.registered then 'not_registered'
+    when p.n is null then 'recipients_used_up'
+    when not p.pair_passes then 'pair'
+    when not m.mailbox_passes then 'mailbox'
+    else 'sent' end as verdict,
+  greatest(1, case when not a.address_passes then a.address_wait when not p.pair_passes then p.pair_wait else coalesce(m.mailbox_wait, 1) end) as retry_after
+from target t
+left join address_ranked a on a.n = t.n
+left join pair_ranked p on p.n = t.n
+left join mailbox_ranked m on m.n = t.n
+order by t.n`;
+
+/**
+ * $1…$7 the columns of Opening, $8 life of a token in seconds, $9 how many wrong addresses a link bears. Of several
+ * openings of one attempt, here or in another process, one is returned.
+ */
+export const OPEN = `
+with given as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, n)
+),
+consumed as (
+  update sign_in_attempts a set consumed_at = now()
+  from given g
+  where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+    and (a.browser = g.browser or (a.email = g.email and a.secret_tries < $9))
+  returning g.n, a.id, a.kind, a.email, a.domain, a.forward_url, a.browser, g.token, g.device, g.selector, g.verifier
+),
+siblings as (
+  update sign_in_attempts s set consumed_at = now()
+  from consumed c
+  where s.browser = c.browser and s.id <> c.id and s.kind = c.kind and s.email = c.email and s.domain is not distinct from c.domain
+    and s.consumed_at is null and s.expires_at > now()
+),
+issued as (
+  insert into tokens (hash, domain, email, browser, expires_at)
+  select token, domain, email, browser, now() + make_interval(secs => $8) from consumed
+),
+remembered as (
+  insert into remembered_keys (selector, device, email, verifier, expires_at)
+  select distinct on (device, email) selector, device, email, verifier, now() + interval '400 days' from consumed order by device, email, n
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
+),
+audit as (
+  insert into audit_log (action, email, domain) select 'signed_in', email, domain from consumed
+)
+select n, email, kind, domain, forward_url from consumed`;
+
+/**
+ * $1 hashes, $2 the domains that ask (null: not said), $3 hashed Idempotency-Keys. A loser reads the row as it stood
+ * before this statement: when nothing there explains the refusal, somebody else used the token at this very moment.
+ */
+export const VERIFY = `
+with given as materialized (
+  select * from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, domain, idempotency_key, n)
+),
+used as (
+  update tokens t set used_at = now(), idempotency_key = g.idempotency_key
+  from given g
+  where t.hash = g.hash and t.used_at is null and t.expires_at > now() and t.domain = coalesce(g.domain, t.domain)
+  returning g.n, t.hash, t.email, t.domain, t.idempotency_key
+),
+audit as (
+  insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
+)
+select coalesce(u.email, same.email, repeated.email) as email, coalesce(u.domain, same.domain, repeated.domain) as domain,
+  case
+    when t.hash is null or t.domain is null then 'unknown'
+    when t.domain <> g.domain then 'other_domain'
+    when t.used_at is null and t.expires_at <= now() then 'expired'
+    else 'used' end as reason
+from given g
+left join used u on u.n = g.n
+left join used same on u.n is null and same.hash = g.hash and same.idempotency_key = g.idempotency_key and same.domain = coalesce(g.domain, same.domain)
+left join tokens t on u.n is null and t.hash = g.hash
+left join lateral (
+  select t.email, t.domain where t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds'
+    and t.domain = coalesce(g.domain, t.domain)
+) repeated on true
+order by g.n`;

@@ -1,0 +1,182 @@
+import type pg from 'pg';
+import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { batched } from '../db/batch.ts';
+import type { AttemptKind } from './secrets.ts';
+import { OPEN, REQUEST, VERIFY } from './statements.ts';
+
+/** A request for a mail: one row of `sign_in_attempts`, with the mail that is owed for it. */
+export type NewAttempt = {
+  id: string;
+  kind: AttemptKind;
+  email: string;
+  mailbox: string;
+  language: string;
+  /** SHA-256 of the browser's attempt cookie. */
+  browser: Buffer;
+  /** SHA-256 of its device cookie. */
+  device: Buffer | null;
+  clientAddress: string;
+  /** Registered domain; null for the portal and for OAuth clients. */
+  domain: string | null;
+  forwardUrl: string | null;
+  clientId: string | null;
+  redirectUri: string | null;
+  challenge: string | null;
+  state: string | null;
+  mailKind: string;
+  mailData: Record<string, string>;
+};
+
+export type Limit = 'address' | 'pair' | 'mailbox';
+export type RequestVerdict =
+  | { outcome: 'sent' }
+  | { outcome: 'not_registered' | 'recipients_used_up' | 'on_probation' }
+  | { outcome: 'limited'; limit: Limit; retryAfter: number };
+
+/** An opening of a link or code: by the browser that began, or by anybody who names the address. */
+export type Opening = {
+  id: string;
+  browser: Buffer | null;
+  email: string | null;
+  tokenHash: Buffer;
+  device: Buffer;
+  selector: Buffer;
+  verifier: Buffer;
+};
+export type Opened = { email: string; kind: AttemptKind; domain: string | null; forwardUrl: string };
+
+export type Verification = { hash: Buffer; domain: string | null; idempotencyKey: Buffer | null };
+export type Verdict =
+  | { valid: true; email: string; domain: string }
+  | { valid: false; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** Mails per hour and client address, per 15 minutes and address with mailbox, per hour and mailbox. */
+const LIMITS = { address: 30, pair: 3, mailbox: 10 } as const;
+
+/** The statements of the sign-in core: one each, micro-batched under load. Every clock in them is the database's. */
+export type SignInStore = {
+  /** Counts the limits, then inserts attempt, owed mail and audit row together. */
+  request(attempt: NewAttempt): Promise<RequestVerdict>;
+  /** THE LINE THAT CONSUMES A LINK: ends the attempt and its siblings, inserts the token and the remembered key. */
+  open(opening: Opening): Promise<Opened | null>;
+  /** Uses a site's token up, unless it is for another site. */
+  verify(verification: Verification): Promise<Verdict>;
+};
+
+/**
+ * @param limitFactor multiplies the limits of protocol.md
+ * @param mailLeaseSeconds how long the process that took the request has for the mail, before others may take it over
+ */
+export function createSignInStore(core: pg.Pool, options: { limitFactor: number; mailLeaseSeconds: number }): SignInStore {
+  const { limitFactor, mailLeaseSeconds } = options;
+
+  const requestAll = async (on: Queryable, rows: NewAttempt[], alone: boolean): Promise<RequestVerdict[]> => {
+    const column = <Key extends keyof NewAttempt>(key: Key) => rows.map((row) => row[key]);
+    const { rows: answers } = await on.query<{ verdict: string; retry_after: number }>({
+      name: 'signin-request',
+      text: REQUEST,
+      values: [
+        column('id'),
+        column('kind'),
+        column('email'),
+        column('mailbox'),
+        column('language'),
+        column('browser'),
+        column('device'),
+        column('clientAddress'),
+        column('domain'),
+        column('forwardUrl'),
+        column('clientId'),
+        column('redirectUri'),
+        column('challenge'),
+        column('state'),
+        column('mailKind'),
+        rows.map((row) => JSON.stringify(row.mailData)),
+        LIMITS.address * limitFactor,
+        LIMITS.pair * limitFactor,
+        LIMITS.mailbox * limitFactor,
+        ATTEMPT_SECONDS,
+        mailLeaseSeconds,
+        alone,
+      ],
+    });
+    return answers.map(({ verdict, retry_after }) => {
+      if (verdict === 'sent' || verdict === 'not_registered' || verdict === 'recipients_used_up' || verdict === 'on_probation')
+        return { outcome: verdict };
+      return { outcome: 'limited', limit: verdict as Limit, retryAfter: retry_after };
+    });
+  };
+  const request = batched<NewAttempt, RequestVerdict>((rows) => requestAll(core, rows, false));
+
+  // The lock comes in a statement of its own, so that the next one sees what the last holder did.
+  const requestOnProbation = async (row: NewAttempt): Promise<RequestVerdict> => {
+    const client = await core.connect();
+    try {
+      await client.query('begin');
+      await client.query({
+        name: 'signin-probation-lock',
+        text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+        values: [row.domain],
+      });
+      const [verdict] = await requestAll(client, [row], true);
+      await client.query('commit');
+      client.release();
+      return verdict;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  };
+
+  const open = batched<Opening, Opened | null>(async (rows) => {
+    const { rows: winners } = await core.query<{ n: string; email: string; kind: AttemptKind; domain: string | null; forward_url: string }>(
+      {
+        name: 'signin-open',
+        text: OPEN,
+        values: [
+          rows.map((row) => row.id),
+          rows.map((row) => row.browser),
+          rows.map((row) => row.email),
+          rows.map((row) => row.tokenHash),
+          rows.map((row) => row.device),
+          rows.map((row) => row.selector),
+          rows.map((row) => row.verifier),
+          TOKEN_SECONDS,
+          CODE_TRIES,
+        ],
+      },
+    );
+    const opened: (Opened | null)[] = rows.map(() => null);
+    for (const { n, email, kind, domain, forward_url } of winners) opened[Number(n) - 1] = { email, kind, domain, forwardUrl: forward_url };
+    return opened;
+  });
+
+  const verify = batched<Verification, Verdict>(async (rows) => {
+    const { rows: answers } = await core.query<{
+      email: string | null;
+      domain: string;
+      reason: 'used' | 'expired' | 'unknown' | 'other_domain';
+    }>({
+      name: 'signin-verify',
+      text: VERIFY,
+      values: [rows.map((row) => row.hash), rows.map((row) => row.domain), rows.map((row) => row.idempotencyKey)],
+    });
+    return answers.map(({ email, domain, reason }) => (email === null ? { valid: false, reason } : { valid: true, email, domain }));
+  });
+
+  return {
+    request: async (attempt) => {
+      const verdict = await request(attempt);
+      return verdict.outcome === 'on_probation' ? requestOnProbation(attempt) : verdict;
+    },
+    open,
+    verify: async (verification) => {
+      const verdict = await verify(verification);
+      // The same Idempotency-Key may have won a moment ago in another process, after this statement's snapshot.
+      const raced = !verdict.valid && verdict.reason === 'used' && verification.idempotencyKey !== null;
+      return raced ? verify(verification) : verdict;
+    },
+  };
+}

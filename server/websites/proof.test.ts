@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../../test/dns.ts';
+import { findProof, type ProofOptions, proofFor } from './proof.ts';
+
+const DOMAIN = 'shop.example';
+const secretKey = randomBytes(32);
+const { record, value, fileBody } = proofFor(secretKey, 'me@shop.example', DOMAIN);
+
+let names: NameServer;
+beforeAll(async () => {
+  names = await openNameServer();
+});
+afterAll(() => names.close());
+beforeEach(() => {
+  names.setText(record, []);
+  names.setAddresses(DOMAIN, []);
+  names.asked.length = 0;
+});
+
+describe('challenge', () => {
+  test('is 128 bits, the same every time, and says where to publish it', () => {
+    expect(value).toMatch(/^[0-9a-f]{32}$/);
+    expect(proofFor(secretKey, 'me@shop.example', DOMAIN)).toEqual({
+      record: '_emailauth.shop.example',
+      value,
+      fileUrl: 'https://shop.example/.well-known/emailauth.json',
+      fileBody: `{"emailauth":"${value}"}`,
+    });
+  });
+
+  test('differs for every address, domain and key', () => {
+    const pair = fc.tuple(fc.emailAddress(), fc.domain());
+    fc.assert(
+      fc.property(pair, pair, (one, other) => {
+        fc.pre(one[0] !== other[0] || one[1] !== other[1]);
+        expect(proofFor(secretKey, ...one).value).not.toBe(proofFor(secretKey, ...other).value);
+        expect(proofFor(secretKey, ...one).value).not.toBe(proofFor(randomBytes(32), ...one).value);
+      }),
+    );
+  });
+});
+
+describe('TXT record', () => {
+  const find = () => findProof(DOMAIN, value, ['dns'], { dnsServers: [names.address] });
+
+  test.each([
+    ['alone', () => [value]],
+    ['among others', () => ['v=spf1 -all', value, 'else']],
+    ['in quotes', () => [`"${value}"`]],
+  ])('is found %s', async (_, texts) => {
+    names.setText(record, texts());
+    expect(await find()).toBe('dns');
+    expect(names.asked).toEqual([record]);
+  });
+
+  test.each([
+    ['missing', () => []],
+    ["another claimant's", () => [proofFor(secretKey, 'other@shop.example', DOMAIN).value]],
+    ['longer', () => [`${value}0`]],
+    ['cut', () => [value.slice(0, -1)]],
+    ['empty', () => ['']],
+  ])('does not count when it is %s', async (_, texts) => {
+    names.setText(record, texts());
+    expect(await find()).toBeNull();
+  });
+});
+
+const openssl = await promisify(execFile)('openssl', ['version']).then(
+  () => true,
+  () => false,
+);
+
+describe.skipIf(!openssl)('file', () => {
+  let site: Server;
+  let options: ProofOptions;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let visits: string[];
+
+  beforeAll(async () => {
+    const { key, cert } = await selfSigned(DOMAIN);
+    site = createServer({ key, cert }, (request, response) => {
+      visits.push(`${request.headers.host} ${request.method} ${request.url}`);
+      answer(request, response);
+    }).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    const { port } = site.address() as AddressInfo;
+    options = { dnsServers: [names.address], port, ca: cert, isAllowedAddress: () => true };
+  });
+  afterAll(() => {
+    site.closeAllConnections();
+    site.close();
+  });
+  beforeEach(() => {
+    visits = [];
+    names.setAddresses(DOMAIN, ['127.0.0.1']);
+    answer = (_, response) => response.end(fileBody);
+  });
+
+  const find = (more: Partial<ProofOptions> = {}) => findProof(DOMAIN, value, ['dns', 'file'], { ...options, ...more });
+
+  test('is found over https', async () => {
+    expect(await find()).toBe('file');
+    expect(visits).toEqual([`${DOMAIN}:${options.port} GET /.well-known/emailauth.json`]);
+  });
+
+  test('is not asked for when only the record counts', async () => {
+    expect(await findProof(DOMAIN, value, ['dns'], options)).toBeNull();
+    expect(visits).toEqual([]);
+  });
+
+  test('is never fetched from a private address', async () => {
+    expect(await find({ isAllowedAddress: undefined })).toBeNull();
+    expect(visits).toEqual([]);
+    expect(names.asked).toContain(DOMAIN);
+  });
+
+  test('is fetched from the address that was allowed, when the name has others too', async () => {
+    names.setAddresses(DOMAIN, ['10.255.255.1', '127.0.0.1', '192.168.255.1']);
+    const begun = performance.now();
+    expect(await find({ isAllowedAddress: (address) => address === '127.0.0.1' })).toBe('file');
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
+
+  test('does not count when the name does not exist', async () => {
+    names.setAddresses(DOMAIN, []);
+    expect(await find()).toBeNull();
+  });
+
+  test('does not count without a trusted certificate, or with one for another name', async () => {
+    expect(await find({ ca: undefined })).toBeNull();
+    names.setAddresses('other.example', ['127.0.0.1']);
+    expect(await findProof('other.example', value, ['file'], options)).toBeNull();
+    expect(visits).toEqual([]);
+  });
+
+  test.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
+    ['a redirect', (request, response) => response.writeHead(302, { Location: `https://${request.headers.host}/other` }).end(fileBody)],
+    ['a 404 that has the text', (_, response) => response.writeHead(404).end(fileBody)],
+    ['more than 4 KB', (_, response) => response.end(`${fileBody}${' '.repeat(4_096)}`)],
+    ['an endless body', (_, response) => trickle(response, 1_000)],
+    ['no JSON', (_, response) => response.end(value)],
+    ['a bare string', (_, response) => response.end(JSON.stringify(value))],
+    ['null', (_, response) => response.end('null')],
+    ['a list', (_, response) => response.end(JSON.stringify({ emailauth: [value] }))],
+    [
+      "another claimant's",
+      (_, response) => response.end(JSON.stringify({ emailauth: proofFor(secretKey, 'o@shop.example', DOMAIN).value })),
+    ],
+    [
+      'a body that breaks off',
+      (_, response) => response.writeHead(200, { 'Content-Length': 500 }).write(fileBody, () => response.destroy()),
+    ],
+  ])('does not count when the site answers %s', async (_, wrong) => {
+    answer = wrong;
+    const begun = performance.now();
+    expect(await find()).toBeNull();
+    expect(performance.now() - begun).toBeLessThan(6_000);
+    expect(visits).toHaveLength(1);
+  });
+
+  test('nobody who stalls holds it up: the name server 3 s at most, the site 5 s', async () => {
+    const silent = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const server = `127.0.0.1:${silent.address().port}`;
+    answer = (_, response) => {
+      if (visits.length === 1) trickle(response, 1);
+    };
+    const seconds = await Promise.all(
+      [find(), find(), find({ dnsServers: [server, server] })].map(async (finding) => {
+        const begun = performance.now();
+        expect(await finding).toBeNull();
+        return (performance.now() - begun) / 1_000;
+      }),
+    );
+    silent.close();
+    for (const spent of seconds) expect(spent).toBeLessThan(7);
+    expect(visits).toHaveLength(2);
+  });
+});
+
+/** The right text, and then no end. */
+function trickle(response: ServerResponse, bytes: number) {
+  response.write(fileBody);
+  const timer = setInterval(() => response.write(' '.repeat(bytes)), 50);
+  response.on('close', () => clearInterval(timer));
+}
+
+async function selfSigned(host: string): Promise<{ key: string; cert: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'emailauth-proof-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const names = ['-subj', `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`];
+  await promisify(execFile)('openssl', ['req', '-x509', ...curve, '-days', '2', ...names, '-keyout', key, '-out', cert]);
+  const pair = { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
+  await rm(folder, { recursive: true });
+  return pair;
+}

@@ -1,0 +1,144 @@
+import { createHmac } from 'node:crypto';
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { isPublicAddress } from './public-addresses.ts';
+
+/** How a claimant shows to control a domain: what to publish, and where. */
+type DomainProof = { record: string; value: string; fileUrl: string; fileBody: string };
+
+/** Which proof was found; a DNS record is the stronger one. */
+export type ProofKind = 'dns' | 'file';
+
+export type ProofOptions = {
+  /** Name servers as `ip[:port]`; null: the system's. */
+  dnsServers: string[] | null;
+  /** Which addresses the file may be fetched from; only tests give another rule, port and certificate authority. */
+  isAllowedAddress?: (address: string) => boolean;
+  port?: number;
+  ca?: string;
+};
+
+const WELL_KNOWN = '/.well-known/emailauth.json';
+const DNS_TIMEOUT_MS = 3_000;
+const FETCH_TIMEOUT_MS = 5_000;
+const MOST_LENGTH = 4_096;
+const MOST_ADDRESSES = 4;
+
+/** The proof that one address has to give for one domain. It is derived, so nothing is stored and no two claimants share one. */
+export function proofFor(secretKey: Buffer, email: string, domain: string): DomainProof {
+  // Neither an address in normal form nor a domain holds a line feed, so no two pairs make the same text.
+  const value = createHmac('sha256', secretKey).update(`domain-proof\n${email}\n${domain}`).digest('hex').slice(0, 32);
+  return {
+    record: `_emailauth.${domain}`,
+    value,
+    fileUrl: `https://${domain}${WELL_KNOWN}`,
+    fileBody: JSON.stringify({ emailauth: value }),
+  };
+}
+
+/**
+ * Looks for a domain's proof: the TXT record and the file; takes 5 s at most.
+ * @param domain a registrable domain as A-label
+ * @param accepted the kinds that count
+ * @returns the kind that was found, or null; a name server or site that fails is no proof
+ */
+export async function findProof(
+  domain: string,
+  value: string,
+  accepted: readonly ProofKind[],
+  options: ProofOptions,
+): Promise<ProofKind | null> {
+  // Together, since a name server and a site that both stall would else cost their time-outs one after the other.
+  const record = accepted.includes('dns') && hasRecord(domain, value, options);
+  const file = accepted.includes('file') && hasFile(domain, value, options);
+  if (await record) return 'dns';
+  return (await file) ? 'file' : null;
+}
+
+async function hasRecord(domain: string, value: string, options: ProofOptions): Promise<boolean> {
+  try {
+    const records = await inTime(openResolver(options), DNS_TIMEOUT_MS, (resolver) => resolver.resolveTxt(`_emailauth.${domain}`));
+    // Some panels keep the quotes of the zone file as part of the text.
+    return records.some((chunks) => chunks.join('').replace(/^[\s"]+|[\s"]+$/g, '') === value);
+  } catch {
+    return false;
+  }
+}
+
+async function hasFile(domain: string, value: string, options: ProofOptions): Promise<boolean> {
+  try {
+    const body: unknown = JSON.parse(await fetchFile(domain, options));
+    return typeof body === 'object' && body !== null && Object.hasOwn(body, 'emailauth') && Reflect.get(body, 'emailauth') === value;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Fetches the .well-known file over https. Redirects are not followed, and the connection goes to the very addresses that
+ * were checked, so a name that answers differently the second time gains nothing.
+ */
+async function fetchFile(domain: string, options: ProofOptions): Promise<string> {
+  const deadline = AbortSignal.timeout(FETCH_TIMEOUT_MS);
+  const addresses = await allowedAddresses(domain, options);
+  const lookup: LookupFunction = (_host, { all }, done) => {
+    if (all) done(null, addresses);
+    else done(null, addresses[0].address, addresses[0].family);
+  };
+  const call = request({
+    host: domain,
+    servername: domain,
+    port: options.port ?? 443,
+    path: WELL_KNOWN,
+    headers: { Accept: 'application/json', 'User-Agent': 'emailauth-domain-proof' },
+    lookup,
+    ca: options.ca,
+    agent: false,
+    signal: deadline,
+  }).end();
+  // Whatever breaks once the answer has begun is seen on the response.
+  call.on('error', () => {});
+  const [response]: IncomingMessage[] = await once(call, 'response');
+  try {
+    if (response.statusCode !== 200) throw new Error(`The site answered ${response.statusCode}`);
+    let body = '';
+    for await (const chunk of response.setEncoding('utf8')) {
+      body += chunk;
+      if (body.length > MOST_LENGTH) throw new Error('The file is too large');
+    }
+    return body;
+  } finally {
+    call.destroy();
+  }
+}
+
+async function allowedAddresses(domain: string, options: ProofOptions): Promise<LookupAddress[]> {
+  const isAllowed = options.isAllowedAddress ?? isPublicAddress;
+  const [four, six] = await inTime(openResolver(options), DNS_TIMEOUT_MS, (resolver) =>
+    Promise.all([resolver.resolve4(domain).catch(() => []), resolver.resolve6(domain).catch(() => [])]),
+  );
+  const found = [...four.map((address) => ({ address, family: 4 })), ...six.map((address) => ({ address, family: 6 }))];
+  const allowed = found.filter(({ address }) => isAllowed(address)).slice(0, MOST_ADDRESSES);
+  if (allowed.length === 0) throw new Error(`${domain} has no public address`);
+  return allowed;
+}
+
+function openResolver(options: ProofOptions): Resolver {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
+  if (options.dnsServers) resolver.setServers(options.dnsServers);
+  return resolver;
+}
+
+/** A resolver's own time-out is for each name server; this one is for them all. */
+async function inTime<T>(resolver: Resolver, milliseconds: number, ask: (resolver: Resolver) => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => resolver.cancel(), milliseconds);
+  try {
+    return await ask(resolver);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,155 @@
+import type { Sequelize, Transaction } from 'sequelize';
+import type { Database } from '../db/database.ts';
+import type { MailKind } from '../mail/mail.ts';
+import type { ProofKind } from './proof.ts';
+
+/** A registered site. */
+export type Site = {
+  id: string;
+  domain: string;
+  /** Linked address: the only one that sees or changes the site. */
+  email: string;
+  /** When the linked address first signed in or proved the domain; null: the site is on probation. */
+  claimedAt: Date | null;
+  provenAt: Date | null;
+  createdAt: Date;
+};
+
+/** A mail that a change owes somebody; it is written in the change's own transaction. */
+type OwedMail = { id: string; kind: MailKind; recipient: string };
+
+/** A proof that was found. `leaseSeconds`: how long the instance that wrote the mails has them to itself. */
+type Claim = { id: string; domain: string; email: string; kind: ProofKind; leaseSeconds: number };
+/** `mails`: whoever has to be told. `stronger_needed`: another address proved the domain, and a file does not outweigh that. */
+type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outcome: 'stronger_needed' };
+
+type WebsiteStore = {
+  /** @returns the new site, or null when the domain is taken */
+  add(site: { id: string; domain: string; email: string; claimed: boolean }): Promise<Site | null>;
+  ofOwner(email: string): Promise<Site[]>;
+  byDomain(domain: string): Promise<Site | null>;
+  /** Moves a site to another domain, which is then unproven. @returns 'taken', or null when the site is not this owner's */
+  rename(site: { id: string; email: string; domain: string }): Promise<Site | 'taken' | null>;
+  remove(site: { id: string; email: string }): Promise<Site | null>;
+  /** Gives a proven domain to its claimant, wholly: what belonged to another address's site goes with it. */
+  claim(claim: Claim, newMailId: () => string): Promise<ClaimResult>;
+  /** Takes back a registration whose invitation could not be sent. */
+  retract(id: string): Promise<void>;
+  /** Removes sites whose linked address never signed in. @returns how many of at most `most` */
+  releaseUnclaimed(afterDays: number, most: number): Promise<number>;
+};
+
+const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", created_at as "createdAt"';
+const MAIL_LIFE = "interval '2 days'";
+const CLAIM_TRIES = 5;
+
+/** The SQL of websites. A change and its audit row are one statement. */
+export function createWebsiteStore(database: Database): WebsiteStore {
+  async function ask<Row>(sql: string, bind: unknown[], transaction?: Transaction): Promise<Row[]> {
+    const [rows] = await (await database.orm()).query(sql, { bind, transaction });
+    return rows as Row[];
+  }
+  const change = async (sql: string, action: string, bind: unknown[], transaction?: Transaction): Promise<Site | null> => {
+    const audited = `with site as (${sql}), audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from site)`;
+    return (await ask<Site>(`${audited} select ${SITE} from site`, bind, transaction))[0] ?? null;
+  };
+
+  return {
+    add: ({ id, domain, email, claimed }) =>
+      change(
+        `insert into websites (id, domain, email, claimed_at) values ($1, $2, $3, case when $4 then now() end)
+         on conflict (domain) do nothing returning *`,
+        claimed ? 'website_added' : 'website_registered',
+        [id, domain, email, claimed],
+      ),
+
+    ofOwner: (email) => ask<Site>(`select ${SITE} from websites where email = $1 order by created_at desc, id desc`, [email]),
+
+    byDomain: async (domain) => (await ask<Site>(`select ${SITE} from websites where domain = $1`, [domain]))[0] ?? null,
+
+    rename: async ({ id, email, domain }) => {
+      try {
+        const renamed = await change(
+          'update websites set domain = $3, proven_at = null where id = $1 and email = $2 and domain <> $3 returning *',
+          'website_changed',
+          [id, email, domain],
+        );
+        return renamed ?? (await ask<Site>(`select ${SITE} from websites where id = $1 and email = $2`, [id, email]))[0] ?? null;
+      } catch (error) {
+        if (error instanceof Error && error.name === 'SequelizeUniqueConstraintError') return 'taken';
+        throw error;
+      }
+    },
+
+    remove: ({ id, email }) => change('delete from websites where id = $1 and email = $2 returning *', 'website_deleted', [id, email]),
+
+    claim: async (claim, newMailId) => {
+      const orm = await database.orm();
+      for (let tries = 1; ; tries++) {
+        const result = await claimOnce(orm, claim, newMailId);
+        if (result) return result;
+        if (tries === CLAIM_TRIES) throw new Error(`${claim.domain} keeps changing hands`);
+      }
+    },
+
+    retract: async (id) => {
+      await change('delete from websites where id = $1 returning *', 'website_released', [id]);
+    },
+
+    releaseUnclaimed: async (afterDays, most) => {
+      const [{ count }] = await ask<{ count: number }>(
+        `with old as (
+           select id from websites where claimed_at is null and email is not null and created_at < now() - make_interval(days => $1)
+           order by created_at limit $2 for update skip locked
+         ), site as (delete from websites w using old where w.id = old.id returning w.*),
+         audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from site)
+         select count(*)::int from site`,
+        [afterDays, most],
+      );
+      return count;
+    },
+  };
+
+  /** @returns null when a registration came first, which is then the one to take the domain from */
+  function claimOnce(orm: Sequelize, claim: Claim, newMailId: () => string): Promise<ClaimResult | null> {
+    const { id, domain, email } = claim;
+    return orm.transaction(async (transaction) => {
+      // One claimant at a time. Registrations take no such lock, so one may still come between the look and the insert.
+      await ask('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${domain}`], transaction);
+      const [holder] = await ask<Site>(`select ${SITE} from websites where domain = $1 for update`, [domain], transaction);
+      const mine = holder?.email === email;
+      if (holder?.provenAt && !mine && claim.kind !== 'dns') return { outcome: 'stronger_needed' };
+      const mails: OwedMail[] = [];
+      if (!mine || !holder.provenAt) mails.push({ id: newMailId(), kind: 'domain_proven', recipient: email });
+      if (holder && !mine) {
+        await change('delete from websites where id = $1 returning *', 'website_lost', [holder.id], transaction);
+        if (holder.email) mails.push({ id: newMailId(), kind: 'domain_lost', recipient: holder.email });
+      }
+      const site = mine
+        ? await change(
+            'update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where id = $1 returning *',
+            'website_proven',
+            [holder.id],
+            transaction,
+          )
+        : await change(
+            `insert into websites (id, domain, email, claimed_at, proven_at) values ($1, $2, $3, now(), now())
+             on conflict (domain) do nothing returning *`,
+            'website_proven',
+            [id, domain, email],
+            transaction,
+          );
+      // Nothing was written in this case: the row that is in the way appeared after the look.
+      if (!site) return null;
+      for (const mail of mails) {
+        await ask(
+          `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+           values ($1, $2, $3, 'en', jsonb_build_object('domain', $4::text), now() + make_interval(secs => $5), now() + ${MAIL_LIFE})`,
+          [mail.id, mail.kind, mail.recipient, domain, claim.leaseSeconds],
+          transaction,
+        );
+      }
+      return { outcome: 'yours', site, mails };
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { Limits } from '../http/limits.ts';
+import type { Account } from '../http/serve.ts';
+import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
+import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
+import { findProof, type ProofOptions, proofFor } from './proof.ts';
+import { createWebsiteStore, type Site } from './store.ts';
+
+/** A registration whose linked address never signed in goes after this many days. */
+const UNCLAIMED_DAYS = 7;
+const RELEASE_BATCH = 500;
+
+export type Websites = ReturnType<typeof createWebsites>;
+
+/**
+ * Decides about sites: who may register, see, change, prove and lose a domain.
+ * @param parts.inviteOwner mails a new site's linked address, with a sign-in link
+ * @param parts.proof where proofs are looked for; unset: the configured name servers and the public internet
+ */
+export function createWebsites(parts: {
+  config: Pick<Config, 'mode' | 'publicUrl' | 'secretKey' | 'dnsServers'>;
+  database: Database;
+  outbox: Pick<Outbox, 'handOver'>;
+  limits: Pick<Limits, 'hit'>;
+  inviteOwner: (owner: { email: string; domain: string; clientAddress: string }) => Promise<void>;
+  proof?: Partial<ProofOptions>;
+}) {
+  const { config, outbox, limits, inviteOwner } = parts;
+  const store = createWebsiteStore(parts.database);
+  const proofOptions: ProofOptions = { dnsServers: config.dnsServers, ...parts.proof };
+  /** Accounts whose proof is being looked for: one at a time, so that nobody makes the service knock at many doors. */
+  const proving = new Set<string>();
+
+  const present = (site: Site): Output<'createWebsite'> => ({
+    id: site.id,
+    domain: site.domain,
+    displayDomain: displayDomainOf(site.domain),
+    verified: site.provenAt !== null,
+    createdAt: site.createdAt.toISOString(),
+    proof: proofFor(config.secretKey, site.email, site.domain),
+  });
+
+  return {
+    /**
+     * Registers a domain, active at once, on probation until its linked address signs in.
+     * @throws Fault bad_domain, domain_taken, rate_limited
+     */
+    async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
+      const domain = rootDomainOf(input.domain);
+      await limits.hit('registrations', clientAddress);
+      const site = await store.add({ id: uuid(), domain, email: input.email, claimed: false });
+      if (!site) throw new Fault('domain_taken', { field: 'domain' });
+      try {
+        await inviteOwner({ email: input.email, domain, clientAddress });
+      } catch (error) {
+        // Without its mail nobody would know of the site, and the domain could not be registered again.
+        await store.retract(site.id);
+        throw error;
+      }
+      return { domain, email: input.email, authUrl: `${config.publicUrl}/auth` };
+    },
+
+    /** The registered site of a host or of one of its subdomains. @throws Fault website_not_found */
+    async find(host: string): Promise<Output<'findWebsite'>> {
+      const domain = registrableOf(host.trim().toLowerCase());
+      if (domain === LOCALHOST && config.mode === 'local') return { domain, displayDomain: domain, verified: false };
+      const site = domain && domain !== LOCALHOST ? await store.byDomain(domain) : null;
+      if (!site)
+        throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
+      return { domain: site.domain, displayDomain: displayDomainOf(site.domain), verified: site.provenAt !== null };
+    },
+
+    async list(account: Account): Promise<Output<'listWebsites'>> {
+      return (await store.ofOwner(account.email)).map(present);
+    },
+
+    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, domain_taken, rate_limited */
+    async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
+      const domain = rootDomainOf(input.domain);
+      await limits.hit('registrations', account.email);
+      const site = await store.add({ id: uuid(), domain, email: account.email, claimed: true });
+      if (!site) throw new Fault('domain_taken', { field: 'domain' });
+      return present(site);
+    },
+
+    /** Moves a site to another domain, unproven until it is proven itself. @throws Fault bad_domain, domain_taken, website_not_found */
+    async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
+      const site = await store.rename({ id: input.id, email: account.email, domain: rootDomainOf(input.domain) });
+      if (site === 'taken') throw new Fault('domain_taken', { field: 'domain' });
+      if (!site) throw new Fault('website_not_found');
+      return present(site);
+    },
+
+    /** @throws Fault website_not_found */
+    async delete(account: Account, id: string): Promise<Output<'deleteWebsite'>> {
+      if (!(await store.remove({ id, email: account.email }))) throw new Fault('website_not_found');
+      return { success: true };
+    },
+
+    /** What an account has to publish to prove that a domain is its own. @throws Fault bad_domain */
+    claim(account: Account, input: string): Output<'claimWebsite'> {
+      const domain = rootDomainOf(input);
+      return { domain, proof: proofFor(config.secretKey, account.email, domain) };
+    },
+
+    /**
+     * Looks for an account's proof and, once found, gives it the domain, whoever registered it. From an address that proved the
+     * domain itself only the DNS record takes it: who controls the zone now is its owner now, while a file may be
+     * within reach of a site's guests.
+     * @throws Fault bad_domain, not_proven, rate_limited
+     */
+    async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
+      const domain = rootDomainOf(input.domain);
+      const { email } = account;
+      await limits.hit('domain_proofs', email);
+      if (proving.has(email)) throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
+      proving.add(email);
+      try {
+        const holder = await store.byDomain(domain);
+        const onlyDns = holder !== null && holder.provenAt !== null && holder.email !== email;
+        const kind = await findProof(
+          domain,
+          proofFor(config.secretKey, email, domain).value,
+          onlyDns ? ['dns'] : ['dns', 'file'],
+          proofOptions,
+        );
+        if (!kind) throw notProven(onlyDns);
+        const result = await store.claim({ id: uuid(), domain, email, kind, leaseSeconds: FIRST_LEASE_SECONDS }, uuid);
+        if (result.outcome === 'stronger_needed') throw notProven(true);
+        for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
+        return present(result.site);
+      } finally {
+        proving.delete(email);
+      }
+    },
+
+    /** Removes registrations whose linked address never signed in, seven days after. @returns how many */
+    async releaseUnclaimed(): Promise<number> {
+      let released = 0;
+      for (;;) {
+        const count = await store.releaseUnclaimed(UNCLAIMED_DAYS, RELEASE_BATCH);
+        released += count;
+        if (count < RELEASE_BATCH) return released;
+      }
+    },
+  };
+}
+
+function notProven(onlyDns: boolean): Fault {
+  const message = 'Another address has proved this domain. Only the DNS record can take it over, and it was not found yet.';
+  return new Fault('not_proven', onlyDns ? { message, field: 'domain' } : { field: 'domain' });
+}

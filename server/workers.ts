@@ -1,0 +1,75 @@
+import cluster, { type Worker } from 'node:cluster';
+import { extname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { StartError } from './start-error.ts';
+
+/** What the primary tells a worker. */
+export type ToWorker = { do: 'serve'; config: Config; databaseUrl: string } | { do: 'stop' };
+/** What a worker tells the primary. */
+export type FromWorker = { is: 'listening to orders' } | { is: 'serving' } | { is: 'failed'; why: string };
+
+const PROGRAM = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url));
+const STOP_MS = 9_000;
+const RESTART_PAUSE_MS = 500;
+
+/**
+ * Serves in `config.workers` processes that share the port; one that dies is replaced. Each is an instance like those on
+ * other machines: they share the database and nothing else.
+ * @throws StartError when the first ones cannot start
+ */
+export async function serveInWorkers(parts: { config: Config; databaseUrl: string; log: Log }): Promise<{ stop(): Promise<void> }> {
+  const { config, databaseUrl, log } = parts;
+  let stopping = false;
+  // Settings travel as a message, not in the environment, where other programs of this user could read them.
+  cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
+
+  const begin = () => {
+    const worker = cluster.fork();
+    // What is sent before the worker listens is lost.
+    worker.on('message', (report: FromWorker) => {
+      if (report.is === 'listening to orders') worker.send({ do: 'serve', config, databaseUrl } satisfies ToWorker);
+    });
+    return worker;
+  };
+  const first = Array.from({ length: config.workers }, begin);
+  try {
+    await Promise.all(first.map(whenServing));
+  } catch (error) {
+    for (const worker of first) worker.process.kill('SIGKILL');
+    throw error;
+  }
+
+  cluster.on('exit', async (worker, code, signal) => {
+    if (stopping) return;
+    log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced');
+    await sleep(RESTART_PAUSE_MS);
+    if (!stopping) begin();
+  });
+
+  return {
+    stop: async () => {
+      stopping = true;
+      await Promise.all(Object.values(cluster.workers ?? {}).map((worker) => worker && stopWorker(worker)));
+    },
+  };
+}
+
+function whenServing(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (report: FromWorker) => {
+      if (report.is === 'serving') resolve();
+      if (report.is === 'failed') reject(new StartError(report.why));
+    });
+    worker.once('exit', (code) => reject(new StartError(`A worker ended with code ${code} while starting; its log says why.`)));
+  });
+}
+
+async function stopWorker(worker: Worker): Promise<void> {
+  if (worker.isDead()) return;
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  if (worker.isConnected()) worker.send({ do: 'stop' } satisfies ToWorker);
+  if ((await Promise.race([ended.then(() => true), sleep(STOP_MS, false, { ref: false })])) !== true) worker.process.kill('SIGKILL');
+}

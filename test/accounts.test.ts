@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hintCookies } from '../contract/account.ts';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let second: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  second = await stage.start({ PUBLIC_URL: service.url });
+  shop = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+const me = (client: Client) => client.get('/api/user/me');
+
+/** The same browser's cookies at the other instance. */
+function atSecond(client: Client): Client {
+  const twin = second.client();
+  twin.cookies = client.cookies;
+  return twin;
+}
+
+async function portalToken(client: Client, email: string): Promise<string> {
+  await askForMail(client, email);
+  return tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+}
+
+describe('token login', () => {
+  test('in the browser that began: at once, and once', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const token = await portalToken(client, email);
+    expect((await client.post('/api/auth/token-login', { token })).json).toEqual({ success: true, email });
+    expect((await me(client)).json.email).toBe(email);
+    expect((await service.client().post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
+  });
+
+  test('in another browser: asks first', async () => {
+    const [client, other, email] = [service.client(), service.client(), freshAddress()];
+    const token = await portalToken(client, email);
+    const asked = await other.post('/api/auth/token-login', { token });
+    expect([asked.status, asked.json.code]).toEqual([409, 'confirmation_needed']);
+    expect((await me(other)).status).toBe(401);
+    expect((await other.post('/api/auth/token-login', { token, confirm: true })).json).toEqual({ success: true, email });
+    expect((await me(other)).json.email).toBe(email);
+  });
+
+  test('never replaces a signed-in user unasked', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const next = freshAddress();
+    const token = await portalToken(client, next);
+    expect((await client.post('/api/auth/token-login', { token })).status).toBe(409);
+    expect((await me(client)).json.email).toBe(email);
+    expect((await client.post('/api/auth/token-login', { token, confirm: true })).status).toBe(200);
+    expect((await me(client)).json.email).toBe(next);
+  });
+
+  test('an unknown, used or expired token: 401', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const token = await portalToken(client, email);
+    await stage.query("update tokens set expires_at = now() - interval '1 second' where email = $1", [email]);
+    for (const tried of [token, 'A'.repeat(43), 'nothing']) {
+      const answer = await client.post('/api/auth/token-login', { token: tried, confirm: true });
+      expect([answer.status, answer.json.code]).toEqual([401, 'bad_token']);
+    }
+  });
+});
+
+describe('logout', () => {
+  test('ends the session and the device’s key on all instances (S26)', async () => {
+    const { client, email, authKey } = await signInDeveloper(stage, service);
+    const copy = atSecond(service.client());
+    copy.cookies = new Map(client.cookies);
+    expect((await me(copy)).json.email).toBe(email);
+    expect((await client.post('/api/auth/logout')).json).toEqual({ success: true });
+    expect((await me(copy)).status).toBe(401);
+    expect((await copy.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+    expect(client.cookies.has('sid')).toBe(false);
+  });
+
+  test('without a session is no fault', async () => {
+    expect((await service.client().post('/api/auth/logout')).json).toEqual({ success: true });
+  });
+
+  test('leaves other devices alone', async () => {
+    const first = await signInDeveloper(stage, service);
+    const other = await signInDeveloper(stage, service, first.email);
+    await first.client.post('/api/auth/logout');
+    expect((await me(other.client)).json.email).toBe(first.email);
+  });
+});
+
+describe('a remembered account', () => {
+  async function remembered(): Promise<{ client: Client; email: string; key: string }> {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${shop}/`);
+    await openLink(client, await stage.mailbox.waitFor(email));
+    return { client, email, key: decodeURIComponent(client.cookies.get(hintCookies.key) ?? '') };
+  }
+  const quickLogin = (client: Client, email: string, key: string, forward_url: string | undefined = `https://${shop}/back`) =>
+    client.post('/api/auth/validate-key', { email, key, forward_url });
+
+  test('comes back to the site with a token, on any instance', async () => {
+    const { client, email, key } = await remembered();
+    expect(decodeURIComponent(client.cookies.get(hintCookies.account) ?? '')).toBe(email);
+    const answer = await quickLogin(atSecond(client), email, key);
+    expect(answer.status).toBe(200);
+    expect(answer.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
+    const verdict = await service.client().get(`/api/verify-token?token=${tokenOf(answer.json.redirectUrl)}&domain=${shop}`);
+    expect(verdict.json).toEqual({ email, valid: true, domain: shop });
+  });
+
+  test('is worthless without the device cookie, and for another address', async () => {
+    const { client, email, key } = await remembered();
+    const thief = service.client();
+    expect((await quickLogin(thief, email, key)).status).toBe(401);
+    for (const [name, value] of client.cookies) if (name !== 'device') thief.cookies.set(name, value);
+    expect((await quickLogin(thief, email, key)).status).toBe(401);
+    expect((await quickLogin(client, freshAddress(), key)).status).toBe(401);
+    expect((await quickLogin(client, email, `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`)).status).toBe(401);
+    expect((await quickLogin(client, email, key)).status).toBe(200);
+  });
+
+  test('goes to registered sites only', async () => {
+    const { client, email, key } = await remembered();
+    expect((await quickLogin(client, email, key, 'https://nobody-registered.example/')).status).toBeGreaterThanOrEqual(400);
+    expect((await quickLogin(client, email, key, 'javascript:alert(1)')).status).toBe(400);
+  });
+
+  test('gets a new key after a day; the old one lives 60 s more, and its later use ends the family', async () => {
+    const { client, email, key } = await remembered();
+    expect((await quickLogin(client, email, key)).json.key).toBeUndefined();
+    await stage.query("update remembered_keys set rotated_at = now() - interval '25 hours' where email = $1", [email]);
+    const { key: next } = (await quickLogin(client, email, key)).json;
+    expect(next).toMatch(/^[\w-]{22}\.[\w-]{43}$/);
+    expect(next).not.toBe(key);
+    expect((await quickLogin(client, email, key)).status).toBe(200);
+    expect((await quickLogin(client, email, next)).status).toBe(200);
+    await stage.query("update remembered_keys set rotated_at = now() - interval '61 seconds' where email = $1", [email]);
+    expect((await quickLogin(client, email, key)).status).toBe(401);
+    expect((await quickLogin(client, email, next)).status).toBe(401);
+  });
+
+  test.each([
+    ['idle for 90 days', "used_at = now() - interval '90 days'"],
+    ['400 days old', 'expires_at = now()'],
+  ])('ends when %s', async (_when, change) => {
+    const { client, email, key } = await remembered();
+    await stage.query(`update remembered_keys set ${change} where email = $1`, [email]);
+    expect((await quickLogin(client, email, key)).status).toBe(401);
+  });
+});
+
+test.each([
+  ['idle for 7 days', "seen_at = now() - interval '7 days'"],
+  ['30 days old', 'expires_at = now()'],
+])('a session ends when %s', async (_when, change) => {
+  const { client } = await signInDeveloper(stage, service);
+  await stage.query(`update sessions set ${change}`);
+  expect((await me(client)).status).toBe(401);
+});
+
+test('what scripts can read lets nobody in (S25)', async () => {
+  const { client } = await signInDeveloper(stage, service);
+  const reader = service.client();
+  for (const [name, value] of client.cookies) if (Object.values(hintCookies).includes(name as never)) reader.cookies.set(name, value);
+  expect(reader.cookies.size).toBeGreaterThan(0);
+  expect((await me(reader)).status).toBe(401);
+  expect((await reader.get('/api/websites')).status).toBe(401);
+});

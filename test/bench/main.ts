@@ -1,0 +1,147 @@
+/**
+ * `npm run bench`: how fast the built service is, in the shape of production, beside the least that could do the same. Rounds
+ * of both take turns on one PostgreSQL and one mail server, and the medians are compared. See docs/performance.md.
+ *
+ *   --quick        fewer and shorter rounds (under 45 s)
+ *   --growth N     also with N rows in every table and N open links, beside an empty database
+ *   --only a,b,d   only these parts
+ */
+import { parseArgs } from 'node:util';
+import { sleep } from '../waiting.ts';
+import { measureGrowth } from './growth.ts';
+import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
+import { memoryOf } from './programs.ts';
+import { compare, figure, heading, row } from './report.ts';
+import { type Contestant, openStage, registerSite, type Stage } from './stage.ts';
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean' }, growth: { type: 'string', default: '0' }, only: { type: 'string', default: 'a,b,d' } },
+});
+const rounds = options.quick ? 2 : 5;
+const seconds = options.quick ? { signIns: 2, verify: 1.5, alone: 1 } : { signIns: 4, verify: 2, alone: 2 };
+const AT_ONCE = 64;
+const IDLE_MS = 10_000;
+const parts = options.only.split(',');
+
+const stage = await openStage();
+process.on('SIGINT', async () => {
+  await stage.close();
+  process.exit(130);
+});
+try {
+  await bench(stage);
+} finally {
+  await stage.close();
+}
+
+async function bench(stage: Stage): Promise<void> {
+  const service = await stage.start('service', await stage.createDatabase('service', 'service'));
+  const started = performance.now();
+  const floor = await stage.start('floor', await stage.createDatabase('floor', 'floor'));
+  await registerSite(service);
+
+  if (parts.includes('d')) await startAndMemory(stage, service, floor, started);
+  await measureSignIns(stage, service, AT_ONCE, seconds.signIns);
+  await measureSignIns(stage, floor, AT_ONCE, seconds.signIns);
+  if (parts.includes('a')) await signIns(stage, service, floor);
+  if (parts.includes('b')) await verifications(stage, service, floor);
+  const grownRows = Number(options.growth);
+  if (grownRows > 0) await measureGrowth(stage, { rows: grownRows, rounds, connections: AT_ONCE, seconds });
+}
+
+async function signIns(stage: Stage, service: Contestant, floor: Contestant): Promise<void> {
+  heading(`A. Whole sign-ins, ${AT_ONCE} at once`, 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
+  const [ours, least] = await takeTurns(service, floor, (contestant) => measureSignIns(stage, contestant, AT_ONCE, seconds.signIns));
+  const cpu = ours.serverCpu + ours.postgresCpu;
+  for (const [name, round] of [
+    ['service', ours],
+    ['floor: Express, three statements, nodemailer', least],
+  ] as const)
+    row(
+      name,
+      figure(round.rate),
+      figure(round.p50, 1),
+      figure(round.p99, 1),
+      figure(round.serverCpu + round.postgresCpu, 2),
+      figure(round.serverCpu, 2),
+      figure(round.postgresCpu, 2),
+    );
+  compare('sign-ins/s ÷ floor', ours.rate / least.rate, 'at least', 2.4);
+  compare('CPU s per 1,000 sign-ins', cpu, 'at most', 0.65);
+  compare('CPU ÷ floor', cpu / (least.serverCpu + least.postgresCpu), 'at most', 0.65 / 1.5);
+}
+
+async function verifications(stage: Stage, service: Contestant, floor: Contestant): Promise<void> {
+  const usedUp = (contestant: Contestant, perSecond: number) =>
+    addTokens(contestant, contestant.kind, Math.ceil(perSecond * (rounds + 1) * (seconds.verify + seconds.alone / 4)));
+  const tokens = { service: await usedUp(service, 40_000), floor: await usedUp(floor, 15_000) };
+  const verify = (connections: number, duration: number) => (contestant: Contestant) =>
+    measureVerify(stage, contestant, tokens[contestant.kind], connections, duration);
+
+  heading('B. verify-token', 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
+  const measured: Record<string, [Round, Round]> = {};
+  for (const [connections, duration] of [
+    [AT_ONCE, seconds.verify],
+    [1, seconds.alone],
+  ]) {
+    await verify(connections, duration)(service);
+    await verify(connections, duration)(floor);
+    const both = await takeTurns(service, floor, verify(connections, duration));
+    measured[connections] = both;
+    both.forEach((round, index) => {
+      row(
+        `${index === 0 ? 'service' : 'L2: Express, one UPDATE'}, ${connections} at once`,
+        figure(round.rate),
+        figure(round.p50, 2),
+        figure(round.p99, 2),
+        figure(round.serverCpu + round.postgresCpu, 3),
+        figure(round.serverCpu, 3),
+        figure(round.postgresCpu, 3),
+      );
+    });
+  }
+  const [many, alone] = [measured[AT_ONCE], measured[1]];
+  compare(`calls/s ÷ L2, ${AT_ONCE} connections`, many[0].rate / many[1].rate, 'at least', 4.5);
+  compare('p50 ÷ L2, one connection', alone[0].p50 / alone[1].p50, 'at most', 1);
+}
+
+async function startAndMemory(stage: Stage, service: Contestant, floor: Contestant, started: number): Promise<void> {
+  heading('D. Start and memory', 'service', 'floor');
+  const starts: Record<Contestant['kind'], number[]> = { service: [], floor: [] };
+  for (let n = 0; n < rounds; n++)
+    for (const { kind, databaseUrl } of [service, floor]) {
+      const again = await stage.start(kind, databaseUrl);
+      await again.program.stop(kind === 'floor' ? 'SIGKILL' : 'SIGTERM');
+      starts[kind].push(again.startMs);
+    }
+  const [ours, least] = [median(starts.service), median(starts.floor)];
+  row('start to the first 200, ms', figure(ours), figure(least));
+  const dataDir = await stage.directory();
+  const first = await stage.startEmbedded(dataDir);
+  await first.stop();
+  const second = await stage.startEmbedded(dataDir);
+  await second.stop();
+  row('  with an embedded database, first time', figure(first.startMs));
+  row('  with an embedded database that is there', figure(second.startMs));
+  await sleep(Math.max(0, started + IDLE_MS - performance.now()));
+  const [memory, leastMemory] = await Promise.all([service, floor].map(({ program }) => memoryOf(program.pid)));
+  row(`memory after ${IDLE_MS / 1000} s, MB`, figure(memory), figure(leastMemory));
+  compare('start ÷ floor', ours / least, 'at most', 1.3);
+  compare('start with an embedded database, s', second.startMs / 1000, 'at most', 3);
+  compare('idle memory, MB', memory, 'at most', 150);
+}
+
+/** One round of each in turn, and the medians. */
+async function takeTurns(
+  service: Contestant,
+  floor: Contestant,
+  measure: (contestant: Contestant) => Promise<Round>,
+): Promise<[Round, Round]> {
+  const ours: Round[] = [];
+  const least: Round[] = [];
+  for (let n = 0; n < rounds; n++) {
+    ours.push(await measure(service));
+    least.push(await measure(floor));
+  }
+  return [medianOf(ours), medianOf(least)];
+}

@@ -1,0 +1,77 @@
+import { query } from '../postgres.ts';
+import { sleep } from '../waiting.ts';
+import type { LoadResult } from './load.ts';
+import { cpuSeconds, cpuSecondsOfTree } from './programs.ts';
+import { type Contestant, SITE, type Stage } from './stage.ts';
+
+/** One round of one contestant. CPU in seconds per 1,000. */
+export type Round = { rate: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
+
+/** Whole sign-ins by so many visitors at once. */
+export function measureSignIns(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
+  const job = { do: 'sign-ins', port, connections, seconds, forwardUrl: `https://${SITE}/welcome`, linksPort: stage.linksPort } as const;
+  return measured(stage, program.pid, () => stage.load(job));
+}
+
+/** A heap of tokens that nobody used yet, by contestant. */
+export type Tokens = { name: string; next: number; end: number };
+
+/** Inserts tokens as the contestant's own exchange would have done, and lets PostgreSQL put its house in order. */
+export async function addTokens({ kind, databaseUrl }: Contestant, name: string, count: number): Promise<Tokens> {
+  // The text of a token is that of tokenText in load.ts.
+  const hash = `sha256(('${name}' || lpad(n::text, ${43 - name.length}, '0'))::bytea)`;
+  const columns =
+    kind === 'floor'
+      ? `tokens (hash, email, expires_at) select ${hash}, 'visitor-' || n || '@mail.example', now() + interval '1 hour'`
+      : `tokens (hash, domain, email, browser, expires_at)
+         select ${hash}, '${SITE}', 'visitor-' || n || '@mail.example', sha256(n::text::bytea), now() + interval '1 hour'`;
+  await query(databaseUrl, `insert into ${columns} from generate_series(0, ${count - 1}) n`);
+  await query(databaseUrl, 'vacuum analyze tokens');
+  return { name, next: 0, end: count };
+}
+
+/** verify-token calls with tokens that are each used once. */
+export async function measureVerify(
+  stage: Stage,
+  { port, program }: Contestant,
+  tokens: Tokens,
+  connections: number,
+  seconds: number,
+): Promise<Round> {
+  const job = {
+    do: 'verify',
+    port,
+    connections,
+    seconds,
+    tokens: { name: tokens.name, from: tokens.next, to: tokens.end },
+    domain: SITE,
+  } as const;
+  return measured(stage, program.pid, async () => {
+    const result = await stage.load(job);
+    tokens.next = result.used;
+    return result;
+  });
+}
+
+async function measured(stage: Stage, server: number, load: () => Promise<LoadResult>): Promise<Round> {
+  const before = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
+  const { count, seconds, p50, p99, failures, firstFailure } = await load();
+  if (failures > 0 || count === 0) throw new Error(`${failures} of ${failures + count} failed. The first one:\n${firstFailure}`);
+  // What the last answers leave to do belongs to them.
+  await sleep(250);
+  const after = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
+  const [serverCpu, postgresCpu] = after.map((cpu, index) => ((cpu - before[index]) * 1000) / count);
+  return { rate: count / seconds, p50, p99, serverCpu, postgresCpu };
+}
+
+/** The middle one, figure by figure. */
+export function medianOf(rounds: Round[]): Round {
+  const of = (key: keyof Round) => median(rounds.map((round) => round[key]));
+  return { rate: of('rate'), p50: of('p50'), p99: of('p99'), serverCpu: of('serverCpu'), postgresCpu: of('postgresCpu') };
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
+}

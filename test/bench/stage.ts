@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cluster, createCluster, query } from '../postgres.ts';
+import { freePort, sleep } from '../waiting.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+import { buildPrograms, killPrograms, messageOf, type Program, startProgram } from './programs.ts';
+import type { SinkPorts } from './sink.ts';
+
+const service = join(import.meta.dirname, '../../dist/cli/main.js');
+
+/** The site that visitors sign in to. */
+export const SITE = 'shop.example';
+
+const FLOOR_TABLES = `
+create table attempts (
+  hash bytea primary key, browser bytea not null, email text not null, forward_url text not null,
+  expires_at timestamptz not null, consumed_at timestamptz
+);
+create table tokens (hash bytea primary key, email text not null, expires_at timestamptz not null, used_at timestamptz)`;
+
+// The service's own settings of its embedded server, and no checkpoint in the middle of a round.
+const POSTGRES = { io_method: 'sync', jit: 'off', max_wal_size: '4GB', checkpoint_timeout: '30min' };
+
+/** A server under test with its database. */
+export type Contestant = {
+  kind: 'service' | 'floor';
+  port: number;
+  databaseUrl: string;
+  program: Program;
+  /** From the start of the process to its first 200, in ms. */
+  startMs: number;
+};
+
+/** What all contestants share: one PostgreSQL, one mail server, one load client. */
+export type Stage = {
+  cluster: Cluster;
+  /** The postmaster's process id. */
+  postgres: number;
+  linksPort: number;
+  createDatabase(kind: Contestant['kind'], name: string): Promise<string>;
+  /** Starts a server on an existing database and waits for its first 200. */
+  start(kind: Contestant['kind'], databaseUrl: string): Promise<Contestant>;
+  /** The service on an embedded PostgreSQL of its own in a directory. @returns ms to its first 200 */
+  startEmbedded(dataDir: string): Promise<{ startMs: number; stop(): Promise<void> }>;
+  load(job: LoadJob): Promise<LoadResult>;
+  /** A directory that goes with the stage. */
+  directory(): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function openStage(): Promise<Stage> {
+  if (!existsSync(service)) throw new Error('dist/cli/main.js is missing: run `npm run build` first.');
+  const programs = await buildPrograms(['sink', 'load', 'floor']);
+  const directories: string[] = [];
+  const cluster = await createCluster({ settings: POSTGRES });
+  const [{ lock }] = await query(cluster.url('postgres'), "select pg_read_file('postmaster.pid') as lock");
+  const postgres = Number.parseInt(String(lock), 10);
+
+  const sink = startProgram(programs.path('sink'), [], {});
+  const { smtp, links } = await messageOf<SinkPorts>(sink);
+  const loader = startProgram(programs.path('load'), [], {});
+  const smtpUrl = `smtp://127.0.0.1:${smtp}`;
+
+  const serviceSettings = (port: number) => ({
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SMTP_URL: smtpUrl,
+    MAIL_FROM: 'Email Auth <no-reply@emailauth.example>',
+    TRUST_PROXY: '1',
+  });
+
+  return {
+    cluster,
+    postgres,
+    linksPort: links,
+    async createDatabase(kind, name) {
+      await query(cluster.url('postgres'), `create database ${name}`);
+      if (kind === 'floor') await query(cluster.url(name), FLOOR_TABLES);
+      return cluster.url(name);
+    },
+    async start(kind, databaseUrl) {
+      const port = await freePort();
+      const own = kind === 'floor' ? { NODE_ENV: 'production', PORT: String(port), SMTP_URL: smtpUrl } : serviceSettings(port);
+      const began = performance.now();
+      const program = startProgram(kind === 'floor' ? programs.path('floor') : service, kind === 'floor' ? [] : ['start'], {
+        ...own,
+        DATABASE_URL: databaseUrl,
+        SECRET_KEY: 'a key of at least thirty-two bytes for the bench',
+      });
+      await firstOk(program, port);
+      return { kind, port, databaseUrl, program, startMs: performance.now() - began };
+    },
+    async startEmbedded(dataDir) {
+      const port = await freePort();
+      const began = performance.now();
+      const program = startProgram(service, ['start'], { ...serviceSettings(port), DATA_DIR: dataDir });
+      await firstOk(program, port);
+      return { startMs: performance.now() - began, stop: () => program.stop() };
+    },
+    async load(job) {
+      const answered = messageOf<LoadResult>(loader);
+      loader.child.send(job);
+      return answered;
+    },
+    async directory() {
+      const directory = await mkdtemp(join(tmpdir(), 'emailauth-bench-'));
+      // PostgreSQL of root runs as another user.
+      await chmod(directory, 0o711);
+      directories.push(directory);
+      return directory;
+    },
+    async close() {
+      killPrograms();
+      await cluster.remove();
+      await programs.remove();
+      for (const directory of directories) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Enters the site as one that its owner has claimed, so that no cap of recipients applies. */
+export async function registerSite({ databaseUrl }: Contestant): Promise<void> {
+  await query(
+    databaseUrl,
+    `insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), '${SITE}', 'owner@${SITE}', now())`,
+  );
+}
+
+/** Asks until a call that needs the database is answered with 200. */
+async function firstOk(program: Program, port: number): Promise<void> {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(3)) {
+    if (program.child.exitCode !== null) break;
+    if ((await statusOf(port)) === 200) return;
+  }
+  throw new Error(`A server did not start. It wrote:\n${program.output()}`);
+}
+
+async function statusOf(port: number): Promise<number> {
+  const asking = request({ port, host: '127.0.0.1', path: '/api/verify-token?token=none', timeout: 1000, agent: false });
+  asking.end();
+  try {
+    const [response] = await once(asking, 'response');
+    response.resume();
+    return response.statusCode;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { type Cluster, createCluster } from './postgres.ts';
+import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
+import { sleep, waitUntil } from './waiting.ts';
+
+// A cluster of this file's own, with the durability that PostgreSQL has by default.
+let cluster: Cluster;
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  cluster = await createCluster();
+  stage = await openStage(cluster.url('postgres'));
+  service = await stage.start();
+  shop = await addSite(stage, service);
+});
+afterAll(async () => {
+  await cluster.thaw();
+  await stage.close();
+  await cluster.remove();
+});
+
+const serves = async () => (await service.client().get('/readyz')).status === 200;
+
+test('kill -9 of PostgreSQL, five times: nothing acknowledged is lost, no 500, serving within 2 s (R2)', { timeout: 120_000 }, async () => {
+  for (let i = 0; i < 5; i++) {
+    const acknowledged: string[] = [];
+    const statuses = new Set<number>();
+    let killing = false;
+    const asking = Array.from({ length: 8 }, async () => {
+      while (!killing) {
+        const email = freshAddress();
+        const answer = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
+        statuses.add(answer.status);
+        if (answer.status === 200) acknowledged.push(email);
+        else await sleep(20);
+      }
+    });
+    await sleep(300 + 100 * i);
+    await cluster.kill();
+    await sleep(100);
+    killing = true;
+    await Promise.all(asking);
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect((await service.client().get('/healthz')).status).toBe(200);
+    await cluster.start();
+    await waitUntil('the service serves again', 2000, serves);
+    const rows = await stage.query('select email from sign_in_attempts');
+    const kept = new Set(rows.map(({ email }) => email));
+    expect(acknowledged.length).toBeGreaterThan(0);
+    expect(acknowledged.filter((email) => !kept.has(email))).toEqual([]);
+    await waitUntil('every acknowledged mail came', 40_000, () => acknowledged.every((email) => stage.mailbox.mailsFor(email).length > 0));
+  }
+});
+
+test('PostgreSQL frozen: every call 503 within 3 s with a sentence, /healthz 200, heals within 2 s (R8)', {
+  timeout: 120_000,
+}, async () => {
+  const { client, email } = await signInDeveloper(stage, service);
+  const visitor = service.client();
+  await askForMail(visitor, freshAddress(), `https://${shop}/`);
+  const token = await visitorToken(stage, service.client(), shop);
+  const waiting = freshAddress();
+  await askForMail(visitor, waiting, `https://${shop}/`);
+  const mail = await stage.mailbox.waitFor(waiting);
+  // What PostgreSQL had received when it froze it carries out when it thaws: this link's fate is open then.
+  const doomed = freshAddress();
+  await askForMail(visitor, doomed, `https://${shop}/other`);
+  const { link } = await stage.mailbox.waitFor(doomed);
+  await cluster.freeze();
+  try {
+    const calls = () => [
+      service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
+      authorize(service.client()).then(({ answer }) => answer),
+      service.client().get('/api/verify-token?token=unknown'),
+      service.client().post('/api/auth/email-code', { email, code: '123456' }),
+      visitor.get(link),
+      client.get('/api/user/me'),
+      client.get('/api/websites'),
+      client.post('/api/websites', { domain: 'frozen.example' }),
+      service.client().post('/api/websites/register', { domain: 'frozen.example', email }),
+      service.client().get(`/api/websites/domain/${shop}`),
+      service.client().get(`/auth?forward_url=https://${shop}/`),
+    ];
+    for (let round = 0; round < 3; round++) {
+      const start = performance.now();
+      const answers = await Promise.all(calls());
+      expect(performance.now() - start).toBeLessThan(3000);
+      for (const answer of answers) {
+        expect([answer.status, answer.text.slice(0, 200)]).toEqual([503, expect.anything()]);
+        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      }
+      expect(answers[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
+    }
+    const start = performance.now();
+    expect((await service.client().get('/healthz')).status).toBe(200);
+    expect((await service.client().get('/auth')).status).toBe(200);
+    expect(performance.now() - start).toBeLessThan(500);
+    expect((await service.client().get('/readyz')).status).toBe(503);
+  } finally {
+    await cluster.thaw();
+  }
+  await waitUntil('the service serves again', 2000, serves);
+  expect((await client.get('/api/user/me')).status).toBe(200);
+  expect(tokenOf(await openLink(visitor, mail))).not.toBe('');
+  expect((await service.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true });
+});
+
+test('500 requests at once on a small pool: all answered, none by 5xx (R9)', { timeout: 60_000 }, async () => {
+  const { client } = await signInDeveloper(stage, service);
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, (_, i) =>
+      i % 2
+        ? client.get('/api/user/me')
+        : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
+    ),
+  );
+  expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+});

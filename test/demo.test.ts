@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { askForMail, freshAddress, openLink, registerSite, visitorToken } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+});
+afterAll(() => stage.close());
+
+/** Begins at the shop. @returns the forward_url that it gave its visitor along */
+async function begin(browser: Client, language?: string): Promise<string> {
+  const answer = await browser.get(`/demo/sign-in${language ? `?language=${language}` : ''}`);
+  expect(answer.status).toBe(303);
+  const signIn = new URL(String(answer.headers.location));
+  expect([signIn.origin, signIn.pathname, signIn.searchParams.get('language')]).toEqual([service.url, '/auth', language ?? 'en']);
+  return signIn.searchParams.get('forward_url') ?? '';
+}
+
+/** From the shop to the mailed link and back to the shop's door. @returns the address of the callback, with its token */
+async function comeBack(browser: Client, email: string): Promise<string> {
+  await askForMail(browser, email, await begin(browser));
+  return openLink(browser, await stage.mailbox.waitFor(email));
+}
+
+test('a visitor signs in, is known at the next visit, and signs out', async () => {
+  const [browser, email] = [service.client(), freshAddress()];
+  expect((await browser.get('/demo')).text).toContain('Sign in with Email');
+  const callback = await comeBack(browser, email);
+  const answer = await browser.get(callback);
+  expect([answer.status, answer.headers.location]).toEqual([303, '/demo']);
+  const session = answer.setCookies.find((cookie) => cookie.startsWith('demo_session='));
+  expect(session).toMatch(/HttpOnly/i);
+  expect(session).toMatch(/SameSite=Lax/i);
+  expect(session).not.toContain(email);
+  expect((await browser.get('/demo')).text).toContain(email);
+  expect((await browser.post('/demo/sign-out')).headers.location).toBe('/demo');
+  expect((await browser.get('/demo')).text).not.toContain(email);
+});
+
+test('a callback works once; again, it gives a sentence and a way back', async () => {
+  const [browser, email] = [service.client(), freshAddress()];
+  const callback = await comeBack(browser, email);
+  await browser.get(callback);
+  const again = await browser.get(callback);
+  expect(again.status).toBe(400);
+  expect(again.text).toContain('This sign-in was used already');
+  expect(again.text).toContain('href="/demo"');
+  expect(again.headers.location).toBeUndefined();
+});
+
+test('a state that is not this browser’s is refused, and the token stays good', async () => {
+  const [browser, email] = [service.client(), freshAddress()];
+  const callback = await comeBack(browser, email);
+  const stranger = service.client();
+  const strangers = new URL(await begin(stranger));
+  const forged = new URL(callback);
+  forged.searchParams.set('state', 'forged');
+  for (const address of [forged.href, callback.replace(/state=[^&]+/, `state=${strangers.searchParams.get('state')}`)]) {
+    const refused = await browser.get(address);
+    expect([refused.status, refused.text.includes('This sign-in did not begin here')]).toEqual([400, true]);
+    expect(refused.setCookies).toEqual([]);
+  }
+  expect((await stranger.get(callback)).status).toBe(400);
+  expect((await browser.get(callback)).status).toBe(303);
+  expect((await browser.get('/demo')).text).toContain(email);
+});
+
+test('a browser that did not begin is asked first, and signed in only by a click on the shop’s own page', async () => {
+  const [browser, other, email] = [service.client(), service.client(), freshAddress()];
+  const answer = await other.get(await comeBack(browser, email));
+  expect([answer.status, answer.headers.location]).toEqual([303, '/demo/confirm']);
+  expect((await other.get('/demo')).text).not.toContain(email);
+  expect((await other.get('/demo/confirm')).text).toContain(email);
+  expect((await other.post('/demo/confirm')).headers.location).toBe('/demo');
+  expect((await other.get('/demo')).text).toContain(email);
+  expect((await other.post('/demo/confirm')).status).toBe(400);
+});
+
+test('two sign-ins begun in one browser both work', async () => {
+  const [browser, email] = [service.client(), freshAddress()];
+  const first = await begin(browser, 'lt');
+  const second = await begin(browser);
+  expect(second).toBe(first);
+  expect((await browser.get(await comeBack(browser, email))).status).toBe(303);
+});
+
+test.each([
+  '',
+  '?token=abc',
+  '?state=abc',
+  '?token=a&token=b&state=c',
+  '?token=&state=a',
+  '?token[]=a&state[]=b',
+  '?state=%00&token=%00',
+  '?state=a.b&token=c',
+])('a callback with %j is refused with a sentence', async (query) => {
+  const answer = await service.client().get(`/demo/callback${query}`);
+  expect(answer.status).toBe(400);
+  expect(answer.text).toMatch(/<h1>This sign-in did not begin here|<h1>That link is not complete/);
+});
+
+test('a token for another site, or one of nobody’s making, is refused; the other site’s stays good', async () => {
+  const browser = service.client();
+  const domain = await registerSite(service.client());
+  const token = await visitorToken(stage, service.client(), domain);
+  const foreign = await browser.get(`${await begin(browser)}&token=${token}`);
+  expect([foreign.status, foreign.text.includes('This sign-in is for another site')]).toEqual([400, true]);
+  expect((await browser.get(`/api/verify-token?token=${token}&domain=${domain}`)).json).toMatchObject({ valid: true, domain });
+  const callback = await begin(browser);
+  const unknown = await browser.get(`${callback}&token=${'A'.repeat(43)}`);
+  expect([unknown.status, unknown.text.includes('This sign-in is not valid')]).toEqual([400, true]);
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/rules.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { authorize, codeOf, exchange, freshAddress, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+});
+afterAll(() => stage.close());
+
+const noMailFor = async (email: string) => {
+  expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
+  expect(stage.mailbox.mailsFor(email)).toEqual([]);
+};
+
+describe('PKCE', () => {
+  test('authorize, the mailed link, exchange: a session', async () => {
+    const client = service.client();
+    const { email, pkce, answer } = await authorize(client);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ sent: true, expiresIn: 600 });
+    const mail = await stage.mailbox.waitFor(email);
+    const link = new URL(mail.link);
+    expect(link.origin + link.pathname).toBe(`${service.url}/auth/callback`);
+    expect(link.searchParams.get('state')).toBe(pkce.state);
+    expect(link.searchParams.get('iss')).toBe(service.url);
+    const page = await client.get(mail.link);
+    expect(page.status).toBe(200);
+    const exchanged = await exchange(client, codeOf(mail), pkce.codeVerifier);
+    expect(exchanged.status).toBe(200);
+    expect(exchanged.json).toMatchObject({ email, token_type: 'Bearer' });
+    expect(exchanged.json.authKey).toMatch(/^[\w-]{22}\.[\w-]{43}$/);
+    expect(exchanged.json.localKey).toBeTruthy();
+    expect(exchanged.json.access_token).toBeTruthy();
+    expect(exchanged.headers['cache-control']).toBe('no-store');
+    expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
+  });
+
+  test('every sign-in makes a new sid (S24)', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const first = client.cookies.get('sid');
+    const { pkce } = await authorize(client, email);
+    await exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
+    expect(client.cookies.get('sid')).not.toBe(first);
+    expect((await client.get('/api/user/me')).json.email).toBe(email);
+  });
+
+  test('a sid that somebody planted is not adopted', async () => {
+    const client = service.client();
+    client.cookies.set('sid', 'A'.repeat(43));
+    const { email, pkce } = await authorize(client);
+    await exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
+    expect(client.cookies.get('sid')).not.toBe('A'.repeat(43));
+  });
+
+  test('a wrong verifier consumes nothing; after five, the right one is too late', async () => {
+    const client = service.client();
+    const first = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(first.email));
+    for (let i = 0; i < 4; i++) expect((await exchange(client, code, 'x'.repeat(43))).status).toBe(400);
+    expect((await exchange(client, code, first.pkce.codeVerifier)).status).toBe(200);
+
+    const second = await authorize(client);
+    const secondCode = codeOf(await stage.mailbox.waitFor(second.email));
+    for (let i = 0; i < 5; i++) expect((await exchange(client, secondCode, 'x'.repeat(43))).status).toBe(400);
+    expect((await exchange(client, secondCode, second.pkce.codeVerifier)).status).toBe(400);
+  });
+
+  test('a replay with the right verifier revokes what was issued, one with a wrong verifier does not (S5)', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    const { authKey } = (await exchange(client, code, pkce.codeVerifier)).json;
+    const thief = service.client();
+    expect((await exchange(thief, code, 'x'.repeat(64))).status).toBe(400);
+    expect((await client.get('/api/user/me')).status).toBe(200);
+    expect((await exchange(thief, code, pkce.codeVerifier)).status).toBe(400);
+    expect((await client.get('/api/user/me')).status).toBe(401);
+    expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+  });
+
+  test.each([
+    ['no challenge', { code_challenge: undefined }],
+    ['a malformed challenge', { code_challenge: 'too-short' }],
+    ['the method plain', { code_challenge_method: 'plain' }],
+    ['no method', { code_challenge_method: undefined }],
+    ['no state', { state: undefined }],
+    ['an unknown client', { client_id: 'nobody' }],
+    ['no client', { client_id: undefined }],
+    ['a foreign redirect_uri', { redirect_uri: 'https://evil.example/developer' }],
+    ['no redirect_uri', { redirect_uri: undefined }],
+    ['an array as redirect_uri', { redirect_uri: ['https://evil.example'] }],
+  ])('%s: 400 and no mail (S6, S7)', async (_what, changes) => {
+    const { answer, email } = await authorize(service.client(), freshAddress(), changes);
+    expect(answer.status).toBe(400);
+    expect(answer.json.error_description).toMatch(/\w+ \w+/);
+    await noMailFor(email);
+  });
+
+  test.each([
+    ['42 characters', 'x'.repeat(42)],
+    ['129 characters', 'x'.repeat(129)],
+    ['other characters', `${'x'.repeat(60)} é`],
+    ['nothing', undefined],
+  ])('a verifier of %s: 400, nothing consumed', async (_what, verifier) => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    expect((await exchange(client, code, verifier as string)).status).toBe(400);
+    expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
+  });
+
+  test('another client, and another redirect_uri, cannot exchange the code', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    const body = { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
+    expect((await client.post('/api/auth/token', { ...body, client_id: CLI_CLIENT_ID })).status).toBe(400);
+    expect((await client.post('/api/auth/token', { ...body, redirect_uri: `${service.url}/other` })).status).toBe(400);
+    expect((await client.post('/api/auth/token', { ...body, redirect_uri: `${service.url}/developer` })).status).toBe(200);
+  });
+
+  test('an expired code is refused', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    await stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
+    const answer = await exchange(client, code, pkce.codeVerifier);
+    expect(answer.status).toBe(400);
+    expect(answer.json.error).toBe('invalid_grant');
+  });
+
+  test('a stock OAuth client: form encoding in, RFC 6749 out, errors too', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    const form = (values: Record<string, string>) =>
+      client.send('/api/auth/token', {
+        method: 'POST',
+        body: new URLSearchParams(values).toString(),
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      });
+    const values = { grant_type: 'authorization_code', code, client_id: WEB_CLIENT_ID, redirect_uri: `${service.url}/developer` };
+    const refused = await form({ ...values, code_verifier: 'x'.repeat(43) });
+    expect([refused.status, refused.json.error, refused.headers['cache-control']]).toEqual([400, 'invalid_grant', 'no-store']);
+    expect(refused.json.error_description).toBeTruthy();
+    const answer = await form({ ...values, code_verifier: pkce.codeVerifier });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String), expires_in: expect.any(Number), email });
+    const bearer = service.client();
+    expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${answer.json.access_token}` })).json.email).toBe(email);
+  });
+
+  test('the code of the mail, with the state, gives the authorization code', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const { code } = await stage.mailbox.waitFor(email);
+    expect((await client.post('/api/auth/email-code', { email, code, state: 'another' })).status).toBe(400);
+    const answer = await client.post('/api/auth/email-code', { email, code, state: pkce.state });
+    expect(answer.status).toBe(200);
+    expect((await exchange(client, answer.json.code, pkce.codeVerifier)).status).toBe(200);
+  });
+});
+
+describe('a native client', () => {
+  const native = (port: number, path = '/callback') => ({ client_id: CLI_CLIENT_ID, redirect_uri: `http://127.0.0.1:${port}${path}` });
+
+  test('gets its code at a loopback address of any port, by a page that forwards', async () => {
+    const { email, pkce, answer } = await authorize(service.client(), freshAddress(), native(51234));
+    expect(answer.status).toBe(200);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
+    const page = await service.client().get(mail.link);
+    expect(page.status).toBe(200);
+    const boot = JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
+    const target = new URL(boot.link.redirectUrl);
+    expect(target.origin + target.pathname).toBe('http://127.0.0.1:51234/callback');
+    expect(target.searchParams.get('state')).toBe(pkce.state);
+    const body = { code: target.searchParams.get('code'), code_verifier: pkce.codeVerifier, client_id: CLI_CLIENT_ID };
+    expect((await service.client().post('/api/auth/token', body)).status).toBe(200);
+  });
+
+  test('without cookies uses the handle that authorize gave', async () => {
+    const { email, pkce, attempt } = await authorize(service.client(), freshAddress(), native(51235));
+    const { code } = await stage.mailbox.waitFor(email);
+    const given = await service.client().post('/api/auth/email-code', { email, code, state: pkce.state, attempt });
+    expect(given.status).toBe(200);
+    const body = { code: given.json.code, code_verifier: pkce.codeVerifier, client_id: CLI_CLIENT_ID };
+    expect((await service.client().post('/api/auth/token', body)).json.email).toBe(email);
+  });
+
+  test.each([
+    'http://127.0.0.1:80/other',
+    'http://localhost:5000/callback',
+    'https://127.0.0.1:5000/callback',
+    'http://127.0.0.1.evil.example/callback',
+  ])('%s is no redirect of it', async (redirect_uri) => {
+    const { answer, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
+    expect(answer.status).toBe(400);
+    await noMailFor(email);
+  });
+});

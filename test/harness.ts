@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { Client } from './client.ts';
+import { type Mailbox, openMailbox } from './mailbox.ts';
+import { query } from './postgres.ts';
+import { freePort, waitUntil } from './waiting.ts';
+
+const entry = join(import.meta.dirname, '../dist/cli/main.js');
+
+/** One running process of the service. */
+export type Service = {
+  /** Its PUBLIC_URL. */
+  url: string;
+  port: number;
+  pid: number;
+  /** Everything it wrote to stdout and stderr. */
+  output(): string;
+  /** A new browser, to the service. */
+  client(): Client;
+  /** Resolves once /readyz says 200. */
+  ready(milliseconds?: number): Promise<void>;
+  /** kill -9, nothing else. */
+  kill(): Promise<void>;
+  /** SIGTERM. @returns the exit code */
+  stop(): Promise<number | null>;
+  signal(name: NodeJS.Signals): void;
+};
+
+/** A database and an SMTP server of the test's own, and the service on them. */
+export type Stage = {
+  databaseUrl: string;
+  dataDir: string;
+  mailbox: Mailbox;
+  /** Starts one more instance with the settings given, on a free port unless PORT is given, and waits until it is ready. */
+  start(settings?: Record<string, string>): Promise<Service>;
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  close(): Promise<void>;
+};
+
+/** Settings of a production-like instance on the loopback: the limits as they are, no inbox, no demo. */
+export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
+
+/** @param clusterUrl a cluster other than the one the run shares */
+export async function openStage(clusterUrl: string = inject('clusterUrl')): Promise<Stage> {
+  if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing: run `npm run build` first, or `npm test`, which does.');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await query(clusterUrl, `create database ${name}`);
+  const databaseUrl = Object.assign(new URL(clusterUrl), { pathname: name }).href;
+  const mailbox = await openMailbox();
+  const secretKey = randomBytes(32).toString('hex');
+  const dataDir = await mkdtemp(join(tmpdir(), 'emailauth-test-'));
+  // An embedded PostgreSQL in there runs as another user when this one is root.
+  await chmod(dataDir, 0o711);
+  const running = new Set<ChildProcess>();
+
+  async function start(settings: Record<string, string> = {}): Promise<Service> {
+    const port = Number(settings.PORT ?? (await freePort()));
+    const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
+    const child = spawn(process.execPath, [entry, 'start'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        PORT: String(port),
+        HOST: '127.0.0.1',
+        PUBLIC_URL: url,
+        DATABASE_URL: databaseUrl,
+        SMTP_URL: mailbox.url,
+        MAIL_FROM: 'Email Auth <no-reply@emailauth.test>',
+        SECRET_KEY: secretKey,
+        DATA_DIR: dataDir,
+        ...settings,
+      },
+    });
+    running.add(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    }
+    const exited = once(child, 'exit').then(([code]) => {
+      running.delete(child);
+      return code as number | null;
+    });
+    const service: Service = {
+      url,
+      port,
+      pid: child.pid as number,
+      output: () => output,
+      client: () => new Client(`http://${new URL(url).hostname}:${port}`),
+      ready: (milliseconds = 30_000) =>
+        waitUntil(`${url} is ready`, milliseconds, async () => {
+          if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
+          const status = await new Client(`http://localhost:${port}`).get('/readyz').then(
+            (answer) => answer.status,
+            () => 0,
+          );
+          return status === 200 || `/readyz answers ${status}`;
+        }),
+      async kill() {
+        child.kill('SIGKILL');
+        await exited;
+      },
+      stop() {
+        child.kill('SIGTERM');
+        return exited;
+      },
+      signal: (name) => void child.kill(name),
+    };
+    await service.ready();
+    return service;
+  }
+
+  return {
+    databaseUrl,
+    dataDir,
+    mailbox,
+    start,
+    query: (sql, values) => query(databaseUrl, sql, values),
+    async close() {
+      const ends = [...running].map((child) => once(child, 'exit'));
+      for (const child of running) child.kill('SIGKILL');
+      await Promise.all(ends);
+      await mailbox.down();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,291 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { errors } from '../contract/errors.ts';
+import { pages } from '../contract/pages.ts';
+import { type Route, routes } from '../contract/routes.ts';
+import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import type { Answer, Client } from './client.ts';
+import * as corpora from './corpora.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import * as urls from './url-corpora.ts';
+import { sleep } from './waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+let client: Client;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addSite(stage, service);
+  // Signed in, so that no call stops at its guard.
+  client = (await signInDeveloper(stage, service)).client;
+});
+afterAll(async () => {
+  expect((await service.client().get('/readyz')).status).toBe(200);
+  await stage.close();
+});
+
+/** A refusal: 4xx, of the catalogue, with a sentence. */
+function expectRefusal(what: unknown, answer: Answer) {
+  expect([what, answer.status >= 400 && answer.status < 500 ? 'refused' : answer.status]).toEqual([what, 'refused']);
+  expect(answer.headers['content-type']).toMatch(/^application\/json/);
+  expect(Object.keys(errors)).toContain(answer.json.code);
+  const sentence = answer.json.error_description ?? answer.json.error;
+  expect(sentence).toMatch(/^\S+( \S+)+/);
+  expect(sentence.length).toBeLessThan(300);
+  expect(answer.json.hint).toBeTruthy();
+}
+
+const allRoutes = Object.entries(routes) as [string, Route][];
+const withBody = allRoutes.filter(([, route]) => route.method === 'POST' || route.method === 'PUT');
+const withQuery = allRoutes.filter(([, route]) => route.method === 'GET' || route.method === 'DELETE');
+const someId = '0198c0de-0000-7000-8000-000000000000';
+const filled = (path: string, value = 'en') => path.replace('{id}', someId).replace(/\{\w+\}/, value);
+const fieldsOf = (route: Route) => Object.keys((route.input as z.ZodObject).shape);
+
+async function mailsCounted(run: () => Promise<void>) {
+  await sleep(500);
+  const before = stage.mailbox.mails.length;
+  await run();
+  await sleep(1000);
+  expect(stage.mailbox.mails.slice(before).map(({ recipients }) => recipients)).toEqual([]);
+  expect(await stage.query('select recipient from outbox')).toEqual([]);
+}
+
+test('addresses: 400 and no mail (S16)', () =>
+  mailsCounted(async () => {
+    for (const email of corpora.badAddresses) {
+      expectRefusal(email, await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
+      expectRefusal(email, (await authorize(service.client(), email as string)).answer);
+      expectRefusal(email, await service.client().post('/api/websites/register', { domain: 'refused.example', email }));
+    }
+  }));
+
+test('forward_urls: 4xx and no mail (S13)', () =>
+  mailsCounted(async () => {
+    for (const hostile of urls.badForwardUrls) {
+      const forward_url = typeof hostile === 'string' ? hostile.replace('SHOP', shop) : hostile;
+      expectRefusal(forward_url, await service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url }));
+      if (typeof forward_url !== 'string') continue;
+      const page = await service.client().get(`/auth?forward_url=${encodeURIComponent(Buffer.from(forward_url).toString())}`);
+      expect([forward_url, page.status]).toEqual([forward_url, 200]);
+    }
+  }));
+
+test.each(urls.goodForwardUrls)('%s comes back as its bytes and one token (S14)', async (template) => {
+  const url = template.replace('SHOP', shop);
+  const [visitor, email] = [service.client(), freshAddress()];
+  await askForMail(visitor, email, url);
+  const location = Buffer.from(await openLink(visitor, await stage.mailbox.waitFor(email)), 'latin1').toString();
+  const [, token] = /[?&]token=([\w-]{43})(?=#|$)/.exec(location) ?? [];
+  expect(token).toBeTruthy();
+  const [before, fragment] = [url.split('#')[0], url.includes('#') ? url.slice(url.indexOf('#')) : ''];
+  const separator = !before.includes('?') ? '?' : /[?&]$/.test(before) ? '' : '&';
+  expect(location).toBe(`${before}${separator}token=${token}${fragment}`);
+  expect(tokenOf(location)).toBe(token);
+});
+
+test('redirect_uris: 400 and no mail (S7)', () =>
+  mailsCounted(async () => {
+    for (const hostile of urls.badRedirectUris) {
+      const redirect_uri = typeof hostile === 'string' ? hostile.replace('ORIGIN', service.url) : hostile;
+      expectRefusal(redirect_uri, (await authorize(service.client(), freshAddress(), { redirect_uri })).answer);
+    }
+  }));
+
+describe('bodies (S30)', () => {
+  test.each(withBody)('of %s', async (_name, route) => {
+    const path = filled(route.path);
+    for (const [what, body] of corpora.badBodies) {
+      const answer = await client.send(path, { method: route.method, headers: { 'Content-Type': 'application/json' }, body });
+      expectRefusal([path, what], answer);
+    }
+  });
+
+  test.each(withBody)('fields of %s', async (_name, route) => {
+    const path = filled(route.path);
+    for (const field of fieldsOf(route)) {
+      // A missing or unknown language is English, whatever stands there.
+      const takesAnything = field === 'language';
+      for (const [what, value] of corpora.badValues) {
+        if (field === 'confirm' && value === true) continue;
+        const answer = await client.send(path, {
+          method: route.method,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ ...validInput(), ...(route.path.includes('{id}') && field === 'id' ? {} : { [field]: value }) }),
+        });
+        if (takesAnything || field === 'id') expect([path, field, what, answer.status < 500]).toEqual([path, field, what, true]);
+        else expectRefusal([path, field, what], answer);
+      }
+      for (const text of corpora.hostileTexts) {
+        const answer = await client.send(path, {
+          method: route.method,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ ...validInput(), [field]: text }),
+        });
+        expect([path, field, text, answer.status < 500]).toEqual([path, field, text, true]);
+        if (text.includes('\u0000')) expectRefusal([path, field, text], answer);
+        if (answer.status >= 400) expectRefusal([path, field, text], answer);
+      }
+    }
+  });
+
+  test('too long is told before it is sent, and the connection stays usable for others', async () => {
+    const answer = await client.send('/api/auth/domain-auth', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+      body: Buffer.alloc(200_000, 'x'),
+    });
+    expect(answer.status).toBe(413);
+    expect((await client.get('/api/languages')).status).toBe(200);
+  });
+
+  function validInput(): Record<string, unknown> {
+    return {
+      email: freshAddress(),
+      forward_url: `https://${shop}/`,
+      client_id: WEB_CLIENT_ID,
+      redirect_uri: `${service.url}/developer`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'state',
+      code: '123456',
+      code_verifier: 'x'.repeat(43),
+      t: 'x'.repeat(64),
+      token: 'x'.repeat(43),
+      key: 'x',
+      domain: 'another.example',
+    };
+  }
+});
+
+describe('addresses of calls and pages (S30)', () => {
+  test.each(withQuery)('queries of %s', async (_name, route) => {
+    for (const query of corpora.hostileQueries) {
+      const answer = await client.send(filled(route.path) + query, { method: route.method });
+      expect([route.path, query, answer.status < 500]).toEqual([route.path, query, true]);
+      if (answer.status >= 400) expectRefusal([route.path, query], answer);
+    }
+  });
+
+  test('paths with parameters', async () => {
+    const values = [
+      '%00',
+      '%',
+      '%ff',
+      '%2e%2e%2f',
+      '..%2f..%2fetc',
+      '%F0%9F%92%A5',
+      '__proto__',
+      'a'.repeat(3000),
+      "'",
+      '%27%3B--',
+      '%0d%0aX:%20y',
+      '%5C',
+    ];
+    for (const [, route] of allRoutes.filter(([, { path }]) => path.includes('{'))) {
+      for (const value of values) {
+        const answer = await client.send(route.path.replace(/\{\w+\}/, value), {
+          method: route.method,
+          ...(route.method === 'PUT' && { headers: { 'Content-Type': 'application/json' }, body: '{"domain":"another.example"}' }),
+        });
+        expectRefusal([route.path, value], answer);
+      }
+    }
+  });
+
+  test('pages', async () => {
+    for (const path of Object.keys(pages)) {
+      for (const query of corpora.hostileQueries) {
+        const answer = await service.client().get(path + query);
+        expect([path, query, answer.status < 500]).toEqual([path, query, true]);
+        expect(answer.text).not.toContain('<script>alert(1)');
+      }
+    }
+    for (const path of [
+      '/%',
+      '/%ff',
+      '/%00',
+      '//evil.example',
+      '/..%2f..%2fetc/passwd',
+      '/assets/..%2f..%2fpackage.json',
+      '/assets/%00',
+      '/\\evil.example',
+      `/${'a'.repeat(9000)}`,
+      '/api',
+      '/api/',
+      '/api/nothing',
+      '/api/auth/%',
+    ]) {
+      const answer = await service.client().get(path);
+      expect([path, answer.status >= 400 && answer.status < 500]).toEqual([path, true]);
+      expect(answer.headers.location).toBeUndefined();
+    }
+  });
+
+  test('methods that a path does not take', async () => {
+    for (const path of [...new Set(allRoutes.map(([, route]) => filled(route.path)))]) {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+        if (allRoutes.some(([, route]) => filled(route.path) === path && route.method === method)) continue;
+        const answer = await client.send(path, { method, headers: { 'Content-Type': 'application/json' } });
+        expectRefusal([path, method], answer);
+      }
+    }
+  });
+});
+
+test('cookies and headers', async () => {
+  const values = [
+    '',
+    '%00',
+    '%',
+    '"',
+    '[]',
+    '[null]',
+    '[{"email":{}}]',
+    '%5B%7B%22__proto__%22%3A1%7D%5D',
+    '{}',
+    'x'.repeat(5000),
+    '💥',
+    `[${'['.repeat(500)}`,
+  ];
+  for (const name of ['sid', 'attempt', 'device', 'auth_email', 'auth_key', 'remembered_accounts', 'previous_auth', '__proto__']) {
+    for (const value of values) {
+      const visitor = service.client();
+      const headers = { Cookie: Buffer.from(`${name}=${value}`).toString('latin1') };
+      for (const answer of [
+        await visitor.get('/auth', headers),
+        await visitor.get('/auth/link?t=x', headers),
+        await visitor.get('/api/user/me', headers),
+        await visitor.post('/api/auth/logout', {}, headers),
+        await visitor.get('/api/verify-token?token=x', { ...headers, 'Idempotency-Key': value.replace(/[^\x20-\x7e]/g, '') }),
+        await visitor.get('/api/user/me', { Authorization: `Bearer ${value.replace(/[^\x20-\x7e]/g, '')}` }),
+      ]) {
+        expect([name, value, answer.status < 500]).toEqual([name, value, true]);
+      }
+    }
+  }
+});
+
+test.each([
+  'GET / HTTP/9.9\r\n\r\n',
+  'NONSENSE\r\n\r\n',
+  'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
+])('a broken request is answered with 4xx or closed: %j', async (text) => {
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(service.port, '127.0.0.1', () => socket.write(text));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+      socket.end();
+    });
+    socket.on('close', () => resolve(received));
+    socket.on('error', () => resolve(received));
+    socket.setTimeout(10_000, () => reject(new Error('The connection hangs')));
+  });
+  expect(answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
+});

@@ -1,0 +1,154 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, freshAddress, openLink, tokenOf, visitorToken } from './sign-ins.ts';
+import { freePort, sleep } from './waiting.ts';
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(() => stage.close());
+
+test('five instances start on an empty database at once, three times: each migration once, all ready (R14)', {
+  timeout: 120_000,
+}, async () => {
+  for (let i = 0; i < 3; i++) {
+    const empty = await openStage();
+    try {
+      const services = await Promise.all(Array.from({ length: 5 }, () => empty.start()));
+      const tables = await empty.query(
+        "select table_name as name from information_schema.tables where table_name like '%migration%' and table_schema = 'public'",
+      );
+      expect(tables).toHaveLength(1);
+      const names = (await empty.query(`select * from ${tables[0].name}`)).map((row) => JSON.stringify(row.name));
+      expect(names.length).toBeGreaterThan(0);
+      expect(new Set(names).size).toBe(names.length);
+      for (const service of services) expect(service.output()).not.toMatch(/"level":(50|60)/);
+    } finally {
+      await empty.close();
+    }
+  }
+});
+
+test('SIGTERM: what runs is finished, nothing new is taken, exit 0 within 10 s', { timeout: 30_000 }, async () => {
+  const service = await stage.start();
+  const clients = Array.from({ length: 50 }, () => service.client());
+  await Promise.all(clients.map((client) => client.get('/healthz')));
+  const answers = clients.map((client) => client.get('/api/verify-token?token=nothing'));
+  await Promise.race(answers);
+  const start = Date.now();
+  const code = await service.stop();
+  expect(code).toBe(0);
+  expect(Date.now() - start).toBeLessThan(10_000);
+  for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  await expect(service.client().get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
+});
+
+test('a rolling restart of three instances under load: no failed request (R13)', { timeout: 90_000 }, async () => {
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const settings = (i: number) => ({ PORT: String(ports[i]), PUBLIC_URL: 'http://localhost:1' });
+  const instances: (Service | null)[] = await Promise.all(ports.map((_, i) => stage.start(settings(i))));
+  let ended = false;
+  const failures: unknown[] = [];
+  let sent = 0;
+  let step = 'all are up';
+  // The balancer: a new connection a request, to whoever is up; an instance is taken out before it is told to go.
+  const load = Array.from({ length: 4 }, async () => {
+    for (let n = 0; !ended; n++) {
+      const service = instances.filter((instance) => instance !== null)[n % 2];
+      sent++;
+      await service
+        .client()
+        .get('/api/verify-token?token=nothing')
+        .then(
+          ({ status }) => status < 500 || failures.push(status),
+          (error) => failures.push(`${step}: ${error.message}`),
+        );
+      await sleep(15);
+    }
+  });
+  for (let i = 0; i < ports.length; i++) {
+    const leaving = instances[i] as Service;
+    instances[i] = null;
+    await sleep(200);
+    step = `${ports[i]} stops`;
+    expect(await leaving.stop()).toBe(0);
+    step = `${ports[i]} starts`;
+    instances[i] = await stage.start(settings(i));
+    step = `${ports[i]} is back`;
+  }
+  ended = true;
+  await Promise.all(load);
+  expect(sent).toBeGreaterThan(200);
+  expect(failures).toEqual([]);
+});
+
+test('faults in the settings are all told at once, each with its remedy, and the service does not start', async () => {
+  const start = stage.start({
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://login.example',
+    SECRET_KEY: 'short',
+    ADMIN_PASSWORD: 'short',
+    SMTP_URL: '',
+    TRUST_PROXY: 'x',
+  });
+  const error = await start.then(
+    () => null,
+    (reason: Error) => reason,
+  );
+  for (const name of ['SECRET_KEY', 'ADMIN_PASSWORD', 'SMTP_URL', 'TRUST_PROXY']) expect(error?.message).toContain(name);
+});
+
+test.each([65, -65])('one instance whose clock is %d minutes off: expiry is unchanged (R12)', { timeout: 60_000 }, async (minutes) => {
+  const right = await stage.start();
+  const shift = `const now = Date.now; Date.now = () => now() + ${minutes * 60_000}; const D = Date;
+    globalThis.Date = class extends D { constructor(...given) { if (given.length) super(...given); else super(D.now()); } };`;
+  const off = await stage.start({ PUBLIC_URL: right.url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` });
+  const shop = await addSite(stage, right);
+  const [client, email] = [off.client(), freshAddress()];
+  await askForMail(client, email, `https://${shop}/`);
+  const mail = await stage.mailbox.waitFor(email);
+  const [attempt] = await stage.query('select extract(epoch from expires_at - now())::int as life from sign_in_attempts where email = $1', [
+    email,
+  ]);
+  expect(Math.abs(Number(attempt.life) - 600)).toBeLessThan(20);
+  const there = right.client();
+  there.cookies = client.cookies;
+  const token = tokenOf(await openLink(there, mail));
+  expect((await off.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true });
+  expect((await right.client().get(`/api/verify-token?token=${await visitorToken(stage, off.client(), shop)}`)).json.valid).toBe(true);
+  await Promise.all([right.stop(), off.stop()]);
+});
+
+test('1,000 slow connections: everybody else is served, p99 under 500 ms (R16)', { timeout: 60_000 }, async () => {
+  const service = await stage.start();
+  const slow: Socket[] = [];
+  for (let i = 0; i < 1000; i++) {
+    const socket = connect(service.port, '127.0.0.1', () => socket.write('POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nContent-'));
+    socket.on('error', () => {});
+    slow.push(socket);
+  }
+  await sleep(500);
+  const times: number[] = [];
+  for (let i = 0; i < 200; i++) {
+    const start = performance.now();
+    expect((await service.client().get('/api/verify-token?token=nothing')).status).toBe(200);
+    times.push(performance.now() - start);
+  }
+  for (const socket of slow) socket.destroy();
+  expect(times.sort((a, b) => a - b)[197]).toBeLessThan(500);
+  expect(await service.stop()).toBe(0);
+});
+
+test('two worker processes serve as one, and leave nothing behind', { timeout: 60_000 }, async () => {
+  const service = await stage.start({ WORKERS: '2' });
+  const shop = await addSite(stage, service);
+  for (let i = 0; i < 10; i++) {
+    const token = await visitorToken(stage, service.client(), shop);
+    expect((await service.client().get(`/api/verify-token?token=${token}`)).json.valid).toBe(true);
+    expect((await service.client().get(`/api/verify-token?token=${token}`)).json.reason).toBe('used');
+  }
+  expect(await service.stop()).toBe(0);
+  await expect(service.client().get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
+});

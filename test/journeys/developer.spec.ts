@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { askForMail, heading, openScene, type Scene, signInToPortal, text } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const url = (path: string) => `${scene.service.url}${path}`;
+const newPage = async () => (await scene.newBrowser()).newPage();
+
+async function begin(language: string) {
+  const [context, email] = [await scene.newBrowser(), freshAddress('dev')];
+  const page = await context.newPage();
+  await page.goto(url(`/auth?language=${language}`));
+  await askForMail(page, email, language, true);
+  return { context, page, email, mail: await scene.stage.mailbox.waitFor(email) };
+}
+
+describe('a developer signs in to the portal', () => {
+  test.each(['en', 'lt'])('by the link in the same tab (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    await page.goto(mail.link);
+    await page.waitForURL(url('/developer'));
+    await page.getByRole('button', { name: email }).waitFor();
+    await page.getByText('Email Authentication Service').waitFor();
+  });
+
+  test.each(['en', 'uk'])('by the link in a new tab: the copy in localStorage serves it, and is deleted (%s)', async (language) => {
+    const { context, page, email, mail } = await begin(language);
+    const tab = await context.newPage();
+    await tab.goto(mail.link);
+    await tab.waitForURL(url('/developer'));
+    await tab.getByRole('button', { name: email }).waitFor();
+    expect(await tab.evaluate('JSON.stringify({ ...localStorage })')).not.toMatch(/codeVerifier|code_verifier/);
+    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor({ timeout: 10_000 });
+  });
+
+  test.each(['en', 'ru'])('by the code, typed where it began (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    await page.getByLabel(text(language, 'code_label')).fill(mail.code);
+    await page.waitForURL(url('/developer'));
+    await page.getByRole('button', { name: email }).waitFor();
+  });
+
+  test.each(['en', 'lv'])(
+    'a link in another browser: parameters are missing; nothing is used, and the code still works (%s)',
+    async (language) => {
+      const { page, email, mail } = await begin(language);
+      const other = await newPage();
+      await other.goto(mail.link);
+      await heading(other, text(language, 'callback_missing'));
+      await page.getByLabel(text(language, 'code_label')).fill(mail.code);
+      await page.waitForURL(url('/developer'));
+      await page.getByRole('button', { name: email }).waitFor();
+    },
+  );
+
+  test.each(['en', 'lv'])('a wrong state is refused (%s)', async (language) => {
+    const { context, mail } = await begin(language);
+    const link = new URL(mail.link);
+    link.searchParams.set('state', 'x'.repeat(32));
+    const tab = await context.newPage();
+    await tab.goto(link.href);
+    await heading(tab, text(language, 'callback_wrong_state'));
+    await tab.goto(url('/developer'));
+    await heading(tab, 'Not Logged In');
+  });
+
+  test.each(['en', 'lt'])('a link that was used: told, and back at the start (%s)', async (language) => {
+    const { page, context, mail } = await begin(language);
+    await scene.stage.query('update sign_in_attempts set consumed_at = now() where consumed_at is null');
+    const tab = await context.newPage();
+    await tab.goto(mail.link);
+    await tab.getByText(text(language, 'callback_failed'), { exact: true }).waitFor();
+    await page.close();
+  });
+
+  test('who is signed in goes from / to /developer', async () => {
+    const page = await newPage();
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.goto(url('/'));
+    await page.waitForURL(url('/developer'));
+  });
+
+  test('quick login of a remembered developer, in Latvian', async () => {
+    const [page, email] = [await newPage(), freshAddress('dev')];
+    await signInToPortal(scene, page, email);
+    await page.goto(url('/auth?language=lv'));
+    await page.getByRole('button', { name: email }).first().click();
+    await page.waitForURL(url('/developer'));
+    await page.getByRole('button', { name: email }).waitFor();
+  });
+});
+
+test.each(['en', 'ru'])('logout ends the session; the address is remembered, its key is not (%s)', async (language) => {
+  const [page, email] = [await newPage(), freshAddress('dev')];
+  await signInToPortal(scene, page, email);
+  await page.getByRole('button', { name: email }).click();
+  await page.getByText('Logout', { exact: true }).click();
+  await page.waitForURL(url('/'));
+  expect(await page.evaluate(async () => (await fetch('/api/user/me')).status)).toBe(401);
+  await page.goto(url(`/auth?language=${language}`));
+  await page.getByRole('button', { name: email }).first().click();
+  await page.getByText(text(language, 'no_saved_login')).waitFor();
+  await page.goto(url('/developer'));
+  await heading(page, 'Not Logged In');
+});
+
+describe('a site', () => {
+  test('is registered, and its page shows the three steps', async () => {
+    const [page, domain, email] = [await newPage(), freshDomain(), freshAddress('owner')];
+    await page.goto(url('/webservices/email-auth/register'));
+    await page.getByRole('button', { name: 'Register Domain' }).click();
+    await page.getByText('Domain is required').waitFor();
+    await page.getByLabel('Domain').fill(domain);
+    await page.getByLabel('Email Address').fill(email);
+    await page.getByRole('button', { name: 'Register Domain' }).click();
+    await page.getByText('Domain registered successfully').waitFor();
+    await heading(page, 'Registration Successful!');
+    expect(new URL(page.url()).pathname).toBe('/webservices/email-auth/register/success');
+    expect(await page.locator('body').textContent()).toContain(domain);
+    expect((await scene.stage.mailbox.waitFor(email)).text).toContain(domain);
+
+    await page.goto(url('/webservices/email-auth/register'));
+    await page.getByLabel('Domain').fill(domain);
+    await page.getByLabel('Email Address').fill(freshAddress('rival'));
+    await page.getByRole('button', { name: 'Register Domain' }).click();
+    await page.getByText('This domain is already registered.').waitFor();
+  });
+
+  test('the copied snippet is on the clipboard', async () => {
+    const context = await scene.newBrowser();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+    const page = await context.newPage();
+    await page.goto(url('/webservices/email-auth/register/success?domain=shop.example'));
+    await page.getByRole('button', { name: /copy/i }).first().click();
+    await page.getByText('Copied to clipboard').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('shop.example');
+  });
+
+  test('is added, changed and deleted under My Websites', async () => {
+    const [page, first, second] = [await newPage(), freshDomain(), freshDomain()];
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.getByRole('link', { name: /Email Authentication Service/ }).click();
+    await heading(page, 'No Websites Added');
+    await page.getByRole('button', { name: 'Add Your First Website' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Domain is required').waitFor();
+    await dialog.getByLabel('Domain').fill('https://www.shop.example/');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').first().waitFor();
+    await dialog.getByLabel('Domain').fill(first);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Website added successfully').waitFor();
+    await heading(page, first);
+
+    await page.getByRole('button', { name: `Edit ${first}` }).click();
+    await dialog.getByLabel('Domain').fill(second);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Website updated successfully').waitFor();
+    await heading(page, second);
+
+    await page.reload();
+    await page.getByRole('button', { name: `Delete ${second}` }).click();
+    await dialog.getByText('Are you sure you want to delete this website?').waitFor();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await heading(page, 'No Websites Added');
+  });
+});
+
+test('an unknown address shows the 404 page', async () => {
+  const page = await newPage();
+  const response = await page.goto(url('/no-such-page'));
+  expect(response?.status()).toBe(404);
+  await page.getByText('404 Page Not Found').waitFor();
+  await page.getByText('Did you forget to add the page to the router?').waitFor();
+});

@@ -1,0 +1,73 @@
+import type { Browser, BrowserContext, Page } from 'playwright';
+import { languageOf } from '../../contract/languages.ts';
+import { texts } from '../../server/languages/texts.ts';
+import { launchBrowser } from '../browser.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';
+
+/** All that a journey needs: the running service, a stranger's site and a browser program. */
+export type Scene = {
+  stage: Stage;
+  service: Service;
+  shop: StrangerSite;
+  /** A browser with cookies and storage of its own. Scripts that fail or break the page's policy fail the journey at `close`. */
+  newBrowser(): Promise<BrowserContext>;
+  close(): Promise<void>;
+};
+
+export async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
+  const stage = await openStage();
+  const service = await stage.start(settings);
+  const shop = await openStrangerSite(service.url);
+  const browser: Browser = await launchBrowser();
+  const faults: string[] = [];
+  return {
+    stage,
+    service,
+    shop,
+    async newBrowser() {
+      const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB' });
+      context.setDefaultTimeout(15_000);
+      context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
+      context.on('console', (message) => {
+        if (/Content Security Policy|Content-Security-Policy/.test(message.text()))
+          faults.push(`${message.page()?.url()}: ${message.text()}`);
+      });
+      return context;
+    },
+    async close() {
+      await browser.close();
+      await shop.close();
+      await stage.close();
+      if (faults.length > 0) throw new Error(`Faults in pages:\n${faults.join('\n')}`);
+    },
+  };
+}
+
+/** A text of the sign-in pages in a language, its places filled. */
+export function text(language: string, key: string, values: Record<string, string> = {}): string {
+  const template = texts[languageOf(language)][`auth.${key}`];
+  if (template === undefined) throw new Error(`There is no text auth.${key}`);
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `{${name}}`);
+}
+
+/** Waits until a heading of the page has this text. */
+export function heading(page: Page, name: string): Promise<void> {
+  return page.getByRole('heading', { name, exact: true }).first().waitFor();
+}
+
+/** Types the address at step 1 of a site's sign-in page and waits for step 2. */
+export async function askForMail(page: Page, email: string, language = 'en', portal = false): Promise<void> {
+  await page.getByLabel(text(language, 'email_label')).fill(email);
+  await page.getByRole('button', { name: text(language, portal ? 'send_magic_link_portal' : 'send_magic_link'), exact: true }).click();
+  await heading(page, text(language, 'check_email'));
+}
+
+/** Signs a developer in by the portal's own sign-in page, in this very page. */
+export async function signInToPortal(scene: Scene, page: Page, email: string): Promise<void> {
+  await page.goto(`${scene.service.url}/auth`);
+  await askForMail(page, email, 'en', true);
+  await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+  await page.waitForURL(`${scene.service.url}/developer`);
+  await page.getByRole('button', { name: email }).waitFor();
+}

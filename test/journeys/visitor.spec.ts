@@ -1,0 +1,187 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freshAddress } from '../sign-ins.ts';
+import { askForMail, heading, openScene, type Scene, text } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
+const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
+
+/** Begins at the shop's sign-in page in a browser of its own, up to step 2. */
+async function begin(language: string) {
+  const [context, email] = [await scene.newBrowser(), freshAddress()];
+  const page = await context.newPage();
+  await page.goto(scene.shop.signInUrl(language));
+  expect(await page.locator('html').getAttribute('lang')).toBe(language);
+  await askForMail(page, email, language);
+  return { context, page, email, mail: await mailFor(email) };
+}
+
+describe('a visitor of a site', () => {
+  test.each(['en', 'lt'])('opens the link in the same tab: back on the site, no click between (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    await page.goto(mail.link);
+    await welcomed(page, email);
+    expect(page.url().startsWith(`${scene.shop.url}/welcome?from=shop&token=`)).toBe(true);
+    expect(await page.locator('#referrer').textContent()).toBe('no referrer');
+  });
+
+  test.each(['en', 'lv'])('opens the link in a new tab: signed in there, and the first tab says so at once (%s)', async (language) => {
+    const { context, page, email, mail } = await begin(language);
+    const tab = await context.newPage();
+    await tab.goto(mail.link);
+    await welcomed(tab, email);
+    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor({ timeout: 10_000 });
+  });
+
+  test.each(['en', 'uk'])(
+    'opens the link in another browser: the address is asked, and the first browser is not signed in (%s)',
+    async (language) => {
+      const { page, email, mail } = await begin(language);
+      const other = await (await scene.newBrowser()).newPage();
+      await other.goto(mail.link);
+      await heading(other, text(language, 'confirm_title'));
+      expect(await other.content()).not.toContain(email);
+      const field = other.getByLabel(text(language, 'email_label'));
+      const button = other.getByRole('button', { name: text(language, 'confirm_button', { host: 'localhost' }) });
+      await field.fill(freshAddress('eve'));
+      await button.click();
+      await other.getByText(text(language, 'confirm_wrong_email')).waitFor();
+      await field.fill(email);
+      await button.click();
+      await welcomed(other, email);
+      await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor({ timeout: 10_000 });
+      expect(page.url()).toContain(`${scene.service.url}/auth`);
+    },
+  );
+
+  test.each(['en', 'ru'])('types the code in the first window; a wrong one first (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    const field = page.getByLabel(text(language, 'code_label'));
+    await field.fill(String((Number(mail.code) + 1) % 1_000_000).padStart(6, '0'));
+    await page.getByText(text(language, 'code_wrong')).waitFor();
+    await field.pressSequentially(mail.code);
+    await welcomed(page, email);
+  });
+
+  test.each(['en', 'lt'])('opens a used link: told so, nothing else (%s)', async (language) => {
+    const { context, page, email, mail } = await begin(language);
+    await page.goto(mail.link);
+    await welcomed(page, email);
+    for (const opened of [await context.newPage(), await (await scene.newBrowser()).newPage()]) {
+      await opened.goto(mail.link);
+      await heading(opened, text(language, 'link_used'));
+    }
+  });
+
+  test.each(['en', 'lv'])('opens an expired link: told so; the first window says it too (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    await scene.stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
+    await page.getByText(text(language, 'mail_expired')).waitFor({ timeout: 10_000 });
+    await page.goto(mail.link);
+    await heading(page, text(language, 'link_expired'));
+  });
+
+  test.each(['en', 'uk'])('comes from a domain that is not registered (%s)', async (language) => {
+    const page = await (await scene.newBrowser()).newPage();
+    const forward = encodeURIComponent('https://nobody-registered.example/');
+    await page.goto(`${scene.service.url}/auth?forward_url=${forward}&language=${language}`);
+    await heading(page, text(language, 'not_supported_title'));
+    await page.getByText(text(language, 'not_supported_text', { domain: 'nobody-registered.example' })).waitFor();
+    expect(await page.getByRole('textbox').count()).toBe(0);
+  });
+
+  test('changes the language: the address bar follows, and the mail too', async () => {
+    const [page, email] = [await (await scene.newBrowser()).newPage(), freshAddress()];
+    await page.goto(scene.shop.signInUrl('en'));
+    await page.getByLabel(text('en', 'language_label')).selectOption('ru');
+    await heading(page, text('ru', 'welcome'));
+    expect(new URL(page.url()).searchParams.get('language')).toBe('ru');
+    expect(new URL(page.url()).searchParams.get('forward_url')).toBe(`${scene.shop.url}/welcome?from=shop`);
+    await askForMail(page, email, 'ru');
+    expect((await mailFor(email)).html).toContain('lang="ru"');
+  });
+
+  test('mistypes the address: told at the field, nothing sent', async () => {
+    const page = await (await scene.newBrowser()).newPage();
+    await page.goto(scene.shop.signInUrl('lt'));
+    await page.getByLabel(text('lt', 'email_label')).fill('not an address');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: text('lt', 'error_email') })
+      .waitFor();
+  });
+});
+
+describe('a remembered account', () => {
+  async function remembered(language: string) {
+    const begun = await begin(language);
+    await begun.page.goto(begun.mail.link);
+    await welcomed(begun.page, begun.email);
+    await begun.page.goto(scene.shop.signInUrl(language));
+    await begun.page.getByRole('heading', { name: text(language, 'previous_emails') }).waitFor();
+    return begun;
+  }
+
+  test.each(['en', 'ru'])('comes back by one click, never by a page load (%s)', async (language) => {
+    const { page, email } = await remembered(language);
+    const before = scene.stage.mailbox.mailsFor(email).length;
+    await page.waitForTimeout(500);
+    expect(page.url().startsWith(scene.service.url)).toBe(true);
+    await page.getByRole('button', { name: email }).first().click();
+    await welcomed(page, email);
+    expect(scene.stage.mailbox.mailsFor(email)).toHaveLength(before);
+  });
+
+  test.each(['en', 'lt'])('is removed by its x, from every store (%s)', async (language) => {
+    const { context, page, email } = await remembered(language);
+    await page.getByRole('button', { name: text(language, 'remove_account', { email }) }).click();
+    await page.getByRole('button', { name: email }).first().waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByLabel(text(language, 'email_label')).waitFor();
+    expect(await page.content()).not.toContain(email);
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(email);
+    const cookies = (await context.cookies()).map(({ value }) => decodeURIComponent(value)).join();
+    expect(cookies).not.toContain(email);
+  });
+
+  test('whose key was revoked is told so, and can ask for a mail', async () => {
+    const { page, email } = await remembered('lv');
+    await scene.stage.query('delete from remembered_keys where email = $1', [email]);
+    await page.getByRole('button', { name: email }).first().click();
+    await page.getByText(text('lv', 'saved_login_failed'), { exact: true }).waitFor();
+    await askForMail(page, email, 'lv');
+  });
+});
+
+describe('a robot that clicks every control of the page (S10)', () => {
+  test.each(['uk'])('uses nothing up: the visitor’s own click still works (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    const robot = await (await scene.newBrowser()).newPage();
+    await robot.goto(mail.link);
+    await heading(robot, text(language, 'confirm_title'));
+    const controls = 'button, a[href], input, select, [role=button], [tabindex]';
+    const count = await robot.locator(controls).count();
+    expect(count).toBeGreaterThan(1);
+    for (let i = 0; i < count; i++) {
+      await robot.goto(mail.link);
+      await heading(robot, text(language, 'confirm_title'));
+      const control = robot.locator(controls).nth(i);
+      await control.click({ timeout: 2000, force: true }).catch(() => {});
+      await robot.keyboard.press('Enter').catch(() => {});
+      await robot.waitForTimeout(50);
+    }
+    await robot.goto(mail.link);
+    await robot.getByRole('textbox').fill(freshAddress('robot'));
+    await robot.keyboard.press('Enter');
+    await robot.waitForTimeout(300);
+    await page.goto(mail.link);
+    await welcomed(page, email);
+  });
+});

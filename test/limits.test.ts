@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, freshAddress, freshDomain, openLink, visitorToken } from './sign-ins.ts';
+
+// As in production, where the limits are as protocol.md has them; two instances count together.
+let stage: Stage;
+let service: Service;
+let second: Service;
+let proxied: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start(production);
+  second = await stage.start({ ...production, PUBLIC_URL: service.url });
+  proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
+  shop = await addSite(stage, service);
+});
+beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
+afterAll(() => stage.close());
+
+const ask = (from: Service, email: string, headers: Record<string, string> = {}) =>
+  from.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, headers);
+
+test('three mails to a mailbox in 15 minutes; +tag and case share it, and so do the instances', async () => {
+  const email = freshAddress();
+  const [local, host] = email.split('@');
+  expect((await ask(service, email)).status).toBe(200);
+  expect((await ask(second, `${local}+news@${host}`)).status).toBe(200);
+  expect((await ask(service, email.toUpperCase())).status).toBe(200);
+  const refused = await ask(second, `${local}+more@${host}`);
+  expect(refused.status).toBe(429);
+  expect(refused.json.error.length).toBeGreaterThan(20);
+  const wait = Number(refused.headers['retry-after']);
+  expect(wait).toBeGreaterThan(600);
+  expect(wait).toBeLessThanOrEqual(900);
+  expect((await ask(service, freshAddress())).status).toBe(200);
+});
+
+test('ten mails to a mailbox in an hour, from however many addresses', async () => {
+  const email = freshAddress();
+  const answers = [];
+  for (let i = 1; i <= 11; i++) answers.push((await ask(proxied, email, { 'X-Forwarded-For': `198.51.100.${i}` })).status);
+  expect(answers).toEqual([...Array(10).fill(200), 429]);
+});
+
+test('thirty mails an hour from a client address; a forged X-Forwarded-For gains nothing (S21)', async () => {
+  const answers = [];
+  for (let i = 1; i <= 31; i++) {
+    answers.push(
+      (await ask(i % 2 ? service : second, freshAddress(), { 'X-Forwarded-For': `198.51.100.${i}`, Forwarded: `for=198.51.100.${i}` }))
+        .status,
+    );
+  }
+  expect(answers).toEqual([...Array(30).fill(200), 429]);
+});
+
+test('behind one proxy the client is the last of X-Forwarded-For; IPv6 counts by /64', async () => {
+  const from = (address: string) => ask(proxied, freshAddress(), { 'X-Forwarded-For': `203.0.113.7, ${address}` });
+  for (let i = 1; i <= 30; i++) expect((await from(`2001:db8:1:2::${i}`)).status).toBe(200);
+  expect((await from('2001:db8:1:2:ffff::1')).status).toBe(429);
+  expect((await from('2001:db8:1:3::1')).status).toBe(200);
+});
+
+test('a browser that is known for the mailbox has a bucket of its own', async () => {
+  const [client, email] = [service.client(), freshAddress()];
+  await askForMail(client, email, `https://${shop}/`);
+  await openLink(client, await stage.mailbox.waitFor(email));
+  for (let i = 0; i < 4; i++) await ask(service, email);
+  expect((await ask(service, email)).status).toBe(429);
+  expect((await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` })).status).toBe(200);
+});
+
+test('sixty failed verify calls a minute; good ones are not limited', async () => {
+  const tokens = [];
+  for (let i = 0; i < 3; i++) tokens.push(await visitorToken(stage, service.client(), shop));
+  const wrong = (from: Service) => from.client().get('/api/verify-token?token=nothing');
+  const statuses = [];
+  for (let i = 0; i < 60; i++) statuses.push((await wrong(i % 2 ? service : second)).status);
+  expect(statuses).toEqual(Array(60).fill(200));
+  // The count is shared, but need not be exact to the last call.
+  let refused = await wrong(service);
+  for (let i = 0; i < 60 && refused.status === 200; i++) refused = await wrong(service);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+});
+
+test('ten registrations an hour from a client address', async () => {
+  const register = () =>
+    proxied
+      .client()
+      .post('/api/websites/register', { domain: freshDomain(), email: freshAddress() }, { 'X-Forwarded-For': '198.51.100.200' });
+  const answers = [];
+  for (let i = 1; i <= 11; i++) answers.push((await register()).status);
+  expect(answers).toEqual([...Array(10).fill(200), 429]);
+});
+
+test('an unclaimed site has 20 recipients a day, and more once its owner has signed in', async () => {
+  const [domain, owner] = [freshDomain(), freshAddress('owner')];
+  await proxied.client().post('/api/websites/register', { domain, email: owner }, { 'X-Forwarded-For': '198.51.100.201' });
+  let i = 0;
+  const visit = () =>
+    proxied
+      .client()
+      .post(
+        '/api/auth/domain-auth',
+        { email: freshAddress(), forward_url: `https://${domain}/` },
+        { 'X-Forwarded-For': `198.51.100.${++i}` },
+      );
+  for (let n = 0; n < 20; n++) expect((await visit()).status).toBe(200);
+  const refused = await visit();
+  expect([refused.status, refused.json.code]).toEqual([403, 'site_recipients_used_up']);
+  const mail = await stage.mailbox.waitFor(owner);
+  const browser = service.client();
+  const t = new URL(mail.link).searchParams.get('t');
+  const { redirectUrl } = (await browser.post('/api/auth/confirm-link', { t, email: owner })).json;
+  const token = new URL(redirectUrl).searchParams.get('token');
+  expect((await browser.post('/api/auth/token-login', { token, confirm: true })).status).toBe(200);
+  expect((await visit()).status).toBe(200);
+});

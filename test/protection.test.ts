@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hintCookies } from '../contract/account.ts';
+import { routes } from '../contract/routes.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, registerSite, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
+
+describe('a call that changes something (S22, S23)', () => {
+  test.each(changing)('$method $path: not from a page of another origin', async ({ method, path }) => {
+    const { client } = await signInDeveloper(stage, service);
+    const target = path.replace('{id}', '0198c0de-0000-7000-8000-000000000000');
+    const json = { 'Content-Type': 'application/json' };
+    for (const headers of [
+      { ...json, Origin: 'https://evil.example' },
+      { ...json, Origin: 'null' },
+      { ...json, Origin: `${service.url}.evil.example` },
+      { ...json, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' },
+      { ...json, 'Sec-Fetch-Site': 'cross-site' },
+    ]) {
+      const answer = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
+      expect([headers, answer.status]).toEqual([headers, 403]);
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    }
+    if (method === 'DELETE') return;
+    for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'text/plain; application/json']) {
+      const answer = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
+      expect([type, answer.status]).toEqual([type, 415]);
+    }
+  });
+
+  test('a form from elsewhere starts no sign-in and ends no session', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const victim = freshAddress('victim');
+    const asked = await client.send('/api/auth/domain-auth', {
+      method: 'POST',
+      headers: form,
+      body: `email=${victim}&forward_url=https://${shop}/`,
+    });
+    expect(asked.status).toBe(415);
+    const ended = await client.send('/api/auth/logout', { method: 'POST', headers: { ...form, Origin: 'https://evil.example' }, body: '' });
+    expect(ended.status).toBe(403);
+    expect((await client.get('/api/user/me')).json.email).toBe(email);
+    expect(await stage.query('select 1 from outbox where recipient = $1', [victim])).toEqual([]);
+  });
+
+  test('from our own page is fine', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    const own = { Origin: service.url, 'Sec-Fetch-Site': 'same-origin' };
+    expect((await client.post('/api/auth/logout', {}, own)).status).toBe(200);
+  });
+});
+
+test('no answer grants another origin anything, verify-token aside (S29)', async () => {
+  const { client } = await signInDeveloper(stage, service);
+  for (const { path, access } of Object.values(routes)) {
+    if (access === 'any-origin') continue;
+    for (const method of ['GET', 'OPTIONS']) {
+      const answer = await client.send(path.replace(/\{\w+\}/, 'en'), {
+        method,
+        headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
+      });
+      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    }
+  }
+});
+
+describe('headers', () => {
+  test.each(['/auth', '/', '/developer', '/auth/callback?code=x&state=y', '/auth/link?t=x', '/no-such-page'])(
+    'of the page %s (S27, S28)',
+    async (path) => {
+      const { headers } = await service.client().get(path);
+      const csp = String(headers['content-security-policy']);
+      expect(csp).toContain("default-src 'none'");
+      expect(csp).toContain("frame-ancestors 'none'");
+      expect(csp).toContain("base-uri 'none'");
+      expect(csp).not.toMatch(/unsafe-|\*/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(['same-origin', 'no-referrer']).toContain(headers['referrer-policy']);
+      expect(headers['x-powered-by']).toBeUndefined();
+      expect(headers['strict-transport-security']).toBeUndefined();
+    },
+  );
+
+  test('every inline script of a page is one that the policy names', async () => {
+    for (const path of ['/auth', '/']) {
+      const { headers, text } = await service.client().get(path);
+      for (const [, attributes, script] of text.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)) {
+        if (/src=|application\/json/.test(attributes)) continue;
+        expect(String(headers['content-security-policy'])).toContain(`'sha256-${createHash('sha256').update(script).digest('base64')}'`);
+      }
+      expect(text).not.toMatch(/<[^>]+ (?:style|on\w+)=/);
+    }
+  });
+
+  test('what holds a secret is not stored, and no Referer reaches the site', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const asked = await askForMail(client, email, `https://${shop}/`);
+    expect(asked.headers['cache-control']).toBe('no-store');
+    const mail = await stage.mailbox.waitFor(email);
+    const page = await service.client().get(mail.link);
+    expect([page.headers['cache-control'], page.headers['referrer-policy']]).toEqual([
+      'no-store',
+      expect.stringMatching(/^(same-origin|no-referrer)$/),
+    ]);
+    const redirect = await client.get(mail.link);
+    expect([redirect.status, redirect.headers['cache-control'], redirect.headers['referrer-policy']]).toEqual([
+      303,
+      'no-store',
+      'no-referrer',
+    ]);
+  });
+});
+
+describe('on an https PUBLIC_URL', () => {
+  let secure: Service;
+  let domain: string;
+  beforeAll(async () => {
+    secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
+    domain = await registerSite(secure.client());
+  });
+
+  const cookieNamed = (lines: string[], name: string) => lines.find((line) => line.startsWith(`${name}=`)) ?? '';
+
+  test('cookies are __Host-, Secure, HttpOnly and Lax; hints are Secure and Lax (S24)', async () => {
+    const [client, email] = [secure.client(), freshAddress()];
+    const asked = await askForMail(client, email, `https://${domain}/`);
+    const attempt = cookieNamed(asked.setCookies, '__Host-attempt');
+    expect(attempt).toMatch(/; Max-Age=600\b/);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.link.startsWith('https://login.example/auth/link?t=')).toBe(true);
+    const opened = await client.get(mail.link);
+    expect(opened.status).toBe(303);
+    const { setCookies } = await signInDeveloperOn(secure);
+    for (const line of [attempt, cookieNamed(setCookies, '__Host-sid'), cookieNamed(setCookies, '__Host-device')]) {
+      expect(line).toMatch(/; HttpOnly/);
+      expect(line).toMatch(/; Secure/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).toMatch(/; Path=\//);
+      expect(line).not.toMatch(/Domain=/i);
+    }
+    for (const name of [hintCookies.account, hintCookies.key, hintCookies.remembered]) {
+      const line = cookieNamed(opened.setCookies, name);
+      expect(line).toMatch(/; Secure/);
+      expect(line).toMatch(/; SameSite=Lax/);
+      expect(line).toMatch(/; Max-Age=315360000/);
+      expect(line).not.toMatch(/HttpOnly/);
+    }
+    expect([...asked.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
+  });
+
+  test('HSTS stands on every answer', async () => {
+    for (const path of ['/auth', '/api/languages', '/no-such-page']) {
+      expect((await secure.client().get(path)).headers['strict-transport-security']).toMatch(/max-age=\d{7,}/);
+    }
+  });
+
+  test.each(['/dev/inbox', '/demo'])('%s does not exist in production (S39)', async (path) => {
+    expect((await secure.client().get(path)).status).toBe(404);
+  });
+
+  test('loopback and http forward_urls are refused in production', async () => {
+    for (const forward_url of ['http://localhost:3000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
+      const answer = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
+      expect([forward_url, answer.status]).toEqual([forward_url, 400]);
+    }
+    const localhost = await secure.client().get('/api/websites/domain/localhost');
+    expect(localhost.status).toBe(404);
+  });
+
+  async function signInDeveloperOn(on: Service) {
+    const client = on.client();
+    const { email, pkce } = await authorize(client, freshAddress(), { redirect_uri: 'https://login.example/developer' });
+    return exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
+  }
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import type { Answer, Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, authorize, codeOf, freshAddress, openLink, tokenOf } from './sign-ins.ts';
+
+const ROUNDS = 200;
+const RACERS = 50;
+const MINUTES = 60_000;
+
+// Two processes on one database; the racers of a round are spread over both.
+let stage: Stage;
+let services: Service[];
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  const first = await stage.start({ TRUST_PROXY: '1' });
+  services = [first, await stage.start({ TRUST_PROXY: '1', PUBLIC_URL: first.url })];
+  shop = await addSite(stage, first);
+});
+afterAll(() => stage.close());
+
+/** Runs `round` ROUNDS times, with the two browsers (one a process) that share the cookies of the round. */
+async function rounds(round: (browsers: [Client, Client], from: Record<string, string>, email: string) => Promise<void>) {
+  const browsers = services.map((service) => service.client()) as [Client, Client];
+  for (let i = 0; i < ROUNDS; i++) {
+    for (const browser of browsers) browser.cookies = new Map();
+    // A client address of its own for each round keeps the limits out of the race.
+    await round(browsers, { 'X-Forwarded-For': `198.51.${i >> 8}.${i & 255}` }, freshAddress());
+  }
+}
+
+/** Sends RACERS requests at once. @returns the answers that won */
+async function race(
+  browsers: [Client, Client],
+  run: (browser: Client, racer: number) => Promise<Answer>,
+  won: (answer: Answer) => boolean,
+): Promise<Answer[]> {
+  browsers[1].cookies = new Map(browsers[0].cookies);
+  const answers = await Promise.all(Array.from({ length: RACERS }, (_, racer) => run(browsers[racer % 2], racer)));
+  for (const { status, text } of answers) if (status >= 500 || status === 429) throw new Error(`A racer got ${status}: ${text}`);
+  return answers.filter(won);
+}
+
+test(`a link: ${RACERS} openings by the browser that asked and by others, one winner, ${ROUNDS} times (S4)`, { timeout: 5 * MINUTES }, () =>
+  rounds(async (browsers, from, email) => {
+    await askForMail(browsers[0], email, `https://${shop}/`);
+    const { link } = await stage.mailbox.waitFor(email);
+    const t = new URL(link).searchParams.get('t');
+    const winners = await race(
+      browsers,
+      (browser, racer) => (racer % 5 ? browser.get(link, from) : browser.post('/api/auth/confirm-link', { t, email }, from)),
+      (answer) => answer.status === 303 || answer.json.redirectUrl !== undefined,
+    );
+    expect(winners).toHaveLength(1);
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
+  }),
+);
+
+test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+  rounds(async (browsers, from, email) => {
+    await askForMail(browsers[0], email, `https://${shop}/`);
+    const { code } = await stage.mailbox.waitFor(email);
+    const winners = await race(
+      browsers,
+      (browser) => browser.post('/api/auth/email-code', { email, code }, from),
+      (answer) => answer.json.redirectUrl !== undefined,
+    );
+    expect(winners).toHaveLength(1);
+  }),
+);
+
+test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+  rounds(async (browsers, from, email) => {
+    await askForMail(browsers[0], email, `https://${shop}/`);
+    const token = tokenOf(await openLink(browsers[0], await stage.mailbox.waitFor(email)));
+    const winners = await race(
+      browsers,
+      (browser, racer) =>
+        racer % 3 ? browser.get(`/api/verify-token?token=${token}`, from) : browser.post('/api/verify-token', { token }, from),
+      (answer) => answer.json.valid === true,
+    );
+    expect(winners).toHaveLength(1);
+  }),
+);
+
+test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS / 10} times`, { timeout: MINUTES }, async () => {
+  const [client, other] = services.map((service) => service.client());
+  for (let i = 0; i < ROUNDS / 10; i++) {
+    const email = freshAddress();
+    await askForMail(client, email, `https://${shop}/`);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    const answers = await Promise.all(
+      Array.from({ length: RACERS }, (_, racer) =>
+        (racer % 2 ? client : other).get(`/api/verify-token?token=${token}`, { 'Idempotency-Key': email }),
+      ),
+    );
+    expect([...new Set(answers.map(({ text }) => text))]).toEqual([JSON.stringify({ email, valid: true, domain: shop })]);
+  }
+});
+
+test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+  rounds(async (browsers, from, email) => {
+    const { pkce } = await authorize(browsers[0], email, { redirect_uri: `${services[0].url}/developer` });
+    const body = { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
+    const winners = await race(
+      browsers,
+      (browser) => browser.post('/api/auth/token', body, from),
+      (answer) => answer.status === 200,
+    );
+    expect(winners).toHaveLength(1);
+  }),
+);

@@ -1,0 +1,46 @@
+// `npm test`: every project of vitest.config.ts, one after the other, and one line at the end that adds them up.
+// Arguments go on to vitest: `npm test -- -t "another browser"`.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));
+const total = { passed: 0, failed: 0 };
+
+for (const project of ['unit', 'integration', 'journeys']) {
+  console.log(`\n== ${project}`);
+  const file = join(directory, `${project}.json`);
+  const code = await runProject(project, file);
+  const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
+  const failed = (result?.numFailedTests ?? 0) + failedWithoutTests(result);
+  total.passed += result?.numPassedTests ?? 0;
+  // A run that failed otherwise, by an unhandled error for instance, is a failure too.
+  total.failed += code !== 0 && failed === 0 ? 1 : failed;
+}
+
+await rm(directory, { recursive: true, force: true });
+console.log(`\n${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
+
+function runProject(project, file) {
+  const args = [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${file}`,
+    ...process.argv.slice(2),
+  ];
+  return new Promise((resolve) => {
+    spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] }).on('close', resolve);
+  });
+}
+
+/** Files that failed before any of their tests could. */
+function failedWithoutTests(result) {
+  const files = result?.testResults ?? [];
+  return files.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')).length;
+}

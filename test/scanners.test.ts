@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, openLink, tokenOf } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+describe('what mail scanners and browsers do unasked consumes nothing (S10)', () => {
+  test.each(['a visitor', 'a developer of the portal'])('of %s', async (who) => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, who === 'a visitor' ? `https://${shop}/` : undefined);
+    const mail = await stage.mailbox.waitFor(email);
+    for (const from of [client, service.client()]) {
+      expect((await from.send(mail.link, { method: 'HEAD' })).status).toBe(200);
+      expect((await from.send(mail.link, { method: 'OPTIONS' })).status).not.toBe(303);
+      for (const headers of [
+        { 'Sec-Purpose': 'prefetch' },
+        { 'Sec-Purpose': 'prefetch;prerender' },
+        { Purpose: 'prefetch' },
+        { 'X-Moz': 'prefetch' },
+        { 'X-Purpose': 'preview' },
+      ] as Record<string, string>[]) {
+        expect([headers, (await from.get(mail.link, headers)).status]).toEqual([headers, 200]);
+      }
+    }
+    for (let i = 0; i < 20; i++) expect((await service.client().get(mail.link)).status).toBe(200);
+    const stranger = service.client();
+    await askForMail(stranger, freshAddress(), `https://${shop}/`);
+    expect((await stranger.get(mail.link)).status).toBe(200);
+    expect(tokenOf(await openLink(client, mail))).toMatch(/^[\w-]{43}$/);
+  });
+
+  test('of a PKCE sign-in', async () => {
+    const client = service.client();
+    const { email, pkce } = await authorize(client);
+    const mail = await stage.mailbox.waitFor(email);
+    for (let i = 0; i < 20; i++) expect((await service.client().get(mail.link)).status).toBe(200);
+    await client.send(mail.link, { method: 'HEAD' });
+    expect((await exchange(client, codeOf(mail), pkce.codeVerifier)).status).toBe(200);
+  });
+});

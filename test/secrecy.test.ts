@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start({ LOG_LEVEL: 'trace' });
+  shop = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+/** Every row of every table, the job runner's too, as text. */
+async function dump(): Promise<string> {
+  const tables = await stage.query(
+    `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+     where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
+  );
+  expect(tables.length).toBeGreaterThan(5);
+  let text = '';
+  for (const { name } of tables) {
+    for (const { row } of await stage.query(`select t::text as row from ${name} t`)) text += `${name} ${row}\n`;
+  }
+  return text;
+}
+
+/** A secret as it is, and in the forms in which it could hide. */
+function formsOf(secret: string): string[] {
+  const decoded = Buffer.from(secret, 'base64url');
+  return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex'), decoded.toString('hex'), decoded.toString('base64')];
+}
+
+test('a dump of the database and all logs hold no secret that was issued (S9)', async () => {
+  const secrets: Record<string, string> = {};
+  const [client, email] = [service.client(), freshAddress()];
+
+  // One that is waiting while its mail is still owed.
+  await stage.mailbox.down();
+  await askForMail(client, email, `https://${shop}/`);
+  const whileOwed = await dump();
+  await stage.mailbox.up();
+  const waiting = await stage.mailbox.waitFor(email, 40_000);
+  secrets['a link not yet sent'] = new URL(waiting.link).searchParams.get('t') ?? '';
+  for (const form of formsOf(secrets['a link not yet sent'])) expect(whileOwed).not.toContain(form);
+  expect(whileOwed).not.toMatch(new RegExp(`(?<![\\d.])${waiting.code}(?!\\d)`));
+
+  const location = await openLink(client, waiting);
+  secrets['a token that is not used yet'] = tokenOf(location);
+  secrets['the attempt cookie'] = client.cookies.get('attempt') ?? '';
+  secrets['the device cookie'] = client.cookies.get('device') ?? '';
+  secrets['the key of a remembered account'] = decodeURIComponent(client.cookies.get('auth_key') ?? '').split('.')[1];
+  const quick = await client.post('/api/auth/validate-key', {
+    email,
+    key: decodeURIComponent(client.cookies.get('auth_key') ?? ''),
+    forward_url: `https://${shop}/`,
+  });
+  secrets['a token of a quick login'] = tokenOf(quick.json.redirectUrl);
+
+  const developer = await signInDeveloper(stage, service);
+  secrets['a session'] = developer.client.cookies.get('sid') ?? '';
+  secrets['an authKey'] = developer.authKey.split('.')[1];
+  const begun = await authorize(service.client());
+  secrets['an authorization code'] = codeOf(await stage.mailbox.waitFor(begun.email));
+  secrets['a verifier'] = begun.pkce.codeVerifier;
+  await exchange(service.client(), secrets['an authorization code'], 'x'.repeat(43));
+  await service.client().post('/api/auth/token-login', { token: secrets['a token of a quick login'] });
+  await service.client().get(`/api/verify-token?token=${secrets['a token of a quick login']}&token=2`);
+
+  const held = { 'the database': await dump(), 'the log': service.output() };
+  for (const [what, secret] of Object.entries(secrets)) {
+    expect([what, secret.length >= 40]).toEqual([what, true]);
+    for (const [where, text] of Object.entries(held)) {
+      for (const form of formsOf(secret)) expect(text.includes(form) && `${where} holds ${what}`).toBe(false);
+    }
+  }
+});
+
+test('the log of a fault has the reference that the answer names, and the answer shows no internals', async () => {
+  await stage.query('alter table users rename to users_away');
+  const { client } = await signInDeveloper(stage, service).catch(() => ({ client: null }));
+  expect(client).toBeNull();
+  const begun = await authorize(service.client());
+  const code = codeOf(await stage.mailbox.waitFor(begun.email));
+  const answer = await exchange(service.client(), code, begun.pkce.codeVerifier);
+  await stage.query('alter table users_away rename to users');
+  expect(answer.status).toBe(500);
+  expect(answer.text).not.toMatch(/users|select|insert|\.ts|\.js|node_modules/);
+  const { reference } = answer.json;
+  expect(reference).toMatch(/^\w{6,}$/);
+  await waitUntil('the log names the reference', 5000, () => service.output().includes(reference));
+});
+
+test('a known and an unknown address get the same status, body and headers, and medians within 5 ms (S19)', async () => {
+  const known = (await signInDeveloper(stage, service)).email;
+  const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
+  const shapes = new Set<string>();
+  for (let i = 0; i < 60; i++) {
+    for (const kind of ['known', 'unknown'] as const) {
+      const start = performance.now();
+      const answer = await askForMail(service.client(), kind === 'known' ? known : freshAddress(), `https://${shop}/`);
+      times[kind].push(performance.now() - start);
+      const { date, ...headers } = answer.headers;
+      expect(date).toBeTruthy();
+      const cookies = answer.setCookies.map((line) => line.replace(/=[^;]*/, '='));
+      shapes.add(JSON.stringify([answer.status, answer.text, { ...headers, 'set-cookie': cookies }]));
+    }
+  }
+  expect([...shapes]).toHaveLength(1);
+  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length / 2];
+  expect(Math.abs(median(times.known) - median(times.unknown))).toBeLessThan(5);
+});

@@ -1,0 +1,34 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client } from './client.ts';
+
+export type StrangerSite = {
+  url: string;
+  /** The sign-in page with this site's forward_url, in a language. */
+  signInUrl(language?: string): string;
+  close(): Promise<void>;
+};
+
+/** A stranger's site that signs its visitors in with the service: it sends them there and verifies what they bring back. */
+export async function openStrangerSite(serviceUrl: string): Promise<StrangerSite> {
+  const service = new Client(serviceUrl);
+  const server: Server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const token = url.searchParams.get('token');
+    const answer = token ? (await service.get(`/api/verify-token?token=${encodeURIComponent(token)}&domain=localhost`)).json : null;
+    const text = answer === null ? 'Please sign in' : answer.valid ? `Hello ${answer.email}` : `Refused: ${answer.reason}`;
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.end(`<!doctype html><title>A shop</title><h1>${text}</h1><p id="referrer">${request.headers.referer ?? 'no referrer'}</p>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    signInUrl: (language = 'en') => `${serviceUrl}/auth?${new URLSearchParams({ forward_url: `${url}/welcome?from=shop`, language })}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

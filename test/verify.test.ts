@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Answer } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, freshAddress, openLink, tokenOf, visitorToken } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+let other: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addSite(stage, service);
+  other = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+const newToken = () => visitorToken(stage, service.client(), shop);
+const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
+  service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`, headers);
+
+test('a token is for the host of its forward_url; at another site it is invalid and kept (S1)', async () => {
+  const token = await newToken();
+  for (const domain of [other, `www.${other}`, 'nowhere.example', 'example', '', `${shop}.${other}`]) {
+    const answer = await verify(token, `&domain=${domain}`);
+    expect([domain, answer.status, answer.json]).toEqual([domain, 200, { email: null, valid: false, reason: 'other_domain' }]);
+  }
+  expect((await verify(token, `&domain=${shop.toUpperCase()}`)).json).toMatchObject({ valid: true, domain: shop });
+});
+
+test.each(['', 'www.', 'app.'])('%s of the domain counts as the site', async (prefix) => {
+  expect((await verify(await newToken(), `&domain=${prefix}${shop}`)).json).toMatchObject({ valid: true, domain: shop });
+});
+
+test('unknown and malformed tokens are unknown', async () => {
+  for (const token of ['nothing', 'A'.repeat(43), '../../etc', 'a b', '💥', 'x'.repeat(512)]) {
+    const answer = await verify(token);
+    expect([token, answer.status, answer.json]).toEqual([token, 200, { email: null, valid: false, reason: 'unknown' }]);
+  }
+});
+
+test('no token, an empty one, two of them, an array or an object: 400 with a sentence', async () => {
+  for (const query of [
+    '',
+    '?token=',
+    '?token=%00',
+    '?token=a&token=b',
+    '?token[]=a',
+    '?token[x]=a',
+    '?domain=a.example',
+    `?token=${'x'.repeat(513)}`,
+  ]) {
+    const answer = await service.client().get(`/api/verify-token${query}`);
+    expect([query, answer.status]).toEqual([query, 400]);
+    expect(answer.json.error).toBeTruthy();
+  }
+  const token = await newToken();
+  expect((await service.client().get(`/api/verify-token?token=${token}&token=${token}`)).status).toBe(400);
+  expect((await verify(token)).json.valid).toBe(true);
+});
+
+test('POST with a JSON body does the same', async () => {
+  const token = await newToken();
+  expect((await service.client().post('/api/verify-token', { token, domain: other })).json.reason).toBe('other_domain');
+  expect((await service.client().post('/api/verify-token', { token, domain: shop })).json).toMatchObject({ valid: true, domain: shop });
+  expect((await service.client().post('/api/verify-token', { token, domain: shop })).json.reason).toBe('used');
+  expect((await service.client().post('/api/verify-token', { token: [token] })).status).toBe(400);
+});
+
+test('HEAD uses nothing up', async () => {
+  const token = await newToken();
+  await service.client().send(`/api/verify-token?token=${token}`, { method: 'HEAD' });
+  expect((await verify(token)).json.valid).toBe(true);
+});
+
+test('an Idempotency-Key repeats the answer within 60 s, and only for the same key and site', async () => {
+  const token = await newToken();
+  const key = { 'Idempotency-Key': 'request-1' };
+  const first = await verify(token, `&domain=${shop}`, key);
+  expect(first.json.valid).toBe(true);
+  expect((await verify(token, `&domain=${shop}`, key)).json).toEqual(first.json);
+  expect((await verify(token, `&domain=${other}`, key)).json.valid).toBe(false);
+  expect((await verify(token, '', { 'Idempotency-Key': 'request-2' })).json.reason).toBe('used');
+  expect((await verify(token)).json.reason).toBe('used');
+  await stage.query("update tokens set used_at = now() - interval '61 seconds' where used_at is not null");
+  expect((await verify(token, `&domain=${shop}`, key)).json.reason).toBe('used');
+});
+
+test('an Idempotency-Key on an invalid token makes it no good', async () => {
+  expect((await verify('nothing', '', { 'Idempotency-Key': 'k' })).json.reason).toBe('unknown');
+});
+
+test('answers are never stored, and pages elsewhere may ask, without cookies (S28, S29)', async () => {
+  const answer = await verify('nothing', '', { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'cross-site' });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(answer.headers['access-control-allow-origin']).toBe('*');
+  expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+  const preflight = await service.client().send('/api/verify-token', {
+    method: 'OPTIONS',
+    headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'content-type' },
+  });
+  expect(preflight.status).toBeLessThan(300);
+  expect(preflight.headers['access-control-allow-origin']).toBe('*');
+});
+
+test('a site’s token opens no session (S2)', async () => {
+  const [client, email] = [service.client(), freshAddress()];
+  await askForMail(client, email, `https://${shop}/`);
+  const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+  for (const confirm of [undefined, true]) expect((await client.post('/api/auth/token-login', { token, confirm })).status).toBe(401);
+  expect((await verify(token)).json.valid).toBe(true);
+});

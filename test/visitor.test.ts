@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addSite(stage, service);
+});
+afterAll(() => stage.close());
+
+const verify = (token: string, query = '') => service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`);
+
+describe('a visitor', () => {
+  test('asks, opens the link in the same browser and is back on the site with a token that is good once', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const asked = await askForMail(client, email, `https://${shop}/welcome?from=home#top`);
+    expect(asked.json).toEqual({ sent: true, expiresIn: 600 });
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
+    const location = await openLink(client, mail);
+    expect(location.startsWith(`https://${shop}/welcome?from=home&token=`)).toBe(true);
+    expect(location.endsWith('#top')).toBe(true);
+    expect((await verify(tokenOf(location))).json).toEqual({ email, valid: true, domain: shop });
+    expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'used' });
+  });
+
+  test('types the code where it all began', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://www.${shop}/`);
+    const { code } = await stage.mailbox.waitFor(email);
+    expect(code).toMatch(/^\d{6}$/);
+    const answer = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(answer.status).toBe(200);
+    expect((await verify(tokenOf(answer.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
+  });
+
+  test('opens the link in another browser: nothing happens until the address is given there', async () => {
+    const [first, second, email] = [service.client(), service.client(), freshAddress()];
+    await askForMail(first, email, `https://${shop}/`);
+    const mail = await stage.mailbox.waitFor(email);
+    const page = await second.get(mail.link);
+    expect(page.status).toBe(200);
+    expect(page.text).not.toContain(email);
+    const t = new URL(mail.link).searchParams.get('t');
+    expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress('eve') })).status).toBe(400);
+    const confirmed = await second.post('/api/auth/confirm-link', { t, email: email.toUpperCase() });
+    expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toEqual({ email, valid: true, domain: shop });
+    // S11: the first browser learns that the link was used, and gets nothing by it.
+    expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened' });
+    expect((await first.get('/api/user/me')).status).toBe(401);
+    expect((await first.get(mail.link)).status).toBe(200);
+  });
+
+  test('a link dies after five wrong addresses', async () => {
+    const [first, second, email] = [service.client(), service.client(), freshAddress()];
+    await askForMail(first, email, `https://${shop}/`);
+    const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
+    for (let i = 0; i < 5; i++) expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress() })).status).toBe(400);
+    expect((await second.post('/api/auth/confirm-link', { t, email })).status).toBe(400);
+  });
+
+  test('the sixth code fails even if right, and every code fails in another browser (S12)', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${shop}/`);
+    const { code } = await stage.mailbox.waitFor(email);
+    const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+    const other = service.client();
+    await askForMail(other, freshAddress(), `https://${shop}/`);
+    expect((await other.post('/api/auth/email-code', { email, code })).status).toBe(400);
+    expect((await service.client().post('/api/auth/email-code', { email, code })).status).toBe(400);
+    for (let i = 0; i < 5; i++) expect((await client.post('/api/auth/email-code', { email, code: wrong })).status).toBe(400);
+    expect((await client.post('/api/auth/email-code', { email, code })).status).toBe(400);
+  });
+
+  test('may use any of several open mails; one ends its siblings', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${shop}/`);
+    const first = await stage.mailbox.waitFor(email);
+    await askForMail(client, email, `https://${shop}/`);
+    const second = await stage.mailbox.waitFor(email);
+    expect(tokenOf(await openLink(client, first))).not.toBe('');
+    expect((await client.get(second.link)).status).toBe(200);
+  });
+
+  test('a link dies at 600 s and a token at 3,600 s, by the clock of the database (S8)', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${shop}/`);
+    const mail = await stage.mailbox.waitFor(email);
+    const [life] = await stage.query('select extract(epoch from expires_at - now())::int as s from sign_in_attempts where email = $1', [
+      email,
+    ]);
+    expect(life.s).toBeGreaterThan(580);
+    expect(life.s).toBeLessThanOrEqual(600);
+    await stage.query("update sign_in_attempts set expires_at = expires_at - interval '600 seconds' where email = $1", [email]);
+    expect((await client.get(mail.link)).status).toBe(200);
+    expect((await client.post('/api/auth/email-code', { email, code: mail.code })).status).toBe(400);
+    expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'expired' });
+
+    await askForMail(client, email, `https://${shop}/`);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    await stage.query("update tokens set expires_at = expires_at - interval '3600 seconds' where email = $1", [email]);
+    expect((await verify(token)).json).toEqual({ email: null, valid: false, reason: 'expired' });
+  });
+
+  test('an unregistered domain is refused, and no mail goes out', async () => {
+    const [client, email, domain] = [service.client(), freshAddress(), freshDomain()];
+    const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+    expect(answer.status).toBe(403);
+    expect(answer.json).toMatchObject({ code: 'domain_not_registered' });
+    expect(answer.json.error).toContain(domain);
+    expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
+  });
+
+  test('the default target is the portal, and its token is no site’s', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email);
+    const location = await openLink(client, await stage.mailbox.waitFor(email));
+    expect(location.startsWith(`${service.url}/developer?token=`)).toBe(true);
+    expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'unknown' });
+    expect((await client.post('/api/auth/token-login', { token: tokenOf(location) })).json).toEqual({ success: true, email });
+  });
+});
+
+describe('the mail', () => {
+  test.each([
+    ['en', 'en'],
+    ['lt', 'lt'],
+    ['lv', 'lv'],
+    ['uk', 'uk'],
+    ['ru', 'ru'],
+    ['xx', 'en'],
+  ])('in %s speaks %s, names the host, has text and HTML and one recipient', async (asked, language) => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://my.${shop}/`, asked);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.recipients).toEqual([email]);
+    expect(mail.text).toContain(`my.${shop}`);
+    expect(mail.html).toContain(`my.${shop}`);
+    expect(mail.html).toMatch(new RegExp(`<html[^>]*lang="${language}"`));
+    expect(mail.html.replaceAll('&amp;', '&')).toContain(mail.link);
+    expect(mail.code).toMatch(/^\d{6}$/);
+    const header = (name: string) => mail.headers.filter(({ key }) => key === name).map(({ value }) => value);
+    expect(header('auto-submitted')).toEqual(['auto-generated']);
+    expect(header('message-id')).toHaveLength(1);
+    expect(header('to')).toHaveLength(1);
+    expect(header('bcc')).toEqual([]);
+  });
+
+  test('its links come from PUBLIC_URL, whatever Host and X-Forwarded-* say (S15)', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const answer = await client.send('/api/auth/domain-auth', {
+      method: 'POST',
+      body: JSON.stringify({ email, forward_url: `https://${shop}/` }),
+      headers: {
+        Host: 'evil.example',
+        'Content-Type': 'application/json',
+        'X-Forwarded-Host': 'evil.example',
+        'X-Forwarded-Proto': 'https',
+        Forwarded: 'host=evil.example;proto=https',
+      },
+    });
+    expect(answer.status).toBe(200);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.link.startsWith(`${service.url}/`)).toBe(true);
+    expect(mail.raw).not.toContain('evil.example');
+  });
+
+  test('one mailbox is one identity: case and Unicode domains have one normal form (S17)', async () => {
+    const [client, email] = [service.client(), freshAddress('Ann.Lee')];
+    await askForMail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
+    const mail = await stage.mailbox.waitFor(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
+    const verdict = await verify(tokenOf(await openLink(client, mail)));
+    expect(verdict.json.email).toBe(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
+  });
+});

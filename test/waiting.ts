@@ -1,0 +1,34 @@
+import { type AddressInfo, createServer } from 'node:net';
+
+/**
+ * Asks again every 50 ms until the answer is true.
+ * @param what what is waited for, for the error
+ * @param answer true, or what is still missing
+ * @throws Error that says what was missing when `milliseconds` were over
+ */
+export async function waitUntil(
+  what: string,
+  milliseconds: number,
+  answer: () => Promise<boolean | string> | boolean | string,
+): Promise<void> {
+  const end = Date.now() + milliseconds;
+  for (;;) {
+    const state = await answer();
+    if (state === true) return;
+    if (Date.now() > end) throw new Error(`Waited ${milliseconds} ms in vain: ${what}${state ? ` (${state})` : ''}`);
+    await sleep(50);
+  }
+}
+
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** A TCP port of the loopback that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from './dns.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { type Developer, freshAddress, freshDomain, registerSite, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let names: NameServer;
+let ann: Developer;
+let bob: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  names = await openNameServer();
+  service = await stage.start({ DNS_SERVERS: names.address });
+  ann = await signInDeveloper(stage, service);
+  bob = await signInDeveloper(stage, service);
+});
+afterAll(async () => {
+  await names.close();
+  await stage.close();
+});
+
+type Site = { id: string; domain: string; verified: boolean; proof: { record: string; value: string; fileUrl: string; fileBody: string } };
+const sitesOf = async (owner: Developer): Promise<Site[]> => (await owner.client.get('/api/websites')).json;
+const domainsOf = async (owner: Developer) => (await sitesOf(owner)).map(({ domain }) => domain);
+
+describe('registering', () => {
+  test('is active at once; the linked address gets a mail with a way in, and sees the site', async () => {
+    const [domain, email] = [freshDomain(), freshAddress('owner')];
+    const answer = await service.client().post('/api/websites/register', { domain, email });
+    expect(answer.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
+    expect((await service.client().get(`/api/websites/domain/${domain}`)).json).toEqual({ domain, displayDomain: domain, verified: false });
+    await visitorToken(stage, service.client(), domain);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(mail.text).toContain(domain);
+    const browser = service.client();
+    const { redirectUrl } = (await browser.post('/api/auth/confirm-link', { t: new URL(mail.link).searchParams.get('t'), email })).json;
+    await browser.post('/api/auth/token-login', { token: new URL(redirectUrl).searchParams.get('token'), confirm: true });
+    expect((await browser.get('/api/websites')).json).toMatchObject([{ domain }]);
+  });
+
+  test('a domain that is taken: 409, the linked address neither shown nor changed, how to prove it told (S38)', async () => {
+    const [domain, owner, rival] = [freshDomain(), freshAddress('owner'), freshAddress('rival')];
+    await registerSite(service.client(), domain, owner);
+    const answer = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
+    expect([answer.status, answer.json.code]).toEqual([409, 'domain_taken']);
+    expect(answer.text).not.toContain(owner);
+    expect(`${answer.json.error} ${answer.json.hint}`).toMatch(/prove/i);
+    expect(await stage.query('select email from websites where domain = $1', [domain])).toEqual([{ email: owner }]);
+    expect(await stage.query('select 1 from outbox where recipient = $1', [rival])).toEqual([]);
+  });
+
+  test.each([
+    'co.uk',
+    'vercel.app',
+    'com',
+    'localhost',
+    '127.0.0.1',
+    '10.0.0.1',
+    '[::1]',
+    '2130706433',
+    '0x7f000001',
+    'a',
+    '',
+    ' ',
+    'https://shop.example',
+    'www.shop.example',
+    'app.shop.example',
+    'shop.example/path',
+    'shop.example:443',
+    'user@shop.example',
+    'shop_.example',
+    '-shop.example',
+    'shop..example',
+    'shop.example.',
+    '*.example',
+    `${'a'.repeat(64)}.example`,
+    'ѕhор',
+    '.example',
+    'shop.example\r\nBcc: x@y.example',
+    '<b>.example',
+    'sub.me.vercel.app',
+  ])('%j is no domain to register (S36)', async (domain) => {
+    const email = freshAddress('owner');
+    const answer = await service.client().post('/api/websites/register', { domain, email });
+    expect([domain, answer.status]).toEqual([domain, 400]);
+    expect(answer.json.error).toMatch(/\w+ \w+/);
+    expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
+  });
+
+  test('a registrable form by the Public Suffix List: co.uk, private suffixes, Unicode', async () => {
+    const label = freshDomain().split('.')[0];
+    for (const domain of [`${label}.co.uk`, `${label}.vercel.app`]) expect(await registerSite(service.client(), domain)).toBe(domain);
+    const answer = await service.client().post('/api/websites/register', { domain: ` BÜCHER-${label}.example `, email: freshAddress() });
+    expect(answer.status).toBe(200);
+    expect(answer.json.domain).toMatch(/^xn--bcher-.*\.example$/);
+    const found = await service.client().get(`/api/websites/domain/${answer.json.domain}`);
+    expect(found.json.displayDomain).toBe(`bücher-${label}.example`);
+  });
+});
+
+describe('a developer', () => {
+  test('adds, renames and deletes a site', async () => {
+    const [first, second] = [freshDomain(), freshDomain()];
+    const created = await ann.client.post('/api/websites', { domain: first });
+    expect(created.json).toMatchObject({ domain: first, verified: false, proof: { record: `_emailauth.${first}` } });
+    expect(Date.now() - Date.parse(created.json.createdAt)).toBeLessThan(60_000);
+    expect(created.json.proof.value).toMatch(/^\S{22,}$/);
+    const renamed = await ann.client.put(`/api/websites/${created.json.id}`, { domain: second });
+    expect(renamed.json).toMatchObject({ id: created.json.id, domain: second });
+    expect((await service.client().get(`/api/websites/domain/${first}`)).status).toBe(404);
+    expect(await domainsOf(ann)).toContain(second);
+    expect((await ann.client.delete(`/api/websites/${created.json.id}`)).json).toEqual({ success: true });
+    expect(await domainsOf(ann)).not.toContain(second);
+    expect(
+      (await service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${second}/` })).status,
+    ).toBe(403);
+  });
+
+  test('neither sees nor changes another’s sites: 404, unchanged; mass assignment is ignored (S32)', async () => {
+    const { id, domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    expect(await domainsOf(bob)).not.toContain(domain);
+    const taken = await bob.client.put(`/api/websites/${id}`, { domain: freshDomain() });
+    expect([taken.status, taken.json.code]).toEqual([404, 'website_not_found']);
+    expect((await bob.client.delete(`/api/websites/${id}`)).status).toBe(404);
+    expect((await bob.client.put('/api/websites/not-an-id', { domain })).status).toBeGreaterThanOrEqual(400);
+    expect(await domainsOf(ann)).toContain(domain);
+    const own = (
+      await bob.client.post('/api/websites', {
+        domain: freshDomain(),
+        email: ann.email,
+        verified: true,
+        provenAt: '2020-01-01',
+        claimed_at: null,
+      })
+    ).json;
+    expect(own.verified).toBe(false);
+    const changed = (await bob.client.put(`/api/websites/${own.id}`, { domain: own.domain, email: ann.email, proven_at: '2020-01-01' }))
+      .json;
+    expect(changed.verified).toBe(false);
+    expect(await domainsOf(bob)).toContain(own.domain);
+    expect(await domainsOf(ann)).not.toContain(own.domain);
+  });
+
+  test('cannot add or rename to a domain that is taken', async () => {
+    const { domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    expect((await bob.client.post('/api/websites', { domain })).status).toBe(409);
+    const own = (await bob.client.post('/api/websites', { domain: freshDomain() })).json;
+    expect((await bob.client.put(`/api/websites/${own.id}`, { domain })).status).toBe(409);
+    expect(await domainsOf(bob)).toContain(own.domain);
+  });
+
+  test('needs a session for all of it', async () => {
+    const nobody = service.client();
+    const id = '0198c0de-0000-7000-8000-000000000000';
+    for (const answer of [
+      await nobody.get('/api/websites'),
+      await nobody.post('/api/websites', { domain: freshDomain() }),
+      await nobody.put(`/api/websites/${id}`, { domain: freshDomain() }),
+      await nobody.delete(`/api/websites/${id}`),
+      await nobody.get('/api/websites/claim/shop.example'),
+      await nobody.post('/api/websites/prove', { domain: 'shop.example' }),
+    ]) {
+      expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+    }
+  });
+});
+
+describe('a proof', () => {
+  test('by a TXT record verifies one’s own site', async () => {
+    const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    const early = await ann.client.post('/api/websites/prove', { domain });
+    expect([early.status, early.json.code]).toEqual([422, 'not_proven']);
+    expect(names.asked).toContain(proof.record);
+    names.setText(proof.record, ['something else', proof.value]);
+    expect((await ann.client.post('/api/websites/prove', { domain })).json.verified).toBe(true);
+    expect((await service.client().get(`/api/websites/domain/${domain}`)).json.verified).toBe(true);
+  });
+
+  test('moves a domain from an unproven claim, at once and wholly, and both are told (S37)', async () => {
+    const { id, domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;
+    names.setText(proof.record, [proof.value]);
+    expect((await bob.client.post('/api/websites/prove', { domain })).json).toMatchObject({ domain, verified: true });
+    expect(await domainsOf(bob)).toContain(domain);
+    expect(await domainsOf(ann)).not.toContain(domain);
+    expect((await ann.client.delete(`/api/websites/${id}`)).status).toBe(404);
+    for (const { email } of [ann, bob]) {
+      await waitUntil(`a mail on ${domain} to ${email}`, 10_000, () =>
+        stage.mailbox.mailsFor(email).some(({ text }) => text.includes(domain)),
+      );
+    }
+  });
+
+  test('of one claimant is no proof for another', async () => {
+    const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    names.setText(proof.record, [proof.value]);
+    expect((await bob.client.post('/api/websites/prove', { domain })).status).toBe(422);
+    expect(await domainsOf(ann)).toContain(domain);
+  });
+
+  test('is never fetched from a private address (S35)', async () => {
+    const { domain }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
+    for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '0.0.0.0']) {
+      names.setAddresses(domain, [address]);
+      const start = performance.now();
+      expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
+      // A connection to such an address would be refused or hang; not trying one is immediate.
+      expect(performance.now() - start).toBeLessThan(2500);
+    }
+  });
+});
+
+test('audit rows can be neither changed nor deleted (S41)', async () => {
+  expect((await stage.query('select count(*)::int as n from audit_log'))[0].n).toBeGreaterThan(0);
+  for (const sql of ["update audit_log set action = 'x'", 'delete from audit_log', 'truncate audit_log']) {
+    await expect(stage.query(sql)).rejects.toThrow(/append-only/);
+  }
+});

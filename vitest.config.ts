@@ -1,0 +1,39 @@
+import { defineConfig } from 'vitest/config';
+
+/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser. */
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          // The import rules belong to `npm run check`, which runs this project.
+          include: ['{contract,server,cli,mcp,templates,web}/**/*.test.{ts,tsx}', 'test/rooms.test.ts'],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/*.test.ts'],
+          exclude: ['test/rooms.test.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'journeys',
+          include: ['test/journeys/*.spec.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+});

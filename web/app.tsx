@@ -1,0 +1,14 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { queryClient } from './lib/query.ts';
+import { Routes } from './routes.tsx';
+import { Toaster } from './ui/toaster.tsx';
+
+/** The portal entry. */
+export function App() {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Routes />
+      <Toaster />
+    </QueryClientProvider>
+  );
+}

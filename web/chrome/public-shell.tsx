@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { useUser } from '../lib/session.ts';
+import { paths } from '../paths.ts';
+import { ThemeSwitch } from '../ui/theme-switch.tsx';
+import { Bar } from './bar.tsx';
+import { Footer } from './footer.tsx';
+
+const link = 'flex min-h-11 items-center rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
+
+/** Bar and footer around a page that everybody may see. */
+export function PublicShell({ children }: { children: ReactNode }) {
+  const { data: user } = useUser();
+  return (
+    <>
+      <Bar as={Link}>
+        {user ? (
+          <Link href={paths.developer} className={link}>
+            Developer Home
+          </Link>
+        ) : (
+          // The sign-in page is an entry of its own, which only a page load reaches.
+          <a href={paths.signIn} className={link}>
+            Sign in
+          </a>
+        )}
+        <ThemeSwitch />
+      </Bar>
+      <main className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">{children}</main>
+      <Footer as={Link} />
+    </>
+  );
+}

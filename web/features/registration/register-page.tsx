@@ -1,0 +1,112 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
+import { domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../contract/rules.ts';
+import { call } from '../../lib/call.ts';
+import { wordsOf } from '../../lib/failure.ts';
+import { toast } from '../../lib/toast.ts';
+import { paths, registeredPath } from '../../paths.ts';
+import { Alert } from '../../ui/alert.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/field.tsx';
+import { BackIcon } from '../../ui/icons.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+
+type Fields = { domain: string; email: string };
+type Faults = Partial<Fields>;
+
+/** /webservices/email-auth/register: a domain and its linked address. */
+export function RegisterPage() {
+  const [, navigate] = useLocation();
+  const register = useMutation({ mutationFn: (fields: Fields) => call<'registerWebsite'>('POST', '/api/websites/register', fields) });
+  const form = useRef<HTMLFormElement>(null);
+  const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
+  const [faults, setFaults] = useState<Faults>({});
+
+  const show = (found: Faults) => {
+    setFaults(found);
+    const first = found.domain ? 'domain' : found.email ? 'email' : null;
+    if (first) form.current?.querySelector<HTMLInputElement>(`[name=${first}]`)?.focus();
+    return first !== null;
+  };
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (register.isPending) return;
+    register.reset();
+    const input = { domain: fields.domain.trim(), email: fields.email.trim() };
+    if (show(faultsOf(input))) return;
+    try {
+      const { domain } = await register.mutateAsync(input);
+      toast('Domain registered successfully', 'Redirecting to setup instructions...');
+      navigate(registeredPath(domain));
+    } catch (error) {
+      if (!(error instanceof ApiError)) return;
+      if (error.code === 'bad_domain') show({ domain: error.message });
+      if (error.code === 'bad_email') show({ email: error.message });
+    }
+  };
+
+  const change = (name: keyof Fields) => (event: { target: { value: string } }) => {
+    setFields({ ...fields, [name]: event.target.value });
+    setFaults({ ...faults, [name]: undefined });
+  };
+
+  return (
+    <div className="mx-auto max-w-md py-10 sm:py-16">
+      <Link
+        href={paths.guide}
+        className="-ml-1 inline-flex min-h-11 items-center gap-1.5 rounded-control px-1 text-sm text-muted hover:text-ink"
+      >
+        <BackIcon />
+        Email authentication
+      </Link>
+      <PageHeading title="Register your domain" className="mt-4 text-3xl leading-9" />
+      <p className="mt-2 text-muted">Active at once; your setup instructions follow.</p>
+      <form ref={form} noValidate onSubmit={submit} className="mt-8 grid gap-5">
+        {register.error && <Alert>{wordsOf(register.error, 'An error occurred during registration')}</Alert>}
+        <Field
+          label="Domain"
+          name="domain"
+          required
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          inputMode="url"
+          placeholder="example.com"
+          hint="Root domain only, without protocol, subdomains or paths."
+          value={fields.domain}
+          error={faults.domain}
+          onChange={change('domain')}
+        />
+        <Field
+          label="Email Address"
+          name="email"
+          type="email"
+          required
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder="you@example.com"
+          hint="Only this email will be able to log in and manage changes for the domain."
+          value={fields.email}
+          error={faults.email}
+          onChange={change('email')}
+        />
+        <Button type="submit" busy={register.isPending}>
+          {register.isPending ? 'Registering...' : 'Register Domain'}
+        </Button>
+      </form>
+    </div>
+  );
+}
+
+function faultsOf({ domain, email }: Fields): Faults {
+  const faults: Faults = {};
+  if (domain === '') faults.domain = 'Domain is required';
+  else if (!normalHost(domain)) faults.domain = domainMessage('example.com');
+  if (email === '') faults.email = 'Email is required';
+  else if (!normalEmail(email)) faults.email = EMAIL_MESSAGE;
+  return faults;
+}

@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from 'react';
+import { useTranslator } from '../../lib/i18n.ts';
+import { type PkceBundle, recallPkce } from '../../lib/pkce-store.ts';
+import { toastFailure } from '../../lib/toast.ts';
+import { paths } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { Spinner } from '../../ui/spinner.tsx';
+import { Card, TargetLine } from './card.tsx';
+import { exchange } from './flow.ts';
+
+type Callback = { code: string; bundle: PkceBundle } | 'missing' | 'wrong_state';
+
+function readCallback(): Callback {
+  const query = new URLSearchParams(location.search);
+  const code = query.get('code');
+  const state = query.get('state');
+  if (!code || !state) return 'missing';
+  const bundle = recallPkce(state);
+  return typeof bundle === 'string' ? bundle : { code, bundle };
+}
+
+/** /auth/callback, where the portal's mailed link leads: step 3 completes the sign-in that this browser began. */
+export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
+  const { t } = useTranslator();
+  const [callback] = useState(readCallback);
+  if (typeof callback !== 'string') return <Completing {...callback} onStartAgain={onStartAgain} />;
+  const missing = callback === 'missing';
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t(missing ? 'auth.callback_missing' : 'auth.callback_wrong_state')} />
+      <p role="alert" className="mt-2 text-muted">
+        {t(missing ? 'auth.callback_missing_text' : 'auth.callback_wrong_state_text')}
+      </p>
+      <Button className="mt-6 w-full" onClick={onStartAgain}>
+        {t('auth.start_again')}
+      </Button>
+    </Card>
+  );
+}
+
+function Completing({ code, bundle, onStartAgain }: { code: string; bundle: PkceBundle; onStartAgain: () => void }) {
+  const { t } = useTranslator();
+  const cancelled = useRef(new AbortController());
+  const failed = useRef(() => {});
+  failed.current = () => {
+    onStartAgain();
+    toastFailure(t('auth.callback_failed'), t('auth.callback_failed_text'));
+  };
+
+  useEffect(() => {
+    const { signal } = cancelled.current;
+    exchange(code, bundle, signal).then(
+      (path) => signal.aborted || location.replace(path),
+      () => signal.aborted || failed.current(),
+    );
+  }, [code, bundle]);
+
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.confirm_title')} />
+      <p className="mt-2 text-muted [overflow-wrap:anywhere]">
+        {bundle.email ? t('auth.confirm_portal_as', { email: bundle.email }) : t('auth.confirm_portal')}
+      </p>
+      <p role="status" className="mt-4 flex items-center gap-2 text-sm text-muted">
+        <Spinner />
+        {t('auth.signing_in')}
+      </p>
+      <ButtonLink href={paths.developer} className="mt-6 w-full">
+        {t('auth.continue_to_portal')}
+      </ButtonLink>
+      <Button
+        look="quiet"
+        className="mt-2 w-full"
+        onClick={() => {
+          cancelled.current.abort();
+          onStartAgain();
+        }}
+      >
+        {t('auth.cancel')}
+      </Button>
+    </Card>
+  );
+}

@@ -1,0 +1,20 @@
+import type { ReactNode } from 'react';
+import type { SignInBoot } from '../../../contract/pages.ts';
+import { Initial } from '../../ui/initial.tsx';
+import { Mark } from '../../ui/mark.tsx';
+
+/** The card that every step stands in. */
+export function Card({ children }: { children: ReactNode }) {
+  return <div className="rise rounded-panel border border-line bg-panel p-5 shadow-raised sm:p-8">{children}</div>;
+}
+
+/** Where the visitor is going, in front of everything else. */
+export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
+  const host = target.kind === 'site' ? target.displayHost : target.kind === 'unsupported' ? target.host : null;
+  return (
+    <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
+      {host ? <Initial text={host} /> : <Mark className="size-9" />}
+      <span className="min-w-0 [overflow-wrap:anywhere]">{host ?? portalName}</span>
+    </p>
+  );
+}

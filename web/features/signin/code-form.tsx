@@ -1,0 +1,109 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { ApiError } from '../../../contract/client.ts';
+import { CODE_TRIES } from '../../../contract/rules.ts';
+import { useTranslator } from '../../lib/i18n.ts';
+import { cx } from '../../ui/cx.ts';
+import { Spinner } from '../../ui/spinner.tsx';
+import { failureText } from './failure-text.ts';
+import type { Flow } from './flow.ts';
+
+const DIGITS = 6;
+
+/**
+ * The mail's six digits. One field under six drawn boxes, so that paste, one-time-code autofill and screen readers meet a
+ * plain field; the sixth digit sends them.
+ */
+export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email: string; mails: number; onAccepted: () => void }) {
+  const translator = useTranslator();
+  const { t } = translator;
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [code, setCode] = useState('');
+  const [checking, setChecking] = useState(false);
+  const [fault, setFault] = useState<string | null>(null);
+  const wrongCodes = useRef(0);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new mail brings a new code with tries of its own
+  useEffect(() => {
+    wrongCodes.current = 0;
+    setFault(null);
+  }, [mails]);
+
+  const enter = async (text: string) => {
+    const digits = text.replace(/\D/g, '').slice(0, DIGITS);
+    setCode(digits);
+    if (digits.length < DIGITS) return;
+    setFault(null);
+    setChecking(true);
+    try {
+      const destination = await flow.enterCode(email, digits);
+      onAccepted();
+      location.assign(destination);
+    } catch (error) {
+      const wrong = error instanceof ApiError && error.code === 'bad_code';
+      if (wrong) wrongCodes.current += 1;
+      setFault(failureText(translator, error, wrong && wrongCodes.current >= CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong'));
+      setCode('');
+      setChecking(false);
+      field.current?.focus();
+    }
+  };
+
+  return (
+    <div className="mt-6">
+      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
+        {t('auth.code_label')}
+      </label>
+      <div className="group relative">
+        <div aria-hidden="true" className={cx('grid grid-cols-6 gap-1.5 sm:gap-2', checking && 'opacity-50')}>
+          {Array.from({ length: DIGITS }, (_, index) => (
+            <span
+              // biome-ignore lint/suspicious/noArrayIndexKey: the boxes are their places
+              key={index}
+              className={cx(
+                'grid h-12 place-items-center rounded-control border font-mono text-xl',
+                fault ? 'border-danger' : 'border-edge/60',
+                index === Math.min(code.length, DIGITS - 1) &&
+                  'group-focus-within:border-accent group-focus-within:outline-2 group-focus-within:-outline-offset-1 group-focus-within:outline-accent',
+              )}
+            >
+              {code[index]}
+            </span>
+          ))}
+        </div>
+        <input
+          ref={field}
+          id={id}
+          value={code}
+          readOnly={checking}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          spellCheck={false}
+          aria-invalid={fault ? true : undefined}
+          aria-describedby={`${id}-note`}
+          onChange={(event) => enter(event.target.value)}
+          onSelect={(event) => {
+            // Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced.
+            const { selectionStart, selectionEnd, value } = event.currentTarget;
+            if (selectionStart === selectionEnd && selectionEnd !== value.length)
+              event.currentTarget.setSelectionRange(value.length, value.length);
+          }}
+          className="absolute inset-0 size-full cursor-text bg-transparent text-center font-mono text-base text-transparent caret-transparent outline-none selection:bg-transparent"
+        />
+      </div>
+      <div id={`${id}-note`} className="mt-1.5 text-sm">
+        <div role="alert" className="text-danger">
+          {fault}
+        </div>
+        <div role="status" className="text-muted">
+          {checking && (
+            <span className="flex items-center gap-2">
+              <Spinner />
+              {t('auth.code_checking')}
+            </span>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}

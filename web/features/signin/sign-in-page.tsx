@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import type { SignInBoot } from '../../../contract/pages.ts';
+import { useTranslator } from '../../lib/i18n.ts';
+import { dismissToast } from '../../lib/toast.ts';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { AddressStep } from './address-step.tsx';
+import { Card, TargetLine } from './card.tsx';
+import type { Flow } from './flow.ts';
+
+// Step 2 and what it takes to ask for a mail stay out of the first load; they come while the address is typed.
+async function loadMailStep() {
+  const [{ MailStep }, { createFlow }] = await Promise.all([import('./mail-step.tsx'), import('./flow.ts')]);
+  return { MailStep, createFlow };
+}
+
+type Begun = { MailStep: Awaited<ReturnType<typeof loadMailStep>>['MailStep']; flow: Flow };
+
+/** /auth and /domain-auth: step 1 asks for the address, step 2 waits for the mail. */
+export function SignInPage({ target }: { target: SignInBoot['target'] }) {
+  const { language } = useTranslator();
+  const [forwardUrl] = useState(() => new URLSearchParams(location.search).get('forward_url'));
+  const [begun, setBegun] = useState<Begun | null>(null);
+  const [email, setEmail] = useState('');
+  const [step, setStep] = useState<'address' | 'mail'>('address');
+
+  const send = async (address: string) => {
+    const { MailStep, createFlow } = await loadMailStep();
+    const flow = begun?.flow ?? createFlow(forwardUrl);
+    await flow.requestMail(address, language);
+    dismissToast();
+    setBegun({ MailStep, flow });
+    setEmail(address);
+    setStep('mail');
+  };
+
+  if (target.kind === 'unsupported') return <Unsupported target={target} />;
+  if (step === 'mail' && begun) {
+    return <begun.MailStep target={target} flow={begun.flow} email={email} onOtherEmail={() => setStep('address')} />;
+  }
+  return (
+    <AddressStep target={target} forwardUrl={forwardUrl} firstEmail={email} onTyping={() => loadMailStep().catch(() => {})} onSend={send} />
+  );
+}
+
+function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind: 'unsupported' }> }) {
+  const { t } = useTranslator();
+  const text = target.reason === 'bad_forward_url' ? t('auth.error_forward_url') : t('auth.not_supported_text', { domain: target.host });
+  return (
+    <Card>
+      {target.host && <TargetLine target={target} portalName="" />}
+      <PageHeading title={t('auth.not_supported_title')} />
+      <p className="mt-2 text-muted [overflow-wrap:anywhere]">{text}</p>
+    </Card>
+  );
+}

@@ -1,0 +1,47 @@
+import { wordsOf } from '../../lib/failure.ts';
+import { Alert } from '../../ui/alert.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { type Claim, useProveWebsite } from './queries.ts';
+
+/** The DNS record and the file that prove a domain, and the button that has the service look for them. */
+export function Proof({ domain, proof, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
+  const prove = useProveWebsite();
+  return (
+    <div className="grid gap-5">
+      <section>
+        <h3 className="mb-2 text-sm font-medium">Add a DNS record</h3>
+        <dl className="divide-y divide-line rounded-control border border-line">
+          <Value name="Name" value={proof.record} />
+          <Value name="Type" value="TXT" />
+          <Value name="Value" value={proof.value} />
+        </dl>
+      </section>
+      <section>
+        <h3 className="mb-2 text-sm font-medium">Or put a file on the site</h3>
+        <dl className="divide-y divide-line rounded-control border border-line">
+          <Value name="Address" value={proof.fileUrl} />
+          <Value name="Content" value={proof.fileBody} />
+        </dl>
+      </section>
+      {prove.error && !prove.isPending && <Alert>{wordsOf(prove.error, 'The proof could not be checked.')}</Alert>}
+      <Button busy={prove.isPending} onClick={() => prove.mutate(domain, { onSuccess: onProven })}>
+        {prove.isPending ? 'Checking...' : 'Check now'}
+      </Button>
+    </div>
+  );
+}
+
+function Value({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="grid grid-cols-[1fr_auto] items-center gap-x-3 pl-3 sm:grid-cols-[4rem_1fr_auto]">
+      <dt className="pt-2 text-[0.8125rem] text-muted sm:pt-0">{name}</dt>
+      <dd className="col-start-1 min-w-0 pb-2 font-mono text-[0.8125rem] leading-5 [overflow-wrap:anywhere] sm:col-start-2 sm:py-2.5">
+        {value}
+      </dd>
+      <dd className="col-start-2 row-span-2 row-start-1 sm:col-start-3 sm:row-span-1">
+        <CopyButton text={value} what={name.toLowerCase()} notice={`${name} copied`} />
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { dayOf, timeAgo } from './dates.ts';
+import { inSeconds } from './failure.ts';
+
+const now = Date.UTC(2026, 2, 5, 12);
+
+test.each([
+  [0, 'en', 'now'],
+  [59, 'en', 'now'],
+  [60, 'en', '1 minute ago'],
+  [7200, 'lt', 'prieš 2 valandas'],
+  [3 * 86_400, 'uk', '3 дні тому'],
+  [21 * 86_400, 'lv', 'pirms 3 nedēļām'],
+  [400 * 86_400, 'ru', 'в прошлом году'],
+])('%i seconds ago in %s is %s', (seconds, language, words) => {
+  expect(timeAgo(now - seconds * 1000, language, now)).toBe(words);
+});
+
+test('a time to come is now', () => expect(timeAgo(now + 5000, 'en', now)).toBe('now'));
+
+test('a day is day, short month and year, or Recently', () => {
+  expect(dayOf('2026-03-05T12:00:00Z')).toBe('5 Mar 2026');
+  expect(dayOf(undefined)).toBe('Recently');
+});
+
+test('a wait is in seconds up to a minute and a half, then in minutes, never shorter than it is', () => {
+  expect(inSeconds(0.2, 'en')).toBe('in 1 second');
+  expect(inSeconds(89, 'lt')).toBe('po 89 sekundžių');
+  expect(inSeconds(121, 'ru')).toBe('через 3 минуты');
+});

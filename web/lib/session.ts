@@ -1,0 +1,58 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { hintCookies } from '../../contract/account.ts';
+import { ApiError } from '../../contract/client.ts';
+import type { Output } from '../../contract/routes.ts';
+import { call } from './call.ts';
+import { readCookie } from './cookies.ts';
+import { clearPkceOfTab } from './pkce-store.ts';
+import { blankKeys, forgetLatest } from './remembered.ts';
+
+export type User = Output<'me'>;
+
+const ME = ['me'];
+const MINUTE = 60_000;
+
+/**
+ * Who is signed in; null when nobody is. While the service cannot say, a browser that holds identity cookies shows their
+ * address: a placeholder for the eye, with which no call succeeds.
+ */
+export function useUser() {
+  return useQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE, gcTime: 10 * MINUTE });
+}
+
+/** Ends the session here and, when it can be reached, on the service. */
+export function useLogout(onDone: () => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => call<'logout'>('POST', '/api/auth/logout', {}),
+    onError: (error) => console.warn('The service did not confirm the logout.', error),
+    onSettled: () => {
+      forgetLatest();
+      blankKeys();
+      clearPkceOfTab();
+      queries.clear();
+      queries.setQueryData(ME, null);
+      onDone();
+    },
+  });
+}
+
+/** Opens a session with the portal's own token. `confirm`: the person agreed to it. */
+export function useTokenLogin() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (login: { token: string; confirm?: boolean }) => call<'tokenLogin'>('POST', '/api/auth/token-login', login),
+    onSuccess: () => queries.resetQueries(),
+  });
+}
+
+async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
+  try {
+    return await call<'me'>('GET', '/api/user/me', {}, signal);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    const email = readCookie(hintCookies.account);
+    if (email && readCookie(hintCookies.key)) return { id: 'user_from_cookie', email, name: null };
+    throw error;
+  }
+}

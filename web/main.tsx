@@ -1,0 +1,7 @@
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import '@fontsource-variable/inter/wght.css';
+import './portal.css';
+
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<App />);

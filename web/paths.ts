@@ -1,0 +1,21 @@
+import type { pages } from '../contract/pages.ts';
+
+/** Every page that this app links to. */
+export const paths = {
+  landing: '/',
+  signIn: '/auth',
+  signInOfSite: '/domain-auth',
+  callback: '/auth/callback',
+  legacyCallback: '/legacy-auth',
+  link: '/auth/link',
+  developer: '/developer',
+  websites: '/developer-email-auth',
+  guide: '/webservices/email-auth',
+  register: '/webservices/email-auth/register',
+  registered: '/webservices/email-auth/register/success',
+  terms: '/tos',
+  privacy: '/privacy',
+} as const satisfies Record<string, keyof typeof pages>;
+
+/** The page after a registration, which fills its steps with the domain. */
+export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;
