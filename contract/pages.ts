@@ -40,5 +40,6 @@ export type SignInBoot = {
     | { state: 'open'; secret: string; maskedEmail: string }
     /** A native client's link: the page goes to `redirectUrl` by itself and says that the window may be closed. */
     | { state: 'native'; redirectUrl: string }
-    | { state: 'used' | 'expired' | 'invalid' };
+    /** `again`: the sign-in page for the same target. */
+    | { state: 'used' | 'expired' | 'invalid'; again: string };
 };

@@ -6,7 +6,6 @@ import type { SignInBoot } from '../contract/pages.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { AnswerError } from './http/errors.ts';
 import { entryOf, type WebApp } from './http/pages.ts';
-import { pageHeaders } from './http/protection.ts';
 import { type Listener, preflightHeaders, type Served } from './http/serve.ts';
 import { isLoopbackHost } from './signin/redirects.ts';
 
@@ -47,9 +46,8 @@ export function createApp(parts: AppParts): RequestListener {
   for (const [path, allowed] of methods) app.all(path, refuseMethod(allowed));
 
   for (const router of parts.routers) app.use(router);
-  app.use(pageHeaders(parts.publicUrl.startsWith('https:'), parts.web.scriptHashes));
-  app.use('/assets', parts.web.assets);
-  app.get('/openapi.json', (_, response) => void response.json(parts.openApi()));
+  app.use('/assets', parts.web.headers, parts.web.assets);
+  app.get('/openapi.json', parts.web.headers, (_, response) => void response.json(parts.openApi()));
   app.get('/auth/link', (request, response) => parts.openLink(request, response));
   if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts.publicUrl));
   app.get(/^\/(?!api\/)/, pages(parts));

@@ -69,7 +69,7 @@ export async function createService(parts: { config: Config; database: Database;
   const websites = createWebsites({ config, database, outbox, limits, inviteOwner: signin.inviteOwner });
 
   const answerError = createAnswerError(log, dataHeaders(config.secure));
-  const web = loadWebApp();
+  const web = loadWebApp(config.secure);
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,
@@ -102,6 +102,8 @@ export async function createService(parts: { config: Config; database: Database;
     start: async () => {
       if (local) await accounts.admitLocalhost(uuid());
       outbox.start();
+      // Loaded beside the first requests, so that none of them waits for the import.
+      void database.orm();
     },
     stop: () => outbox.stop(),
     releaseUnclaimed: websites.releaseUnclaimed,

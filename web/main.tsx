@@ -1,6 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import '@fontsource-variable/inter/wght.css';
+import '@fontsource-variable/geist/wght.css';
 import './portal.css';
 
 const root = document.getElementById('root');

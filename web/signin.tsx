@@ -1,7 +1,7 @@
 import { createRoot } from 'react-dom/client';
 import { readBoot } from './features/signin/boot.ts';
 import { SignInApp } from './signin-app.tsx';
-import '@fontsource-variable/inter/wght.css';
+import '@fontsource-variable/geist/wght.css';
 import './signin.css';
 
 const root = document.getElementById('root');

@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import compression from 'compression';
-import express, { type RequestHandler } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
 import { texts } from '../languages/texts.ts';
+import { pageHeaders } from './protection.ts';
 
 // From source and from dist alike, the built web app lies in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
@@ -15,7 +16,8 @@ const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index
 
 /** The built web app: its two pages, its files and the hashes of its inline scripts. */
 export type WebApp = {
-  scriptHashes: string[];
+  /** The headers that its pages and files go out with. */
+  headers: RequestHandler;
   /** /assets: files whose names hold their hash. */
   assets: RequestHandler[];
   /** The sign-in page with its texts and target written in. */
@@ -28,9 +30,13 @@ export function entryOf(path: string): PageEntry | null {
   return (pages as Record<string, PageEntry>)[path.length > 1 ? path.replace(/\/$/, '') : path] ?? null;
 }
 
-/** @throws when the web app is not built */
-export function loadWebApp(): WebApp {
+/**
+ * @param secure the service is on https
+ * @throws when the web app is not built
+ */
+export function loadWebApp(secure: boolean): WebApp {
   const html = { signin: readPage('signin'), portal: readPage('portal') };
+  const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const signInParts = new Map<LanguageCode, { before: string; after: string }>();
   const partsOf = (language: LanguageCode) => {
     const known = signInParts.get(language);
@@ -40,6 +46,7 @@ export function loadWebApp(): WebApp {
     return { before, after };
   };
   const send = (response: ServerResponse, status: number, body: string) => {
+    headers(response.req as Request, response as Response, () => {});
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-store');
@@ -47,7 +54,7 @@ export function loadWebApp(): WebApp {
     response.end(body);
   };
   return {
-    scriptHashes: [...new Set(Object.values(html).flatMap(inlineScriptHashes))],
+    headers,
     // Pages are not compressed: next to a secret, what a request makes them repeat would tell its length (BREACH).
     assets: [compression(), express.static(`${webRoot}assets`, { immutable: true, maxAge: '365d', index: false, redirect: false })],
     sendSignIn: (response, boot) => {

@@ -8,7 +8,7 @@ import type { Secrets } from './secrets.ts';
 /** What the page of an opened link shows: nothing here uses the link. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
 
-const INVALID: LinkPage = { language: 'en', link: { state: 'invalid' }, target: { kind: 'portal' } };
+const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: '/auth' }, target: { kind: 'portal' } };
 
 /**
  * Describes a mailed link for a browser that did not ask for it, or for a native client (RFC 8252), whose page goes on to
@@ -26,7 +26,10 @@ export async function describeLink(
     found.domain && found.forwardUrl
       ? { kind: 'site', domain: found.domain, displayHost: displayDomainOf(new URL(found.forwardUrl).hostname) }
       : { kind: 'portal' };
-  if (found.status !== 'open') return { language, target, link: { state: found.status } };
+  if (found.status !== 'open') {
+    const query = new URLSearchParams({ ...(found.domain && found.forwardUrl && { forward_url: found.forwardUrl }), language });
+    return { language, target, link: { state: found.status, again: `/auth?${query}` } };
+  }
   if (found.kind !== 'app') return { language, target, link: { state: 'open', secret, maskedEmail: maskEmail(found.email) } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };

@@ -127,7 +127,7 @@ function hostOf(text: string): string {
 }
 
 function isPrefetch(request: IncomingMessage): boolean {
-  const purpose = `${request.headers['sec-purpose'] ?? ''} ${request.headers.purpose ?? ''} ${request.headers['x-moz'] ?? ''}`;
+  const purpose = `${request.headers['sec-purpose'] ?? ''} ${request.headers.purpose ?? ''} ${request.headers['x-purpose'] ?? ''} ${request.headers['x-moz'] ?? ''}`;
   return /prefetch|prerender|preview/i.test(purpose);
 }
 

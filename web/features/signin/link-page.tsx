@@ -5,7 +5,6 @@ import { call } from '../../lib/call.ts';
 import { looksLikeEmail } from '../../lib/email.ts';
 import { useTranslator } from '../../lib/i18n.ts';
 import { toastFailure } from '../../lib/toast.ts';
-import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -20,7 +19,7 @@ type LinkIn<State extends Link['state']> = Extract<Link, { state: State }>;
 export function LinkPage({ target, link }: { target: Target; link: Link }) {
   if (link.state === 'open') return <ConfirmLink target={target} link={link} />;
   if (link.state === 'native') return <BackToProgram link={link} />;
-  return <EndedLink target={target} state={link.state} />;
+  return <EndedLink target={target} link={link} />;
 }
 
 function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> }) {
@@ -112,25 +111,17 @@ const ended = {
   invalid: { title: 'auth.link_invalid', text: 'auth.link_invalid_text' },
 } as const;
 
-function EndedLink({ target, state }: { target: Target; state: keyof typeof ended }) {
-  const { t, language } = useTranslator();
+function EndedLink({ target, link }: { target: Target; link: LinkIn<keyof typeof ended> }) {
+  const { t } = useTranslator();
+  const { title, text } = ended[link.state];
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(ended[state].title)} />
-      <p className="mt-2 text-muted">{t(ended[state].text)}</p>
-      {target.kind === 'site' ? (
-        // The port of a site under development is not known here.
-        target.domain !== 'localhost' && (
-          <ButtonLink href={`https://${target.domain}/`} className="mt-6 w-full [overflow-wrap:anywhere]">
-            {t('auth.back_to_site', { host: target.displayHost })}
-          </ButtonLink>
-        )
-      ) : (
-        <ButtonLink href={`${paths.signIn}?language=${language}`} className="mt-6 w-full">
-          {t('auth.start_again')}
-        </ButtonLink>
-      )}
+      <PageHeading title={t(title)} />
+      <p className="mt-2 text-muted">{t(text)}</p>
+      <ButtonLink href={link.again} className="mt-6 w-full">
+        {t('auth.start_again')}
+      </ButtonLink>
     </Card>
   );
 }
