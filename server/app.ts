@@ -16,7 +16,7 @@ export type AppParts = {
   listenerOf(served: Served): Listener;
   openLink: Listener;
   pageTarget(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']>;
-  openApi(): object;
+  openApi(): Promise<object>;
   web: WebApp;
   /** Health, and in local mode the inbox and the demo. */
   routers: express.Router[];
@@ -47,7 +47,7 @@ export function createApp(parts: AppParts): RequestListener {
 
   for (const router of parts.routers) app.use(router);
   app.use('/assets', parts.web.headers, parts.web.assets);
-  app.get('/openapi.json', parts.web.headers, (_, response) => void response.json(parts.openApi()));
+  app.get('/openapi.json', parts.web.headers, async (_, response) => void response.json(await parts.openApi()));
   app.get('/auth/link', (request, response) => parts.openLink(request, response));
   if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts.publicUrl));
   app.get(/^\/(?!api\/)/, pages(parts));

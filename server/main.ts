@@ -21,13 +21,15 @@ const SECOND_SIGNAL_MS = 1_000;
 export async function startService(env: Record<string, string | undefined>): Promise<Running> {
   const config = readConfig(env);
   const log = createLog(config);
-  const embedded = config.databaseUrl ? null : await startEmbedded(config.dataDir, log);
+  // What serves is loaded while PostgreSQL starts.
+  const [embedded, { serve }] = await Promise.all([
+    config.databaseUrl ? null : startEmbedded(config.dataDir, log),
+    loadServing(config.workers),
+  ]);
   try {
     const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
     await prepareDatabase(databaseUrl, log);
-    const parts = { config, databaseUrl, log };
-    const serving =
-      config.workers > 1 ? await (await import('./workers.ts')).serveInWorkers(parts) : await (await import('./serving.ts')).serve(parts);
+    const serving = await serve({ config, databaseUrl, log });
     log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
       config,
@@ -87,6 +89,10 @@ export async function runService(env: Record<string, string | undefined>): Promi
   const started = await Promise.race([starting, sleep(START_TO_STOP_MS, null, { ref: false })]);
   await Promise.race([started?.stop(), sleep(STOP_MS - START_TO_STOP_MS, null, { ref: false })]);
   return code;
+}
+
+async function loadServing(workers: number) {
+  return workers > 1 ? { serve: (await import('./workers.ts')).serveInWorkers } : import('./serving.ts');
 }
 
 async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {

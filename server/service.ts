@@ -11,7 +11,6 @@ import { cookiesOf } from './http/cookies.ts';
 import { createAnswerError } from './http/errors.ts';
 import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
-import { openApiDocument } from './http/openapi.ts';
 import { loadWebApp } from './http/pages.ts';
 import { dataHeaders } from './http/protection.ts';
 import { createListener } from './http/serve.ts';
@@ -32,6 +31,9 @@ import { createSignInStore } from './signin/store.ts';
 import { displayDomainOf } from './websites/domains.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
+
+/** Long enough for the start to be over. */
+const ORM_DELAY_MS = 300;
 
 export type Service = {
   listener: RequestListener;
@@ -91,7 +93,7 @@ export async function createService(parts: { config: Config; database: Database;
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.isRegistered, displayDomainOf),
-    openApi: () => openApiDocument(config.publicUrl, '1.0'),
+    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
     web,
     routers: [...(parts.routers ?? []), ...(local ? [demoRouter({ config })] : []), ...(inbox ? [inboxRouter({ inbox })] : [])],
     answerError,
@@ -102,8 +104,8 @@ export async function createService(parts: { config: Config; database: Database;
     start: async () => {
       if (local) await accounts.admitLocalhost(uuid());
       outbox.start();
-      // Loaded beside the first requests, so that none of them waits for the import.
-      void database.orm();
+      // Loaded right after the start, so that no request waits for the import.
+      setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
     },
     stop: () => outbox.stop(),
     releaseUnclaimed: websites.releaseUnclaimed,

@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { Umzug } from 'umzug';
 import type { Database } from './database.ts';
 import { up as signIn } from './migrations/0001-sign-in.ts';
 
@@ -20,13 +19,21 @@ export async function migrate(database: Database): Promise<string[]> {
     await client.query('begin; set local statement_timeout = 0');
     await client.query({ text: 'select pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK], query_timeout: 120_000 } as pg.QueryConfig);
     await client.query('create table if not exists migrations (name text primary key, at timestamptz not null default now())');
+    const executed = async () =>
+      (await client.query<{ name: string }>('select name from migrations order by name')).rows.map((row) => row.name);
+    const done = await executed();
+    if (migrations.every(({ name }) => done.includes(name))) {
+      await client.query('commit');
+      return [];
+    }
+    // Loaded only when there is something to do: it costs a start more than all else here.
+    const { Umzug } = await import('umzug');
     const umzug = new Umzug({
       migrations: migrations.map(({ name, sql }) => ({ name, up: async () => void (await client.query(sql)) })),
       storage: {
         logMigration: async ({ name }) => void (await client.query('insert into migrations (name) values ($1)', [name])),
         unlogMigration: async ({ name }) => void (await client.query('delete from migrations where name = $1', [name])),
-        executed: async () =>
-          (await client.query<{ name: string }>('select name from migrations order by name')).rows.map((row) => row.name),
+        executed,
       },
       logger: undefined,
     });
