@@ -33,8 +33,9 @@ export type SignInBoot = {
   /** What the visitor signs in to, when the address names a forward_url or a link. */
   target:
     | { kind: 'portal' }
-    | { kind: 'site'; domain: string; displayHost: string }
-    | { kind: 'unsupported'; host: string; reason: 'not_registered' | 'bad_forward_url' };
+    /** `host` as A-label, `displayHost` decoded; where they differ people see both. */
+    | { kind: 'site'; host: string; displayHost: string }
+    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
   /** On /auth/link: the mailed link that was opened. */
   link?:
     | { state: 'open'; secret: string; maskedEmail: string }

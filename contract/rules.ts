@@ -18,7 +18,7 @@ export const CLI_CLIENT_ID = 'emailauth_cli';
 export const EMAIL_MESSAGE = 'Please enter a valid email address';
 export const domainMessage = (example: string) => `Please enter a valid domain (e.g., ${example})`;
 
-const LOCAL_PART = /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 const HOST_LABELS = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{2,59})$/;
 // Characters that `new URL` would drop or read as something other than a host name.
 const NOT_IN_HOST = /[\s\p{Cc}\p{Cf}/\\?#@:%[\],;<>"'`|^{}()]/u;
@@ -28,13 +28,14 @@ const NOT_IN_HOST = /[\s\p{Cc}\p{Cf}/\\?#@:%[\],;<>"'`|^{}()]/u;
  * @returns the address, or null when it is not one plain address
  */
 export function normalEmail(input: string): string | null {
-  const text = input.normalize('NFC').replace(/^[ \t]+|[ \t]+$/g, '');
-  const parts = text.split('@');
+  const parts = input.replace(/^[ \t]+|[ \t]+$/g, '').split('@');
   if (parts.length !== 2) return null;
-  const local = parts[0].toLowerCase();
-  const domain = normalHost(parts[1]);
-  if (!domain || !LOCAL_PART.test(local) || local.length > 64) return null;
-  const email = `${local}@${domain}`;
+  const [local, host] = parts;
+  // Before NFC and lower case, which make ASCII of a few other characters (U+212A KELVIN SIGN becomes k).
+  if (!LOCAL_PART.test(local) || local.length > 64) return null;
+  const domain = normalHost(host.normalize('NFC'));
+  if (!domain) return null;
+  const email = `${local.toLowerCase()}@${domain}`;
   return email.length <= 254 ? email : null;
 }
 

@@ -8,6 +8,12 @@ const secret = z
   .max(512)
   .regex(/^[A-Za-z0-9._~-]+$/, 'Not in the form of a secret of this service');
 const url = z.string().min(1).max(2048);
+/** RFC 6749 §4.1.1. It stands in the link of a mail, so it must be nothing that anybody could read as a message. */
+const state = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9._~+/=-]+$/, 'state must have at most 128 of the characters A-Z, a-z, 0-9 and . _ ~ + / = -');
 
 /** An address in its one normal form. */
 export const Email = z
@@ -40,11 +46,7 @@ export const AuthorizeRequest = z.object({
   redirect_uri: url,
   code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'code_challenge must be the base64url of a SHA-256'),
   code_challenge_method: z.literal('S256', 'code_challenge_method must be S256'),
-  state: z
-    .string()
-    .min(1)
-    .max(512)
-    .regex(/^[\x21-\x7e]+$/, 'state must be printable ASCII'),
+  state,
   language: LanguageChoice,
 });
 export const AuthorizeAnswer = SentAnswer.extend({
@@ -73,7 +75,7 @@ export const CodeRequest = z.object({
     .string()
     .transform((text) => text.replace(/\D/g, ''))
     .pipe(z.string().length(6, 'The code has six digits')),
-  state: z.string().min(1).max(512).optional().meta({ description: 'For a PKCE attempt: its state' }),
+  state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),
   attempt: secret.optional().meta({ description: 'The handle that authorize gave, for a program without cookies' }),
 });
 export const CodeAnswer = z.union([RedirectAnswer, z.object({ code: z.string() })]);

@@ -145,6 +145,18 @@ describe('a remembered account', () => {
     expect((await quickLogin(client, email, next)).status).toBe(401);
   });
 
+  test('keeps its new key when a second tab comes with the old one', async () => {
+    const { client, email, key } = await remembered();
+    const held = () => decodeURIComponent(client.cookies.get(hintCookies.key) ?? '');
+    await stage.query("update remembered_keys set rotated_at = now() - interval '25 hours' where email = $1", [email]);
+    const { key: next } = (await quickLogin(client, email, key)).json;
+    expect(held()).toBe(next);
+    expect((await quickLogin(client, email, key)).status).toBe(200);
+    expect(held()).toBe(next);
+    await stage.query("update remembered_keys set rotated_at = now() - interval '61 seconds' where email = $1", [email]);
+    expect((await quickLogin(client, email, held())).status).toBe(200);
+  });
+
   test.each([
     ['idle for 90 days', "used_at = now() - interval '90 days'"],
     ['400 days old', 'expires_at = now()'],

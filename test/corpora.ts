@@ -34,6 +34,8 @@ export const badAddresses: unknown[] = [
   'a﹫mail.example',
   'а@mail.example',
   'é@mail.example',
+  'mi\u212ae@mail.example',
+  'a\u1fefb@mail.example',
   'a\u200b@mail.example',
   'a\u202e@mail.example',
   '.a@mail.example',

@@ -88,6 +88,8 @@ describe('PKCE', () => {
     ['the method plain', { code_challenge_method: 'plain' }],
     ['no method', { code_challenge_method: undefined }],
     ['no state', { state: undefined }],
+    ['a long state', { state: 'x'.repeat(129) }],
+    ['a state with a message in it', { state: 'Call%20me' }],
     ['an unknown client', { client_id: 'nobody' }],
     ['no client', { client_id: undefined }],
     ['a foreign redirect_uri', { redirect_uri: 'https://evil.example/developer' }],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, freshDomain, openLink, visitorToken } from './sign-ins.ts';
+import { addSite, askForMail, freshAddress, freshDomain, openLink, signInDeveloper, visitorToken } from './sign-ins.ts';
 
 // As in production, where the limits are as protocol.md has them; two instances count together.
 let stage: Stage;
@@ -70,7 +70,7 @@ test('a browser that is known for the mailbox has a bucket of its own', async ()
   expect((await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` })).status).toBe(200);
 });
 
-test('sixty failed verify calls a minute; good ones are not limited', async () => {
+test('sixty failed verify calls a minute; good ones are not limited, also not after too many bad ones', async () => {
   const tokens = [];
   for (let i = 0; i < 3; i++) tokens.push(await visitorToken(stage, service.client(), shop));
   const wrong = (from: Service) => from.client().get('/api/verify-token?token=nothing');
@@ -82,6 +82,20 @@ test('sixty failed verify calls a minute; good ones are not limited', async () =
   for (let i = 0; i < 60 && refused.status === 200; i++) refused = await wrong(service);
   expect(refused.status).toBe(429);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  for (const token of tokens) {
+    const answer = await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`);
+    expect([answer.status, answer.json.valid]).toEqual([200, true]);
+  }
+  expect((await wrong(service)).status).toBe(429);
+});
+
+test('an address too long for a key of the table is limited like any other', async () => {
+  const email = `${'l'.repeat(64)}@${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(58)}.example`;
+  expect(email).toHaveLength(253);
+  const { client } = await signInDeveloper(stage, service, email);
+  const answers = [];
+  for (let i = 1; i <= 11; i++) answers.push((await client.post('/api/websites', { domain: freshDomain() })).status);
+  expect(answers).toEqual([...Array(10).fill(200), 429]);
 });
 
 test('ten registrations an hour from a client address', async () => {

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { createMailer } from '../server/mail/mailer.ts';
+import { createMailer, type Mailer } from '../server/mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS, type Mail, type Outbox } from '../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createCluster, query } from './postgres.ts';
@@ -28,8 +28,9 @@ async function openTestMailbox(atEnd: AtEnd): Promise<Mailbox> {
 }
 
 /** One sender, as each process of the service has it. */
-function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string): { outbox: Outbox; refused: string[] } {
-  const log = pino({ level: 'silent' });
+function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: Partial<Mailer> = {}) {
+  const logged: { level: number; msg: string; reason?: string; mails?: number }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line)) });
   const refused: string[] = [];
   const mailer = createMailer({
     smtpUrl,
@@ -40,20 +41,24 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string): { outbox
   });
   const outbox = createOutbox({
     database,
-    mailer,
+    mailer: { ...mailer, ...changes },
     log,
     secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, code: '123456' }),
     onRefused: async ({ id }) => void refused.push(id),
   });
   outbox.start();
   atEnd(() => outbox.stop());
-  return { outbox, refused };
+  return { outbox, refused, logged };
 }
 
 /** What the request statement of the core does. */
-async function owe(database: Database, recipient: string, options: { lease?: number; life?: number } = {}): Promise<Mail> {
-  const { lease = FIRST_LEASE_SECONDS, life = 600 } = options;
-  const mail: Mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'lt', data: { host: 'shop.example' } };
+async function owe(
+  database: Database,
+  recipient: string,
+  options: { lease?: number; life?: number; kind?: Mail['kind'] } = {},
+): Promise<Mail> {
+  const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in' } = options;
+  const mail: Mail = { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example' } };
   await database.core.query(
     `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
      values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), now() + make_interval(secs => $7))`,
@@ -145,13 +150,31 @@ describe.concurrent('outbox', () => {
     expect(mailbox.refusals).toBe(1);
   });
 
-  test('a mail whose link is dead is not sent', async ({ onTestFinished: atEnd }) => {
+  test('mails whose links are dead are not sent, but counted in the log', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
-    await owe(database, 'late@example.com', { lease: 0, life: 0 });
-    const { outbox } = openOutbox(atEnd, database, mailbox.url);
+    for (let n = 0; n < 3; n++) await owe(database, `late${n}@example.com`, { lease: 0, life: 0 });
+    const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
     await emptied(outbox);
     await sleep(500);
     expect(mailbox.mails).toHaveLength(0);
+    expect(logged).toEqual([expect.objectContaining({ level: 40, mails: 3, msg: expect.stringContaining('expired') })]);
+  });
+
+  test('mails that cannot be made wait, hold up nobody, and are told once for each reason', async ({ onTestFinished: atEnd }) => {
+    const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
+    const { outbox, logged } = openOutbox(atEnd, database, mailbox.url, { prepare: () => Promise.reject(new Error('no templates')) });
+    for (let n = 0; n < 3; n++) outbox.handOver(await owe(database, `u${n}@example.com`, { kind: 'no such kind' as never }));
+    outbox.handOver(await owe(database, 'ann@example.com'));
+    await mailbox.waitFor('ann@example.com');
+    await waitUntil('all tries are over', 5_000, async () => {
+      const tried = await database.core.query('select 1 from outbox where tries = 1');
+      return tried.rowCount === 3 || `${tried.rowCount} tried`;
+    });
+    expect(await outbox.depth()).toBe(3);
+    expect(logged.map(({ level, reason }) => [level, reason])).toEqual([
+      [50, 'Error: no templates'],
+      [50, expect.stringMatching(/^TypeError: /)],
+    ]);
   });
 
   test('messages that are never answered hold up nobody else', async ({ onTestFinished: atEnd }) => {

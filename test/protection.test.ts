@@ -63,6 +63,17 @@ describe('a call that changes something (S22, S23)', () => {
   });
 });
 
+test('without a token the metrics are for programs on this machine, by its own names', async () => {
+  const metrics = async (headers: Record<string, string>) => (await service.client().get('/metrics', headers)).status;
+  expect(await metrics({})).toBe(200);
+  expect(await metrics({ Host: '127.0.0.1:9090' })).toBe(200);
+  // What a browser sends when a foreign name was made to lead here.
+  expect(await metrics({ Host: 'evil.example' })).toBe(404);
+  expect(await metrics({ Host: `localhost.evil.example:${service.port}` })).toBe(404);
+  expect(await metrics({ 'X-Forwarded-For': '127.0.0.1' })).toBe(404);
+  expect(await metrics({ Forwarded: 'for=127.0.0.1' })).toBe(404);
+});
+
 test('no answer grants another origin anything, verify-token aside (S29)', async () => {
   const { client } = await signInDeveloper(stage, service);
   for (const { path, access } of Object.values(routes)) {

@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const newToken = () => visitorToken(stage, service.client(), shop);
+const tokenFor = (host: string) => visitorToken(stage, service.client(), host);
+const newToken = () => tokenFor(shop);
 const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
   service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`, headers);
 
@@ -28,8 +29,31 @@ test('a token is for the host of its forward_url; at another site it is invalid 
   expect((await verify(token, `&domain=${shop.toUpperCase()}`)).json).toMatchObject({ valid: true, domain: shop });
 });
 
-test.each(['', 'www.', 'app.'])('%s of the domain counts as the site', async (prefix) => {
-  expect((await verify(await newToken(), `&domain=${prefix}${shop}`)).json).toMatchObject({ valid: true, domain: shop });
+test.each([
+  ['', ''],
+  ['', 'www.'],
+  ['www.', ''],
+  ['www.', 'www.'],
+  ['users.', 'users.'],
+  ['users.', 'www.users.'],
+  ['www.users.', 'users.'],
+])('a token for %s of the domain is good at %s of it', async (host, asking) => {
+  const token = await tokenFor(`${host}${shop}`);
+  const domain = `${host}${shop}`.replace(/^www\./, '');
+  expect((await verify(token, `&domain=${asking}${shop}`)).json).toMatchObject({ valid: true, domain });
+});
+
+// Who may put a page at a subdomain is often somebody else.
+test.each([
+  ['users.', ''],
+  ['users.', 'www.'],
+  ['users.', 'app.'],
+  ['', 'users.'],
+  ['www.', 'users.'],
+])('a token for %s of the domain is for another site at %s of it', async (host, asking) => {
+  const token = await tokenFor(`${host}${shop}`);
+  expect((await verify(token, `&domain=${asking}${shop}`)).json).toEqual({ email: null, valid: false, reason: 'other_domain' });
+  expect((await verify(token)).json).toMatchObject({ valid: true, domain: `${host}${shop}`.replace(/^www\./, '') });
 });
 
 test('unknown and malformed tokens are unknown', async () => {

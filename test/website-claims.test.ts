@@ -29,7 +29,20 @@ beforeAll(async () => {
     database,
     outbox: { handOver: (mail) => void handedOver.push(mail) },
     limits: { hit: async () => {} },
-    inviteOwner: () => invite(),
+    inviteOwner: async (_owner, register) => {
+      const client = await database.core.connect();
+      try {
+        await client.query('begin');
+        await register((text, values) => client.query(text, values));
+        await invite();
+        await client.query('commit');
+      } catch (error) {
+        await client.query('rollback');
+        throw error;
+      } finally {
+        client.release();
+      }
+    },
   });
 });
 afterAll(async () => {

@@ -9,6 +9,9 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/** Runs one statement, inside whatever transaction it belongs to. */
+export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>;
+
 // A frozen PostgreSQL must become a 503 within 3 s, so no wait for it is longer than 2.5 s.
 const WAIT_MS = 2_500;
 
@@ -39,8 +42,9 @@ export function openDatabase(url: string, options: { poolSize?: number } = {}): 
     application_name: 'emailauth-core',
     options: CORE_SETTINGS,
   });
-  // An idle connection that dies is replaced at the next query; without a listener it would end the process.
+  // A connection that dies is replaced at the next query; without listeners, idle or in use, it would end the process.
   core.on('error', () => {});
+  core.on('connect', (client) => void client.on('error', () => {}));
   let orm: Promise<Sequelize> | undefined;
   return {
     core,

@@ -7,13 +7,13 @@ import type { Registry } from 'prom-client';
 import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { clientAddressOf } from './client-address.ts';
+import { isFromThisMachine } from './loopback.ts';
 
 /** One thing that must be there before requests can be served. */
 export type Check = { name: string; ok: boolean; detail?: string };
 
 export type HealthParts = {
-  config: Pick<Config, 'metricsToken' | 'trustProxy'>;
+  config: Pick<Config, 'metricsToken'>;
   database: Database;
   /** What must be there beside the database. */
   checks(): Promise<Check[]>;
@@ -26,7 +26,7 @@ const CHECK_MS = 2_000;
 
 /**
  * `GET /healthz`: the process lives. `GET /readyz`: 200 when it can serve, else 503 with what is missing.
- * `GET /metrics`: figures for Prometheus, to holders of METRICS_TOKEN, or without one to loopback clients.
+ * `GET /metrics`: figures for Prometheus, to holders of METRICS_TOKEN, or without one to programs on this machine.
  */
 export function healthRouter(parts: HealthParts): Router {
   const { config, database } = parts;
@@ -89,15 +89,12 @@ async function bounded(name: string, check: () => Promise<Check[]>): Promise<Che
   }
 }
 
-function mayRead(request: IncomingMessage, { metricsToken, trustProxy }: HealthParts['config']): boolean {
+function mayRead(request: IncomingMessage, { metricsToken }: HealthParts['config']): boolean {
   if (metricsToken) {
     const given = request.headers.authorization?.replace(/^Bearer +/i, '') ?? '';
     return timingSafeEqual(digest(given), digest(metricsToken));
   }
-  // Behind a proxy on this machine everybody comes from loopback: what was forwarded counts only as TRUST_PROXY says.
-  if (trustProxy === 0 && (request.headers['x-forwarded-for'] || request.headers.forwarded)) return false;
-  const address = clientAddressOf(request, trustProxy);
-  return address.startsWith('127.') || (trustProxy === 0 && request.socket.remoteAddress === '::1');
+  return isFromThisMachine(request);
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
@@ -20,6 +21,9 @@ export type Limits = {
   /** Refuses, without asking the database, whom this process saw over the limit. @throws Fault rate_limited */
   refuseBlocked(limit: LimitName, key: string): void;
 };
+
+/** The column holds 255 characters, the limit's name among them; an address alone may have 254. */
+const shortened = (key: string) => (key.length <= 128 ? key : createHash('sha256').update(key).digest('base64url'));
 
 /** @param factor multiplies every limit (100 in local mode, where no mail leaves the machine) */
 export function createLimits(pool: Database['core'], factor: number): Limits {
@@ -48,7 +52,7 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
   return {
     hit: async (limit, key) => {
       try {
-        await limiterOf(limit).consume(key);
+        await limiterOf(limit).consume(shortened(key));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
         if (blockedUntil.size > 10_000) blockedUntil.clear();

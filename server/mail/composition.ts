@@ -41,7 +41,7 @@ export async function compose(kind: MailKind, language: LanguageCode, sender: Se
   const letter = templates[kind](language, sender);
   const subject = splitAtSlots(letter.subject);
   const text = bodyOf(plainText(letter));
-  const html = bodyOf(await htmlOf(letter, language));
+  const html = bodyOf(htmlOf(letter, language));
   const beforeText = [
     `From: ${mailboxHeader(sender)}`,
     'Auto-Submitted: auto-generated',

@@ -1,4 +1,5 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type RequestHandler, type Response, Router } from 'express';
+import { isFromThisMachine } from '../http/loopback.ts';
 import type { Inbox } from './inbox.ts';
 import { inboxScript, inboxStyles } from './inbox-assets.ts';
 import { listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';
@@ -63,21 +64,10 @@ export function inboxRouter({ inbox }: { inbox: Inbox }): Router {
   return router;
 }
 
-/** Lets through only what comes straight from this machine, under one of its own names (a foreign name means DNS rebinding). */
 const onlyHere: RequestHandler = (request, _response, next) => {
-  const forwarded = request.headers.forwarded ?? request.headers['x-forwarded-for'];
-  const here = forwarded === undefined && isLoopbackAddress(request.socket.remoteAddress) && isLoopbackHost(request);
-  if (here) next();
+  if (isFromThisMachine(request)) next();
   else next('router');
 };
-
-function isLoopbackAddress(address: string | undefined): boolean {
-  return address !== undefined && /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/.test(address);
-}
-
-function isLoopbackHost({ headers }: Request): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(headers.host ?? '');
-}
 
 function viewOf(input: unknown): View {
   return input === 'text' || input === 'raw' ? input : 'html';

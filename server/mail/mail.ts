@@ -20,9 +20,10 @@ export type Secrets = { link: string; code: string };
 
 /**
  * How a try to hand a mail over ended. `temporary`: again later; with `connection`, the mail server could not be reached at
- * all. `refused`: for good (a reply 5yz, RFC 5321 §4.2.1). `not_tried`: no connection was free in time.
+ * all. `refused`: for good (a reply 5yz, RFC 5321 §4.2.1). `not_tried`: no connection was free in time. `failed`: a fault of
+ * this service's own, before the mail server saw the mail; again later.
  */
-export type Outcome = 'sent' | 'not_tried' | { temporary: string; connection: boolean } | { refused: string };
+export type Outcome = 'sent' | 'not_tried' | { temporary: string; connection: boolean } | { refused: string } | { failed: string };
 
 const HOST = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/;
 

@@ -56,8 +56,26 @@ test('a mail that can never be written is refused, and a failing inbox is tempor
   expect(await mailer.send({ ...mail, data: { host: 'a b' } }, secrets, soon())).toMatchObject({
     refused: expect.stringContaining('no host name'),
   });
-  expect(await mailer.send(mail, secrets, soon())).toEqual({ temporary: 'Error: disk full', connection: false });
+  expect(await mailer.send(mail, secrets, soon())).toEqual({ failed: 'Error: disk full' });
   expect(await mailer.send(mail, secrets, performance.now() - 1)).toBe('not_tried');
+  await mailer.close();
+});
+
+test('a mail that cannot be composed is a fault of ours, to be tried again', async () => {
+  const mailer = createMailer({ ...settings, dkim: null, deliver: async () => {} });
+  expect(await mailer.send({ ...mail, kind: 'no such kind' as never }, secrets, soon())).toEqual({
+    failed: expect.stringMatching(/^\w*Error: /),
+  });
+  await mailer.close();
+});
+
+test('what is prepared does not wait to be composed', async () => {
+  const languages: string[] = [];
+  const deliver = async (message: Buffer) => void languages.push(/^Content-Language: (.*)\r$/m.exec(message.toString('latin1'))?.[1] ?? '');
+  const mailer = createMailer({ ...settings, dkim: null, deliver });
+  await mailer.prepare();
+  await Promise.all([mailer.send(mail, secrets, soon()), mailer.send({ ...mail, language: 'en' }, secrets, soon())]);
+  expect(languages).toEqual(['en', 'uk']);
   await mailer.close();
 });
 

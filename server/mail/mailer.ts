@@ -12,6 +12,8 @@ import { type Connection, createPool, type Pool, TIMEOUT_MS } from './pool.ts';
 
 /** Writes mails and hands them to the mail server, or to the built-in inbox when there is none. */
 export type Mailer = {
+  /** Composes the mail that most visitors get, so that the first of them does not wait for it. Rejects when it cannot. */
+  prepare(): Promise<void>;
   /**
    * Never rejects.
    * @param startBy when sending must have begun, on the clock of performance.now(); later it is `not_tried`
@@ -40,7 +42,7 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
   if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
 
   const compositions = new Map<string, Promise<Composition> | Composition>();
-  const compositionOf = ({ kind, language }: Mail) => {
+  const compositionOf = ({ kind, language }: Pick<Mail, 'kind' | 'language'>) => {
     const key = `${kind} ${language}`;
     let composition = compositions.get(key);
     if (!composition) {
@@ -55,10 +57,13 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
   };
 
   return {
+    async prepare() {
+      await compositionOf({ kind: 'sign_in', language: 'en' });
+    },
     async send(mail, secrets, startBy) {
       const found = compositionOf(mail);
       const composition = found instanceof Promise ? await found.catch(String) : found;
-      if (typeof composition === 'string') return { temporary: composition, connection: false };
+      if (typeof composition === 'string') return { failed: composition };
       let text: string;
       try {
         text = composition.fill(mail, secrets);

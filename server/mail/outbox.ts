@@ -14,7 +14,7 @@ export type Outbox = {
   handOver(mail: Mail): void;
   /** Inserts a notice and hands it over. Rejects when the database does; the mail is then not owed. */
   add(mail: Mail): Promise<void>;
-  /** Begins to sweep. */
+  /** Begins to sweep, and has the mailer prepare. */
   start(): void;
   /** Finishes what is being sent, within 8 s, and leaves the rest to the other instances. */
   stop(): Promise<void>;
@@ -37,6 +37,8 @@ const PROBE_MS = 5_000;
 /** For what could not be tried: until then the server is probably back, or a connection free. */
 const POSTPONE_SECONDS = 5;
 const STOP_MS = 8_000;
+/** A reason may hold a name that differs from mail to mail; beyond so many nobody reads on. */
+const MOST_REASONS = 20;
 
 type Parts = {
   database: Pick<Database, 'core'>;
@@ -55,6 +57,8 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
   const pending = new Set<Promise<void>>();
   /** Sent, but their rows could not be deleted yet: never to be sent again. */
   const sent = new Set<string>();
+  /** Why mails could not be made, as the log says it already. */
+  const reasons = new Set<string>();
   let stopping = false;
   let sweeping: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -71,12 +75,23 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
     try {
       return await mailer.send(mail, secretsOf(mail), startBy);
     } catch (error) {
-      return { temporary: String(error), connection: false };
+      return { failed: String(error) };
     }
+  };
+
+  const complain = (reason: string) => {
+    if (reasons.has(reason) || reasons.size >= MOST_REASONS) return;
+    reasons.add(reason);
+    log.error({ reason }, 'mail: a mail cannot be made; such mails wait, and expire if this lasts');
   };
 
   const settle = async (mail: Mail, outcome: Outcome) => {
     if (outcome === 'not_tried') return putOff(mail.id);
+    if (typeof outcome === 'object' && 'failed' in outcome) {
+      complain(outcome.failed);
+      await marked(() => store.retryLater(mail.id));
+      return;
+    }
     if (typeof outcome === 'object' && 'temporary' in outcome && outcome.connection) {
       if (breaker.failed()) log.error({ reason: outcome.temporary }, 'mail: the mail server cannot be reached; mails wait');
       return putOff(mail.id);
@@ -123,8 +138,9 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
       const probing = breaker.isOpen();
       // The lease may begin at any moment after this one, so the wait is counted from here.
       const startBy = performance.now() + WAIT_MS;
-      const mails = await store.claim(probing ? 1 : CLAIMED_AT_ONCE);
+      const { mails, expired } = await store.claim(probing ? 1 : CLAIMED_AT_ONCE);
       databaseDown = false;
+      if (expired > 0) log.warn({ mails: expired }, 'mail: mails expired before they could be sent');
       for (const mail of mails) if (!sent.has(mail.id)) deliver(mail, startBy);
       if (probing && mails.length === 0) breaker.unused();
       if (probing || mails.length < CLAIMED_AT_ONCE) return;
@@ -160,7 +176,10 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
       await store.insert(mail);
       handOver(mail);
     },
-    start: () => sweepSoon(0),
+    start() {
+      sweepSoon(0);
+      mailer.prepare().catch((error) => complain(String(error)));
+    },
     async stop() {
       stopping = true;
       if (timer) clearTimeout(timer);

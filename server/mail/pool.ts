@@ -2,6 +2,7 @@ import type { Outcome } from './mail.ts';
 
 /** One connection to the mail server. It carries one message at a time and is kept open between them. */
 export type Connection<Message> = {
+  /** Rejects for a fault of this side's own: the message could not be made. */
   send(message: Message): Promise<Outcome>;
   /** Ends it; `politely` says goodbye first. */
   close(politely: boolean): void;
@@ -74,7 +75,7 @@ export function createPool<Message>(connect: Connect<Message>): Pool<Message> {
     line.current = waiting;
     line.connection.send(waiting.message).then(
       (outcome) => finish(line, waiting, outcome),
-      (error) => finish(line, waiting, { temporary: String(error), connection: false }),
+      (error) => finish(line, waiting, { failed: String(error) }),
     );
   };
 

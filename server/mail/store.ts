@@ -9,12 +9,15 @@ export const LEASE_SECONDS = 25;
 /** A notice is worth sending for so long. */
 const NOTICE_LIFE = '2 days';
 
+/** @property expired how many mails were deleted unsent */
+export type Claim = { mails: Mail[]; expired: number };
+
 /** The queue of owed mails. Every clock in it is the database's; `due_at` in the future is also the lease of whoever holds the mail. */
 export type OutboxStore = {
   /** Inserts a notice, leased to the caller. */
   insert(mail: Mail): Promise<void>;
-  /** Leases up to `limit` mails that are due, oldest first, and deletes what is due and expired. */
-  claim(limit: number): Promise<Mail[]>;
+  /** Leases up to `limit` mails that are due, the oldest, and deletes up to 200 that are due and expired. */
+  claim(limit: number): Promise<Claim>;
   /** For mails that are sent, or refused for good. */
   remove(id: string): Promise<void>;
   /** To the next time of RETRY_SECONDS. */
@@ -28,13 +31,17 @@ const CLAIM = `
 with dead as (
   delete from outbox where id in (
     select id from outbox where due_at <= now() and expires_at <= now() order by due_at limit 200 for update skip locked)
+  returning id
 ),
 due as (
   select id from outbox where due_at <= now() and expires_at > now() order by due_at limit $1 for update skip locked
+),
+claimed as (
+  update outbox o set due_at = now() + make_interval(secs => $2)
+  from due where o.id = due.id
+  returning o.id, o.kind, o.recipient, o.language, o.data
 )
-update outbox o set due_at = now() + make_interval(secs => $2)
-from due where o.id = due.id
-returning o.id, o.kind, o.recipient, o.language, o.data`;
+select coalesce((select json_agg(claimed) from claimed), '[]') as mails, (select count(*)::integer from dead) as expired`;
 
 const RETRY = `
 update outbox set tries = tries + 1, due_at = coalesce(
@@ -47,10 +54,13 @@ update outbox o set due_at = now() + make_interval(secs => g.seconds)
 from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
 
 export function createOutboxStore(core: pg.Pool): OutboxStore {
-  const remove = batched<string, void>(async (ids) => {
-    await core.query({ name: 'outbox-remove', text: 'delete from outbox where id = any($1::uuid[])', values: [ids] });
-    return [];
-  });
+  const remove = batched<string, void>(
+    async (ids) => {
+      await core.query({ name: 'outbox-remove', text: 'delete from outbox where id = any($1::uuid[])', values: [ids] });
+      return [];
+    },
+    { lingerMs: 2 },
+  );
   const retryLater = batched<string, void>(async (ids) => {
     await core.query({ name: 'outbox-retry', text: RETRY, values: [ids, RETRY_SECONDS] });
     return [];
@@ -71,7 +81,7 @@ export function createOutboxStore(core: pg.Pool): OutboxStore {
       });
     },
     async claim(limit) {
-      return (await core.query<Mail>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows;
+      return (await core.query<Claim>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
     },
     remove,
     retryLater,

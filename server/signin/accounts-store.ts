@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
 import type { AttemptKind } from './secrets.ts';
+import { endedBySibling } from './statements.ts';
 
 /** Idle and absolute life of a session: 7 and 30 days. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -18,6 +19,8 @@ export type QuickLogin = {
   device: Buffer;
   email: string;
   domain: string | null;
+  /** The host that the token will be for. */
+  host: string | null;
   tokenHash: Buffer;
   browser: Buffer | null;
 };
@@ -35,6 +38,8 @@ export type LinkState = {
   status: 'open' | 'used' | 'expired';
 };
 export type SessionUser = { id: string; email: string; name: string | null };
+
+const ENDED = endedBySibling('a', `${ATTEMPT_SECONDS}`);
 
 // From the rows of a CTE `person` (email) come the account, its session and its key; its sites count as claimed.
 // $1 user id, $2 session, $3 device, $4 selector, $5 verifier.
@@ -63,15 +68,11 @@ select email from person`;
 // RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired.
 const EXCHANGE = `
 with person as (
-  update sign_in_attempts set consumed_at = now(), session = $2, key_selector = $4
+  update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $6 and kind = 'app' and client_id = $7 and redirect_uri = coalesce($8, redirect_uri) and challenge = $9
     and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
-  returning id, email, browser, client_id
-),
-siblings as (
-  update sign_in_attempts s set consumed_at = now() from person p
-  where s.browser = p.browser and s.id <> p.id and s.email = p.email and s.client_id = p.client_id
-    and s.consumed_at is null and s.expires_at > now()
+    and not ${ENDED}
+  returning email
 ), ${ISSUE}`;
 
 // A replay by whoever knows the verifier means that the code leaked: what it issued ends (RFC 6749 §4.1.2). A wrong
@@ -103,14 +104,14 @@ with used as (
   where selector = $1 and device = $4 and email = $5 and used_at > now() - interval '90 days' and expires_at > now()
     and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
     and ($6::text is null or exists (select from websites where domain = $6))
-  returning email, verifier = $3 as rotated
+  returning email, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
 issued as (
-  insert into tokens (hash, domain, email, browser, expires_at)
-  select $7, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
+  insert into tokens (hash, domain, host, email, browser, expires_at)
+  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
 ),
 audit as (insert into audit_log (action, email, domain) select 'signed_in_again', email, $6 from used)
-select rotated from used`;
+select rotated, replaced from used`;
 
 const SESSION_USER = `
 with touched as (
@@ -165,10 +166,13 @@ export function createAccountsStore(core: pg.Pool) {
       return (await run<{ email: string }>('signin-peek-token', text, [hash])).rows[0]?.email ?? null;
     },
 
-    /** @returns whether the key was replaced, or null when it is not good (then a long replaced one ends its family) */
-    async quickLogin(login: QuickLogin): Promise<{ rotated: boolean } | null> {
-      const { selector, verifier, nextVerifier, device, email, domain, tokenHash, browser } = login;
-      const { rows } = await run<{ rotated: boolean }>('signin-quick', QUICK_LOGIN, [
+    /**
+     * @returns `rotated`: the key is replaced now; `replaced`: it was replaced a moment ago, by another tab; null: it is not good,
+     * and one that was replaced long ago ends its family
+     */
+    async quickLogin(login: QuickLogin): Promise<{ rotated: boolean; replaced: boolean } | null> {
+      const { selector, verifier, nextVerifier, device, email, domain, host, tokenHash, browser } = login;
+      const { rows } = await run<{ rotated: boolean; replaced: boolean }>('signin-quick', QUICK_LOGIN, [
         selector,
         verifier,
         nextVerifier,
@@ -177,10 +181,11 @@ export function createAccountsStore(core: pg.Pool) {
         domain,
         tokenHash,
         browser,
+        host,
       ]);
       if (rows[0]) return rows[0];
-      const reuse =
-        "delete from remembered_keys where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'";
+      const reuse = `delete from remembered_keys
+        where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
       await run('signin-key-reuse', reuse, [selector, device, verifier]);
       return null;
     },
@@ -195,16 +200,17 @@ export function createAccountsStore(core: pg.Pool) {
       return rows;
     },
 
-    /** Counts a wrong address given for a link that was opened in another browser. */
-    async countWrongAddress(id: string): Promise<void> {
-      const text = 'update sign_in_attempts set secret_tries = secret_tries + 1 where id = $1 and consumed_at is null';
-      await run('signin-wrong-address', text, [id]);
+    /** Counts an address given for a link that was opened in another browser, before anything is compared. @returns whether there was a try left */
+    async countAddressTry(id: string): Promise<boolean> {
+      const text = `update sign_in_attempts set secret_tries = secret_tries + 1
+        where id = $1 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
+      return (await run('signin-address-try', text, [id])).rowCount === 1;
     },
 
     /** What became of the newest attempt of a browser for an address. */
     async attemptStatus(browser: Buffer, email: string): Promise<AttemptStatus> {
-      const text = `select consumed_at is not null as opened, mail_failed, expires_at <= now() as expired
-        from sign_in_attempts where browser = $1 and email = $2 order by id desc limit 1`;
+      const text = `select a.consumed_at is not null or ${ENDED} as opened, mail_failed, expires_at <= now() as expired
+        from sign_in_attempts a where browser = $1 and email = $2 order by id desc limit 1`;
       const { rows } = await run<{ opened: boolean; mail_failed: boolean; expired: boolean }>('signin-status', text, [browser, email]);
       const [row] = rows;
       if (!row) return 'expired';
@@ -216,8 +222,8 @@ export function createAccountsStore(core: pg.Pool) {
     /** What a page may say about a link, without using it. */
     async linkState(id: string): Promise<LinkState | null> {
       const text = `select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
-          case when consumed_at is not null then 'used' when expires_at <= now() or secret_tries >= ${CODE_TRIES} then 'expired' else 'open' end as status
-        from sign_in_attempts where id = $1`;
+          case when a.consumed_at is not null or ${ENDED} then 'used' when expires_at <= now() or secret_tries >= ${CODE_TRIES} then 'expired' else 'open' end as status
+        from sign_in_attempts a where id = $1`;
       return (await run<LinkState>('signin-link-state', text, [id])).rows[0] ?? null;
     },
 
@@ -242,10 +248,13 @@ export function createAccountsStore(core: pg.Pool) {
       return (await run<SessionUser>('signin-session', SESSION_USER, [session])).rows[0] ?? null;
     },
 
-    /** Ends a session, and the keys of its device, on all instances. */
+    /**
+     * Ends a session, and the keys of its device, on all instances. The keys' rows stay without a verifier: by them the limits
+     * know the device, so that nobody else's requests lock its user out.
+     */
     async endSession(session: Buffer | null, device: Buffer | null): Promise<void> {
       const text = `with ended as (delete from sessions where hash = $1 returning user_id, device),
-        forgotten as (delete from remembered_keys where device = $2 or device in (select device from ended)),
+        forgotten as (update remembered_keys set verifier = '', previous_verifier = null where device = $2 or device in (select device from ended)),
         audit as (insert into audit_log (action, email) select 'developer_signed_out', u.email from ended join users u on u.id = ended.user_id)
         select 1`;
       await run('signin-logout', text, [session, device]);

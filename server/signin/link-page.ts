@@ -22,10 +22,8 @@ export async function describeLink(
   const found = known && (await parts.accounts.linkState(known.id));
   if (!found) return INVALID;
   const { language } = found;
-  const target: LinkPage['target'] =
-    found.domain && found.forwardUrl
-      ? { kind: 'site', domain: found.domain, displayHost: displayDomainOf(new URL(found.forwardUrl).hostname) }
-      : { kind: 'portal' };
+  const host = found.forwardUrl && new URL(found.forwardUrl).hostname;
+  const target: LinkPage['target'] = found.domain && host ? { kind: 'site', host, displayHost: displayDomainOf(host) } : { kind: 'portal' };
   if (found.status !== 'open') {
     const query = new URLSearchParams({ ...(found.domain && found.forwardUrl && { forward_url: found.forwardUrl }), language });
     return { language, target, link: { state: found.status, again: `/auth?${query}` } };

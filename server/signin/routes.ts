@@ -22,20 +22,21 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
     return isRandomSecret(sid) ? sessions.accountOf(sid) : null;
   };
 
+  // A good token is always answered: somebody else's bad ones, sent through the same site, must not stop its visitors.
   const verify = async (
     { token, domain }: { token: string; domain?: string },
     { clientAddress, header }: Caller<'verifyToken' | 'verifyTokenByPost'>,
   ) => {
-    limits.refuseBlocked('failed_verify', clientAddress);
     const verdict = await signin.verify(token, domain, header('idempotency-key'));
-    if (verdict.valid) return { email: verdict.email, valid: true as const, domain: verdict.domain };
+    if (verdict.valid) return { email: verdict.email, valid: true as const, domain: verdict.host };
+    limits.refuseBlocked('failed_verify', clientAddress);
     await limits.hit('failed_verify', clientAddress);
     return { email: null, valid: false as const, reason: verdict.reason };
   };
 
   return [
-    serve('domainAuth', (input, caller) => signin.start(input, browserOf(caller))),
-    serve('attempt', async ({ email }, caller) => ({ status: await signin.attemptStatus(email, browserOf(caller, 'as it is')) })),
+    serve('domainAuth', (input, caller) => signin.start(input, browserOf(caller, 'renew'))),
+    serve('attempt', async ({ email }, caller) => ({ status: await signin.attemptStatus(email, browserOf(caller)) })),
     serve('confirmLink', async (input, caller) => remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)))),
     serve('emailCode', async (input, caller) => {
       const entered = await signin.enterCode(input, browserOf(caller));
@@ -43,14 +44,16 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
     }),
     serve('verifyToken', verify),
     serve('verifyTokenByPost', verify),
-    serve('authorize', (input, caller) => sessions.authorize(input, browserOf(caller))),
+    serve('authorize', (input, caller) => sessions.authorize(input, browserOf(caller, 'renew'))),
     serve('token', async (input, caller) => {
       const browser = browserOf(caller);
       return sessions.tokenAnswer(openSession(caller.cookies, await sessions.exchange(input, browser)), browser.device);
     }),
     serve('validateKey', async (input, caller) => {
-      const signedIn = await signin.quickLogin(input, browserOf(caller));
-      return { ...remember(caller.cookies, signedIn), ...(signedIn.rotated && { key: signedIn.authKey }) };
+      const { email, authKey, redirectUrl } = await signin.quickLogin(input, browserOf(caller, 'renew'));
+      // Another tab has got the next key; to set the old one again would end its family.
+      if (authKey === null) return { redirectUrl };
+      return { ...remember(caller.cookies, { email, authKey, redirectUrl }), ...(authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
       const session = await sessions.tokenLogin(input, browserOf(caller), await sessionOf(caller.cookies));
@@ -114,16 +117,19 @@ export function pageTarget(
       target = signin.targetOf(Array.isArray(forwardUrl) ? '' : forwardUrl);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return { kind: 'unsupported', host: hostOf(String(forwardUrl)), reason: 'bad_forward_url' };
+      const host = hostOf(String(forwardUrl));
+      return { kind: 'unsupported', host, displayHost: display(host), reason: 'bad_forward_url' };
     }
     if (target.kind === 'portal') return { kind: 'portal' };
-    if (!(await isRegistered(target.domain))) return { kind: 'unsupported', host: display(target.host), reason: 'not_registered' };
-    return { kind: 'site', domain: target.domain, displayHost: display(target.host) };
+    const hosts = { host: target.host, displayHost: display(target.host) };
+    if (!(await isRegistered(target.domain))) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
+    return { kind: 'site', ...hosts };
   };
 }
 
+/** Nothing but a host: whatever else an address holds must not stand on our page. */
 function hostOf(text: string): string {
-  return URL.canParse(text) ? new URL(text).hostname : text.slice(0, 100);
+  return URL.canParse(text) ? new URL(text).hostname : '';
 }
 
 function isPrefetch(request: IncomingMessage): boolean {
@@ -131,12 +137,13 @@ function isPrefetch(request: IncomingMessage): boolean {
   return /prefetch|prerender|preview/i.test(purpose);
 }
 
-/** The browser's secrets; what it lacks is made and set, and renewed on use, unless it is to be left as it is. */
-function browserOf({ clientAddress, cookies }: Visit, mode: 'renew' | 'as it is' = 'renew'): Browser {
+/** The browser's secrets. What it lacks is made and set; where a sign-in begins, the cookies' lives begin anew. */
+function browserOf({ clientAddress, cookies }: Visit, life: 'renew' | 'keep' = 'keep'): Browser {
   const secretOf = (name: 'attempt' | 'device') => {
     const known = cookies.get(name);
-    const secret = isRandomSecret(known) ? known : randomSecret();
-    if (mode === 'renew') cookies.set(name, secret);
+    const isKnown = isRandomSecret(known);
+    const secret = isKnown ? known : randomSecret();
+    if (life === 'renew' || !isKnown) cookies.set(name, secret);
     return secret;
   };
   return { attempt: secretOf('attempt'), device: secretOf('device'), clientAddress };

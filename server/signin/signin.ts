@@ -2,11 +2,12 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import { ATTEMPT_SECONDS, mailboxOf } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, mailboxOf, normalHost } from '../../contract/rules.ts';
+import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
-import { displayDomainOf, registrableOf } from '../websites/domains.ts';
+import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import { readForwardUrl, withToken } from './redirects.ts';
+import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
 import type { Limit, NewAttempt, Opening, SignInStore, Verdict } from './store.ts';
 
@@ -51,11 +52,12 @@ export function createSignIn(parts: {
     return { kind: 'site', domain, host, forwardUrl };
   }
 
-  /** One commit for attempt, owed mail and audit; then the mail is handed over at once. */
-  async function begin(attempt: NewAttempt): Promise<void> {
+  /** One commit for attempt, owed mail and audit, and for `first` if given; then the mail is handed over at once. */
+  async function begin(attempt: NewAttempt, first?: (query: Query) => Promise<unknown>): Promise<void> {
     // The mail's secrets derive from the attempt's kind and id, at the first try as at every retry.
     const data = { ...attempt.mailData, attempt: attempt.kind };
-    const verdict = await store.request({ ...attempt, mailData: data });
+    const row = { ...attempt, mailData: data };
+    const verdict = await (first ? store.requestAfter(first, row) : store.request(row));
     if (verdict.outcome === 'not_registered') throw notRegistered(attempt.domain ?? '');
     if (verdict.outcome === 'recipients_used_up') throw new Fault('site_recipients_used_up');
     if (verdict.outcome === 'limited')
@@ -79,6 +81,7 @@ export function createSignIn(parts: {
       device: digest(browser.device),
       clientAddress: browser.clientAddress,
       domain: null,
+      host: null,
       forwardUrl: null,
       clientId: null,
       redirectUri: null,
@@ -105,15 +108,29 @@ export function createSignIn(parts: {
       const target = targetOf(forward_url);
       const attempt = { ...newAttempt(email, language, browser), forwardUrl: target.forwardUrl };
       if (target.kind === 'portal') await begin({ ...attempt, kind: 'portal', mailKind: 'portal_sign_in', mailData: {} });
-      else await begin({ ...attempt, kind: 'site', domain: target.domain, mailKind: 'sign_in', mailData: { host: target.host } });
+      else
+        await begin({
+          ...attempt,
+          kind: 'site',
+          domain: target.domain,
+          host: audienceOf(target.host),
+          mailKind: 'sign_in',
+          mailData: { host: target.host },
+        });
       return { sent: true, expiresIn: ATTEMPT_SECONDS };
     },
 
-    /** Tells the linked address of a new site, with a link to the portal that any browser may open after naming the address. */
-    async inviteOwner(owner: { email: string; domain: string; clientAddress: string }): Promise<void> {
+    /**
+     * Tells the linked address of a new site, with a link to the portal that any browser may open after naming the address.
+     * @param register inserts the site, in the same transaction as the mail
+     */
+    async inviteOwner(
+      owner: { email: string; domain: string; clientAddress: string },
+      register: (query: Query) => Promise<unknown>,
+    ): Promise<void> {
       const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), clientAddress: owner.clientAddress };
       const attempt = { ...newAttempt(owner.email, 'en', nobody), forwardUrl: portalHome };
-      await begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } });
+      await begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
     },
 
     /** Opens a mailed link in the browser that asked for it. @returns null, and nothing is consumed, for any other browser or a dead link */
@@ -127,10 +144,9 @@ export function createSignIn(parts: {
     async confirmLink({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn> {
       const known = secrets.readLink(t);
       if (!known || known.kind === 'app') throw new Fault('bad_link');
-      const signedIn = await open(known.id, browser, { browser: null, email });
-      if (signedIn) return signedIn;
-      await accounts.countWrongAddress(known.id);
-      throw new Fault('bad_link');
+      const signedIn = (await accounts.countAddressTry(known.id)) && (await open(known.id, browser, { browser: null, email }));
+      if (!signedIn) throw new Fault('bad_link');
+      return signedIn;
     },
 
     /**
@@ -151,8 +167,14 @@ export function createSignIn(parts: {
       return signedIn;
     },
 
-    /** Lets an account in that this browser remembers. @throws Fault bad_key, bad_forward_url */
-    async quickLogin({ email, key, forward_url }: Parsed<'validateKey'>, browser: Browser): Promise<SignedIn & { rotated: boolean }> {
+    /**
+     * Lets an account in that this browser remembers. `authKey` is null when another tab has just got the next key.
+     * @throws Fault bad_key, bad_forward_url
+     */
+    async quickLogin(
+      { email, key, forward_url }: Parsed<'validateKey'>,
+      browser: Browser,
+    ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
       const target = targetOf(forward_url);
       const known = readAuthKey(key);
       if (!known) throw new Fault('bad_key');
@@ -164,26 +186,33 @@ export function createSignIn(parts: {
         device: digest(browser.device),
         email,
         domain: target.kind === 'site' ? target.domain : null,
+        host: target.kind === 'site' ? audienceOf(target.host) : null,
         tokenHash: digest(token),
         browser: digest(browser.attempt),
       });
       if (!login) throw new Fault('bad_key');
-      const authKey = login.rotated ? `${known.selector.toString('base64url')}.${nextSecret}` : key;
-      return { email, authKey, rotated: login.rotated, redirectUrl: withToken(target.forwardUrl, token) };
+      const nextKey = `${known.selector.toString('base64url')}.${nextSecret}`;
+      const authKey = login.replaced ? null : login.rotated ? nextKey : key;
+      return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
     },
 
-    /** Whom a token is for, once. `domain` is the site that asks, or a host of it. */
+    /** Whom a token is for, once. `domain` is the host that asks; a token for another one is refused and kept. */
     async verify(token: string, domain: string | undefined, idempotencyKey: string | undefined): Promise<Verdict> {
-      const asking = domain === undefined ? null : (registrableOf(domain.toLowerCase()) ?? '');
       return store.verify({
         hash: digest(token),
-        domain: asking,
+        host: domain === undefined ? null : askingHost(domain),
         idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
       });
     },
 
     attemptStatus: (email: string, browser: Browser) => accounts.attemptStatus(digest(browser.attempt), email),
   };
+}
+
+/** What is no host name is nobody's audience. */
+function askingHost(domain: string): string {
+  const name = domain.toLowerCase();
+  return audienceOf(isLoopbackHost(name) ? name : (normalHost(name) ?? ''));
 }
 
 export function notRegistered(domain: string): Fault {

@@ -23,23 +23,36 @@ ${name}_ranked as materialized (
 ),
 ${name}_passed as (select * from ${name}_ranked where ${name}_passes)`;
 
+/**
+ * Whether an attempt has ended because another one of the same browser, address and target was used while it was open. Asked
+ * when it matters rather than written at once, so that no statement ever waits for the rows of two attempts.
+ * @param attempt alias of the row
+ * @param seconds life of an attempt, as SQL
+ */
+export const endedBySibling = (attempt: string, seconds: string) => `exists (
+      select from sign_in_attempts sibling
+      where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
+        and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
+        and sibling.client_id is not distinct from ${attempt}.client_id
+        and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
+
 /** Different mailboxes that a site may mail a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
 
 /**
- * $1…$16 the columns of NewAttempt, $17 $18 $19 the limits, $20 life of an attempt and $21 the mail's lease, in seconds.
+ * $1…$17 the columns of NewAttempt, $18 $19 $20 the limits, $21 life of an attempt and $22 the mail's lease, in seconds.
  * The buckets follow one another, so that what one refuses costs the next nothing. A browser whose device cookie is known
  * for the address has buckets of its own: nobody else can use them up.
  *
  * A site that nobody claimed yet may mail a number of different mailboxes a day. To count them exactly, its requests come
- * alone, one after the other, with $22 true; without it they are answered `on_probation` and nothing is done.
+ * alone, one after the other, with $23 true; without it they are answered `on_probation` and nothing is done.
  */
 export const REQUEST = `
 with given as materialized (
   select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[],
-    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::jsonb[])
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])
   with ordinality as g (id, kind, email, mailbox, language, browser, device, address, domain,
-    forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, n)
+    host, forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, n)
 ),
 target as materialized (
   select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
@@ -50,8 +63,8 @@ target as materialized (
   left join websites w on w.domain = g.domain
   left join remembered_keys k on k.device = g.device and k.email = g.email
 ),
-counted as (select * from target where $22 or not unclaimed),
-${bucket('address', 'counted', 'address_key', 3600, '$17')},
+counted as (select * from target where $23 or not unclaimed),
+${bucket('address', 'counted', 'address_key', 3600, '$18')},
 wanted as materialized (
   select * from address_passed p where p.registered and (not p.unclaimed
     or exists (select from website_recipients r where r.website_id = p.website and r.day = current_date and r.mailbox = p.mailbox)
@@ -62,16 +75,16 @@ recipients as (
   select distinct website, current_date, mailbox from wanted where unclaimed order by 1, 3
   on conflict do nothing
 ),
-${bucket('pair', 'wanted', 'pair_key', 900, '$18')},
-${bucket('mailbox', 'pair_passed', 'mailbox_key', 3600, '$19')},
+${bucket('pair', 'wanted', 'pair_key', 900, '$19')},
+${bucket('mailbox', 'pair_passed', 'mailbox_key', 3600, '$20')},
 attempts as (
-  insert into sign_in_attempts (id, kind, email, language, browser, domain, forward_url, client_id, redirect_uri, challenge, state, expires_at)
-  select id, kind, email, language, browser, domain, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $20)
+  insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, expires_at)
+  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $21)
   from mailbox_passed order by id
 ),
 owed as (
   insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-  select id, mail_kind, email, language, mail_data, now() + make_interval(secs => $21), now() + make_interval(secs => $20)
+  select id, mail_kind, email, language, mail_data, now() + make_interval(secs => $22), now() + make_interval(secs => $21)
   from mailbox_passed
 ),
 audit as (
@@ -93,7 +106,7 @@ left join mailbox_ranked m on m.n = t.n
 order by t.n`;
 
 /**
- * $1…$7 the columns of Opening, $8 life of a token in seconds, $9 how many wrong addresses a link bears. Of several
+ * THE LINE THAT CONSUMES A LINK. $1…$7 the columns of Opening, $8 life of a token and $9 of an attempt, in seconds. Of several
  * openings of one attempt, here or in another process, one is returned.
  */
 export const OPEN = `
@@ -105,18 +118,13 @@ consumed as (
   update sign_in_attempts a set consumed_at = now()
   from given g
   where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
-    and (a.browser = g.browser or (a.email = g.email and a.secret_tries < $9))
-  returning g.n, a.id, a.kind, a.email, a.domain, a.forward_url, a.browser, g.token, g.device, g.selector, g.verifier
-),
-siblings as (
-  update sign_in_attempts s set consumed_at = now()
-  from consumed c
-  where s.browser = c.browser and s.id <> c.id and s.kind = c.kind and s.email = c.email and s.domain is not distinct from c.domain
-    and s.consumed_at is null and s.expires_at > now()
+    and (a.browser = g.browser or a.email = g.email)
+    and not ${endedBySibling('a', '$9')}
+  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, g.token, g.device, g.selector, g.verifier
 ),
 issued as (
-  insert into tokens (hash, domain, email, browser, expires_at)
-  select token, domain, email, browser, now() + make_interval(secs => $8) from consumed
+  insert into tokens (hash, domain, host, email, browser, expires_at)
+  select token, domain, host, email, browser, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, email, verifier, expires_at)
@@ -130,34 +138,34 @@ audit as (
 select n, email, kind, domain, forward_url from consumed`;
 
 /**
- * $1 hashes, $2 the domains that ask (null: not said), $3 hashed Idempotency-Keys. A loser reads the row as it stood
- * before this statement: when nothing there explains the refusal, somebody else used the token at this very moment.
+ * THE LINE THAT USES A TOKEN UP. $1 hashes, $2 the hosts that ask (null: not said), $3 hashed Idempotency-Keys.
+ * The life is compared in a form that no index serves: the planner must come by the hash, also while the table is small.
  */
-export const VERIFY = `
-with given as materialized (
-  select * from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, domain, idempotency_key, n)
-),
-used as (
+export const USE = `
+with used as (
   update tokens t set used_at = now(), idempotency_key = g.idempotency_key
-  from given g
-  where t.hash = g.hash and t.used_at is null and t.expires_at > now() and t.domain = coalesce(g.domain, t.domain)
-  returning g.n, t.hash, t.email, t.domain, t.idempotency_key
+  from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
+  where t.hash = g.hash and t.used_at is null and (t.expires_at > now()) is true and t.host = coalesce(g.host, t.host)
+  returning g.n, t.email, t.domain, t.host
 ),
 audit as (
   insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
 )
-select coalesce(u.email, same.email, repeated.email) as email, coalesce(u.domain, same.domain, repeated.domain) as domain,
+select n::integer, email, host from used`;
+
+/**
+ * Why a token was not used up, with the parameters of USE and after it: whoever was quicker has committed by then. Within
+ * 60 s the same Idempotency-Key gets the first answer again.
+ */
+export const REFUSAL = `
+select t.host,
+  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
+    then t.email end as email,
   case
-    when t.hash is null or t.domain is null then 'unknown'
-    when t.domain <> g.domain then 'other_domain'
+    when t.hash is null or t.host is null then 'unknown'
+    when t.host <> g.host then 'other_domain'
     when t.used_at is null and t.expires_at <= now() then 'expired'
     else 'used' end as reason
-from given g
-left join used u on u.n = g.n
-left join used same on u.n is null and same.hash = g.hash and same.idempotency_key = g.idempotency_key and same.domain = coalesce(g.domain, same.domain)
-left join tokens t on u.n is null and t.hash = g.hash
-left join lateral (
-  select t.email, t.domain where t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds'
-    and t.domain = coalesce(g.domain, t.domain)
-) repeated on true
+from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
+left join tokens t on t.hash = g.hash
 order by g.n`;

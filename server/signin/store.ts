@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
+import type { Query } from '../db/database.ts';
 import type { AttemptKind } from './secrets.ts';
-import { OPEN, REQUEST, VERIFY } from './statements.ts';
+import { OPEN, REFUSAL, REQUEST, USE } from './statements.ts';
 
 /** A request for a mail: one row of `sign_in_attempts`, with the mail that is owed for it. */
 export type NewAttempt = {
@@ -18,6 +19,8 @@ export type NewAttempt = {
   clientAddress: string;
   /** Registered domain; null for the portal and for OAuth clients. */
   domain: string | null;
+  /** The host that the token will be for. */
+  host: string | null;
   forwardUrl: string | null;
   clientId: string | null;
   redirectUri: string | null;
@@ -45,12 +48,20 @@ export type Opening = {
 };
 export type Opened = { email: string; kind: AttemptKind; domain: string | null; forwardUrl: string };
 
-export type Verification = { hash: Buffer; domain: string | null; idempotencyKey: Buffer | null };
+/** `host`: the site that asks; null: it does not say. */
+export type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
 export type Verdict =
-  | { valid: true; email: string; domain: string }
+  | { valid: true; email: string; host: string }
   | { valid: false; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** Asking for a mail and opening a link wait so long for company under load: beside the mail's own way nobody notices. */
+const LINGER_MS = 2;
+
+// Statements of several processes take their rows in one order, and so never wait for each other in a circle.
+const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
+const byHash = (a: Verification, b: Verification) => a.hash.compare(b.hash);
 
 /** Mails per hour and client address, per 15 minutes and address with mailbox, per hour and mailbox. */
 const LIMITS = { address: 30, pair: 3, mailbox: 10 } as const;
@@ -59,7 +70,9 @@ const LIMITS = { address: 30, pair: 3, mailbox: 10 } as const;
 export type SignInStore = {
   /** Counts the limits, then inserts attempt, owed mail and audit row together. */
   request(attempt: NewAttempt): Promise<RequestVerdict>;
-  /** THE LINE THAT CONSUMES A LINK: ends the attempt and its siblings, inserts the token and the remembered key. */
+  /** The same in one transaction with what comes first; when that fails, or no mail is owed, nothing of both remains. */
+  requestAfter(first: (query: Query) => Promise<unknown>, attempt: NewAttempt): Promise<RequestVerdict>;
+  /** Consumes a link: ends the attempt and its siblings, inserts the token and the remembered key. */
   open(opening: Opening): Promise<Opened | null>;
   /** Uses a site's token up, unless it is for another site. */
   verify(verification: Verification): Promise<Verdict>;
@@ -87,6 +100,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
         column('device'),
         column('clientAddress'),
         column('domain'),
+        column('host'),
         column('forwardUrl'),
         column('clientId'),
         column('redirectUri'),
@@ -108,20 +122,15 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
       return { outcome: 'limited', limit: verdict as Limit, retryAfter: retry_after };
     });
   };
-  const request = batched<NewAttempt, RequestVerdict>((rows) => requestAll(core, rows, false));
+  const request = batched<NewAttempt, RequestVerdict>((rows) => requestAll(core, rows, false), { lingerMs: LINGER_MS });
 
-  // The lock comes in a statement of its own, so that the next one sees what the last holder did.
-  const requestOnProbation = async (row: NewAttempt): Promise<RequestVerdict> => {
+  const requestAfter = async (first: (query: Query) => Promise<unknown>, row: NewAttempt): Promise<RequestVerdict> => {
     const client = await core.connect();
     try {
       await client.query('begin');
-      await client.query({
-        name: 'signin-probation-lock',
-        text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
-        values: [row.domain],
-      });
+      await first((text, values) => client.query(text, values));
       const [verdict] = await requestAll(client, [row], true);
-      await client.query('commit');
+      await client.query(verdict.outcome === 'sent' ? 'commit' : 'rollback');
       client.release();
       return verdict;
     } catch (error) {
@@ -129,10 +138,18 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
       throw error;
     }
   };
+  // The lock comes in a statement of its own, so that the next one sees what the last holder did.
+  const lockSite = (row: NewAttempt) => (query: Query) => query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [row.domain]);
 
-  const open = batched<Opening, Opened | null>(async (rows) => {
-    const { rows: winners } = await core.query<{ n: string; email: string; kind: AttemptKind; domain: string | null; forward_url: string }>(
-      {
+  const open = batched<Opening, Opened | null>(
+    async (rows) => {
+      const { rows: winners } = await core.query<{
+        n: string;
+        email: string;
+        kind: AttemptKind;
+        domain: string | null;
+        forward_url: string;
+      }>({
         name: 'signin-open',
         text: OPEN,
         values: [
@@ -144,39 +161,51 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
           rows.map((row) => row.selector),
           rows.map((row) => row.verifier),
           TOKEN_SECONDS,
-          CODE_TRIES,
+          ATTEMPT_SECONDS,
         ],
-      },
-    );
-    const opened: (Opened | null)[] = rows.map(() => null);
-    for (const { n, email, kind, domain, forward_url } of winners) opened[Number(n) - 1] = { email, kind, domain, forwardUrl: forward_url };
-    return opened;
-  });
+      });
+      const opened: (Opened | null)[] = rows.map(() => null);
+      for (const { n, email, kind, domain, forward_url } of winners)
+        opened[Number(n) - 1] = { email, kind, domain, forwardUrl: forward_url };
+      return opened;
+    },
+    { order: byId, lingerMs: LINGER_MS },
+  );
 
-  const verify = batched<Verification, Verdict>(async (rows) => {
+  const columns = (rows: Verification[]) => [
+    rows.map((row) => row.hash),
+    rows.map((row) => row.host),
+    rows.map((row) => row.idempotencyKey),
+  ];
+  const use = batched<Verification, Verdict | null>(
+    async (rows) => {
+      const { rows: winners } = await core.query<{ n: number; email: string; host: string }>({
+        name: 'signin-use',
+        text: USE,
+        values: columns(rows),
+      });
+      const used: (Verdict | null)[] = rows.map(() => null);
+      for (const { n, email, host } of winners) used[n - 1] = { valid: true, email, host };
+      return used;
+    },
+    { order: byHash },
+  );
+  const refusal = batched<Verification, Verdict>(async (rows) => {
     const { rows: answers } = await core.query<{
       email: string | null;
-      domain: string;
+      host: string;
       reason: 'used' | 'expired' | 'unknown' | 'other_domain';
-    }>({
-      name: 'signin-verify',
-      text: VERIFY,
-      values: [rows.map((row) => row.hash), rows.map((row) => row.domain), rows.map((row) => row.idempotencyKey)],
-    });
-    return answers.map(({ email, domain, reason }) => (email === null ? { valid: false, reason } : { valid: true, email, domain }));
+    }>({ name: 'signin-refusal', text: REFUSAL, values: columns(rows) });
+    return answers.map(({ email, host, reason }) => (email === null ? { valid: false, reason } : { valid: true, email, host }));
   });
 
   return {
     request: async (attempt) => {
       const verdict = await request(attempt);
-      return verdict.outcome === 'on_probation' ? requestOnProbation(attempt) : verdict;
+      return verdict.outcome === 'on_probation' ? requestAfter(lockSite(attempt), attempt) : verdict;
     },
+    requestAfter,
     open,
-    verify: async (verification) => {
-      const verdict = await verify(verification);
-      // The same Idempotency-Key may have won a moment ago in another process, after this statement's snapshot.
-      const raced = !verdict.valid && verdict.reason === 'used' && verification.idempotencyKey !== null;
-      return raced ? verify(verification) : verdict;
-    },
+    verify: async (verification) => (await use(verification)) ?? refusal(verification),
   };
 }

@@ -32,6 +32,15 @@ export function registrableOf(host: string): string | null {
   return domain;
 }
 
+/**
+ * The host that a token is for, by the host of its forward_url: `www.` and the bare name count as one, and so do all loopback hosts.
+ * @param host `hostname` of a URL, as A-label
+ */
+export function audienceOf(host: string): string {
+  if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
+  return host.startsWith('www.') && registrableOf(host) !== host ? host.slice(4) : host;
+}
+
 function findRegistrable(host: string): string | null {
   if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
   const normal = normalHost(host);

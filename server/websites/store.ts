@@ -1,5 +1,5 @@
 import type { Sequelize, Transaction } from 'sequelize';
-import type { Database } from '../db/database.ts';
+import type { Database, Query } from '../db/database.ts';
 import type { MailKind } from '../mail/mail.ts';
 import type { ProofKind } from './proof.ts';
 
@@ -24,8 +24,10 @@ type Claim = { id: string; domain: string; email: string; kind: ProofKind; lease
 type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outcome: 'stronger_needed' };
 
 type WebsiteStore = {
-  /** @returns the new site, or null when the domain is taken */
-  add(site: { id: string; domain: string; email: string; claimed: boolean }): Promise<Site | null>;
+  /** Adds a site of somebody signed in. @returns null when the domain is taken */
+  add(site: { id: string; domain: string; email: string }): Promise<Site | null>;
+  /** Adds a site on probation by `query`, in its transaction. @returns false when the domain is taken */
+  register(query: Query, site: { id: string; domain: string; email: string }): Promise<boolean>;
   ofOwner(email: string): Promise<Site[]>;
   byDomain(domain: string): Promise<Site | null>;
   /** Moves a site to another domain, which is then unproven. @returns 'taken', or null when the site is not this owner's */
@@ -33,8 +35,6 @@ type WebsiteStore = {
   remove(site: { id: string; email: string }): Promise<Site | null>;
   /** Gives a proven domain to its claimant, wholly: what belonged to another address's site goes with it. */
   claim(claim: Claim, newMailId: () => string): Promise<ClaimResult>;
-  /** Takes back a registration whose invitation could not be sent. */
-  retract(id: string): Promise<void>;
   /** Removes sites whose linked address never signed in. @returns how many of at most `most` */
   releaseUnclaimed(afterDays: number, most: number): Promise<number>;
 };
@@ -43,6 +43,14 @@ const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "proven
 const MAIL_LIFE = "interval '2 days'";
 const CLAIM_TRIES = 5;
 
+const insertSite = (claimedAt: 'now()' | 'null') =>
+  `insert into websites (id, domain, email, claimed_at) values ($1, $2, $3, ${claimedAt}) on conflict (domain) do nothing returning *`;
+
+/** A statement on `websites` that returns the row, together with its audit row. */
+const audited = (sql: string, action: string) =>
+  `with site as (${sql}), audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from site)
+   select ${SITE} from site`;
+
 /** The SQL of websites. A change and its audit row are one statement. */
 export function createWebsiteStore(database: Database): WebsiteStore {
   async function ask<Row>(sql: string, bind: unknown[], transaction?: Transaction): Promise<Row[]> {
@@ -50,18 +58,16 @@ export function createWebsiteStore(database: Database): WebsiteStore {
     return rows as Row[];
   }
   const change = async (sql: string, action: string, bind: unknown[], transaction?: Transaction): Promise<Site | null> => {
-    const audited = `with site as (${sql}), audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from site)`;
-    return (await ask<Site>(`${audited} select ${SITE} from site`, bind, transaction))[0] ?? null;
+    return (await ask<Site>(audited(sql, action), bind, transaction))[0] ?? null;
   };
 
   return {
-    add: ({ id, domain, email, claimed }) =>
-      change(
-        `insert into websites (id, domain, email, claimed_at) values ($1, $2, $3, case when $4 then now() end)
-         on conflict (domain) do nothing returning *`,
-        claimed ? 'website_added' : 'website_registered',
-        [id, domain, email, claimed],
-      ),
+    add: ({ id, domain, email }) => change(insertSite('now()'), 'website_added', [id, domain, email]),
+
+    register: async (query, { id, domain, email }) => {
+      const { rows } = await query(audited(insertSite('null'), 'website_registered'), [id, domain, email]);
+      return rows.length === 1;
+    },
 
     ofOwner: (email) => ask<Site>(`select ${SITE} from websites where email = $1 order by created_at desc, id desc`, [email]),
 
@@ -90,10 +96,6 @@ export function createWebsiteStore(database: Database): WebsiteStore {
         if (result) return result;
         if (tries === CLAIM_TRIES) throw new Error(`${claim.domain} keeps changing hands`);
       }
-    },
-
-    retract: async (id) => {
-      await change('delete from websites where id = $1 returning *', 'website_released', [id]);
     },
 
     releaseUnclaimed: async (afterDays, most) => {

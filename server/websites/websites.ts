@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
@@ -26,7 +26,10 @@ export function createWebsites(parts: {
   database: Database;
   outbox: Pick<Outbox, 'handOver'>;
   limits: Pick<Limits, 'hit'>;
-  inviteOwner: (owner: { email: string; domain: string; clientAddress: string }) => Promise<void>;
+  inviteOwner: (
+    owner: { email: string; domain: string; clientAddress: string },
+    register: (query: Query) => Promise<unknown>,
+  ) => Promise<void>;
   proof?: Partial<ProofOptions>;
 }) {
   const { config, outbox, limits, inviteOwner } = parts;
@@ -52,15 +55,10 @@ export function createWebsites(parts: {
     async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
       const domain = rootDomainOf(input.domain);
       await limits.hit('registrations', clientAddress);
-      const site = await store.add({ id: uuid(), domain, email: input.email, claimed: false });
-      if (!site) throw new Fault('domain_taken', { field: 'domain' });
-      try {
-        await inviteOwner({ email: input.email, domain, clientAddress });
-      } catch (error) {
-        // Without its mail nobody would know of the site, and the domain could not be registered again.
-        await store.retract(site.id);
-        throw error;
-      }
+      await inviteOwner({ email: input.email, domain, clientAddress }, async (query) => {
+        const isNew = await store.register(query, { id: uuid(), domain, email: input.email });
+        if (!isNew) throw new Fault('domain_taken', { field: 'domain' });
+      });
       return { domain, email: input.email, authUrl: `${config.publicUrl}/auth` };
     },
 
@@ -82,7 +80,7 @@ export function createWebsites(parts: {
     async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
       const domain = rootDomainOf(input.domain);
       await limits.hit('registrations', account.email);
-      const site = await store.add({ id: uuid(), domain, email: account.email, claimed: true });
+      const site = await store.add({ id: uuid(), domain, email: account.email });
       if (!site) throw new Fault('domain_taken', { field: 'domain' });
       return present(site);
     },

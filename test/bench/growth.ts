@@ -45,10 +45,10 @@ function fill(rows: number): string[] {
   // UUIDs of version 7, as the service makes them: the time in milliseconds first.
   const id = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid`;
   return [
-    `insert into sign_in_attempts (id, kind, email, language, browser, domain, forward_url, expires_at)
-     select ${id}, 'site', ${email}, 'en', ${browser}, '${SITE}', 'https://${SITE}/welcome', now() + interval '1 hour' ${n}`,
-    `insert into tokens (hash, domain, email, browser, expires_at)
-     select sha256(('old ' || n)::bytea), '${SITE}', ${email}, ${browser}, now() + interval '1 hour' ${n}`,
+    `insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, expires_at)
+     select ${id}, 'site', ${email}, 'en', ${browser}, '${SITE}', '${SITE}', 'https://${SITE}/welcome', now() + interval '1 hour' ${n}`,
+    `insert into tokens (hash, domain, host, email, browser, expires_at)
+     select sha256(('old ' || n)::bytea), '${SITE}', '${SITE}', ${email}, ${browser}, now() + interval '1 hour' ${n}`,
     `insert into remembered_keys (selector, device, email, verifier, expires_at)
      select substr(sha256(('selector ' || n)::bytea), 1, 16), sha256(('device ' || n)::bytea), ${email}, sha256(n::text::bytea), now() + interval '400 days' ${n}`,
     `insert into sign_in_limits (key, hits, resets_at) select 'mailbox ' || ${email}, 1, now() + interval '1 hour' ${n}`,

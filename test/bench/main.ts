@@ -6,6 +6,7 @@
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts
  */
+import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
 import { measureGrowth } from './growth.ts';
@@ -23,11 +24,14 @@ const AT_ONCE = 64;
 const IDLE_MS = 10_000;
 const parts = options.only.split(',');
 
+// Others who use the machine blur the ratios too, so a reader should know of them.
+console.log(`${cpus().length} CPUs, load average before: ${figure(loadavg()[0], 1)}`);
 const stage = await openStage();
-process.on('SIGINT', async () => {
-  await stage.close();
-  process.exit(130);
-});
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, async () => {
+    await stage.close();
+    process.exit(130);
+  });
 try {
   await bench(stage);
 } finally {

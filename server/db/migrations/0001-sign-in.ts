@@ -33,8 +33,9 @@ create table sign_in_attempts (
   email text not null,
   language text not null,
   browser bytea not null,
-  -- kind site: the registered domain and where the visitor goes; portal: forward_url alone.
+  -- kind site: the registered domain, the host that the token will be for and where the visitor goes; portal: forward_url alone.
   domain text,
+  host text,
   forward_url text,
   -- kind app: OAuth 2.0 with PKCE.
   client_id text,
@@ -55,8 +56,9 @@ create index sign_in_attempts_browser on sign_in_attempts (browser);
 
 create table tokens (
   hash bytea primary key,
-  -- Null: the token is for the portal.
+  -- The registered domain, and the host the token is for. Null: the portal.
   domain text,
+  host text,
   email text not null,
   -- The browser that began the attempt.
   browser bytea,

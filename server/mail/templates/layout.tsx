@@ -6,9 +6,9 @@ import { Heading } from '@react-email/heading';
 import { Hr } from '@react-email/hr';
 import { Html } from '@react-email/html';
 import { Link } from '@react-email/link';
-import { render } from '@react-email/render';
 import { Text } from '@react-email/text';
 import type { CSSProperties } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { type Letter, slot } from './letter.ts';
 
@@ -62,9 +62,15 @@ const dark = [
 ].join('');
 const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}}`;
 
-/** The HTML of a letter, with its slots still in place. */
-export async function htmlOf(letter: Letter, language: LanguageCode): Promise<string> {
-  const html = await render(<Layout letter={letter} language={language} />);
+// Mail clients take it for the standards mode that react-email's components are written for.
+const DOCTYPE = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">';
+
+/**
+ * The HTML of a letter, with its slots still in place. Rendered by React's synchronous renderer: its streaming ones, and so
+ * react-email's `render`, switch on async_hooks, and every promise of this process would cost more ever after.
+ */
+export function htmlOf(letter: Letter, language: LanguageCode): string {
+  const html = DOCTYPE + renderToStaticMarkup(<Layout letter={letter} language={language} />);
   // React's and react-email's markers; the conditional comments stay, Outlook reads them.
   return html.replace(/<!--(?!\[if|<!)[^>]*-->/g, '');
 }

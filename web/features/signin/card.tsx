@@ -10,11 +10,14 @@ export function Card({ children }: { children: ReactNode }) {
 
 /** Where the visitor is going, in front of everything else. */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
-  const host = target.kind === 'site' ? target.displayHost : target.kind === 'unsupported' ? target.host : null;
+  const hosts = target.kind === 'portal' || target.host === '' ? null : target;
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
-      {host ? <Initial text={host} /> : <Mark className="size-9" />}
-      <span className="min-w-0 [overflow-wrap:anywhere]">{host ?? portalName}</span>
+      {hosts ? <Initial text={hosts.displayHost} /> : <Mark className="size-9" />}
+      <span className="min-w-0 [overflow-wrap:anywhere]">
+        {hosts?.displayHost ?? portalName}
+        {hosts && hosts.host !== hosts.displayHost && <span className="block font-normal text-muted">{hosts.host}</span>}
+      </span>
     </p>
   );
 }

@@ -46,7 +46,7 @@ export function RememberedList({
     try {
       const request = { email, key, forward_url: forwardUrl ?? undefined };
       const answer = await call<'validateKey'>('POST', '/api/auth/validate-key', request);
-      remember(email, answer.key ?? key);
+      if (answer.key) remember(email, answer.key);
       location.assign(forwardUrl === null ? safePath(answer.redirectUrl, paths.developer) : answer.redirectUrl);
     } catch (error) {
       setEntering(null);

@@ -44,7 +44,8 @@ export function SignInPage({ target }: { target: SignInBoot['target'] }) {
 
 function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind: 'unsupported' }> }) {
   const { t } = useTranslator();
-  const text = target.reason === 'bad_forward_url' ? t('auth.error_forward_url') : t('auth.not_supported_text', { domain: target.host });
+  const text =
+    target.reason === 'bad_forward_url' ? t('auth.error_forward_url') : t('auth.not_supported_text', { domain: target.displayHost });
   return (
     <Card>
       {target.host && <TargetLine target={target} portalName="" />}
