@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { hintCookies, type RememberedAccount } from '../../contract/account.ts';
 import { Fault } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
 import type { Cookies } from '../http/cookies.ts';
+import { bearerOf } from '../http/identity.ts';
 import type { Limits } from '../http/limits.ts';
 import { queryOf } from '../http/reading.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
 import type { LinkPage } from './link-page.ts';
+import { blankRemembered, rememberAccount } from './remembered.ts';
 import { isRandomSecret, randomSecret } from './secrets.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 import type { Browser, SignedIn, SignIn, Target } from './signin.ts';
@@ -46,7 +46,7 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
     serve('verifyTokenByPost', verify),
     serve('authorize', (input, caller) => sessions.authorize(input, browserOf(caller, 'renew'))),
     serve('token', async (input, caller) => {
-      const browser = browserOf(caller);
+      const browser = browserOf(caller, 'renew');
       return sessions.tokenAnswer(openSession(caller.cookies, await sessions.exchange(input, browser)), browser.device);
     }),
     serve('validateKey', async (input, caller) => {
@@ -56,16 +56,13 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
       return { ...remember(caller.cookies, { email, authKey, redirectUrl }), ...(authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
-      const session = await sessions.tokenLogin(input, browserOf(caller), await sessionOf(caller.cookies));
+      const session = await sessions.tokenLogin(input, browserOf(caller, 'renew'), await sessionOf(caller.cookies));
       return { success: true, email: openSession(caller.cookies, session).email };
     }),
     serve('logout', async (_input, { cookies, header }) => {
-      const bearer = /^Bearer ([\w-]+)$/i.exec(header('authorization') ?? '')?.[1];
-      await sessions.logout(bearer ?? cookies.get('sid'), cookies.get('device'));
+      await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));
       cookies.set('sid', null);
-      for (const name of Object.values(hintCookies)) cookies.setHint(name, null);
-      const remembered = rememberedIn(cookies).map(({ email, timestamp }) => ({ email, key: '', timestamp }));
-      if (remembered.length > 0) setRemembered(cookies, remembered);
+      blankRemembered(cookies);
       return { success: true };
     }),
   ];
@@ -137,7 +134,7 @@ function isPrefetch(request: IncomingMessage): boolean {
   return /prefetch|prerender|preview/i.test(purpose);
 }
 
-/** The browser's secrets. What it lacks is made and set; where a sign-in begins, the cookies' lives begin anew. */
+/** The browser's secrets. What it lacks is made and set; where a sign-in begins or a session opens, their lives begin anew. */
 function browserOf({ clientAddress, cookies }: Visit, life: 'renew' | 'keep' = 'keep'): Browser {
   const secretOf = (name: 'attempt' | 'device') => {
     const known = cookies.get(name);
@@ -158,36 +155,4 @@ function openSession(cookies: Cookies, session: NewSession): NewSession {
 function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {
   rememberAccount(cookies, email, authKey);
   return { redirectUrl };
-}
-
-function rememberAccount(cookies: Cookies, email: string, key: string): void {
-  cookies.setHint(hintCookies.account, email);
-  cookies.setHint(hintCookies.key, key);
-  const others = rememberedIn(cookies).filter((account) => account.email !== email);
-  setRemembered(cookies, [{ email, key, timestamp: Date.now() }, ...others].slice(0, REMEMBERED_ACCOUNTS));
-}
-
-function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
-  const value = JSON.stringify(accounts);
-  cookies.setHint(hintCookies.remembered, value);
-  cookies.setHint(hintCookies.previous, value);
-}
-
-function rememberedIn(cookies: Cookies): RememberedAccount[] {
-  try {
-    const accounts: unknown = JSON.parse(cookies.get(hintCookies.remembered) ?? '[]');
-    return Array.isArray(accounts) ? accounts.filter(isRemembered).slice(0, REMEMBERED_ACCOUNTS) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isRemembered(value: unknown): value is RememberedAccount {
-  const account = value as RememberedAccount | null;
-  return (
-    typeof account?.email === 'string' &&
-    typeof account.key === 'string' &&
-    typeof account.timestamp === 'number' &&
-    account.email.length <= 254
-  );
 }
