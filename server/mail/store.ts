@@ -59,7 +59,7 @@ export function createOutboxStore(core: pg.Pool): OutboxStore {
       await core.query({ name: 'outbox-remove', text: 'delete from outbox where id = any($1::uuid[])', values: [ids] });
       return [];
     },
-    { lingerMs: 2 },
+    { lingerMs: 4 },
   );
   const retryLater = batched<string, void>(async (ids) => {
     await core.query({ name: 'outbox-retry', text: RETRY, values: [ids, RETRY_SECONDS] });

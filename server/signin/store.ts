@@ -57,7 +57,7 @@ export type Verdict =
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
 /** Asking for a mail and opening a link wait so long for company under load: beside the mail's own way nobody notices. */
-const LINGER_MS = 2;
+const LINGER_MS = 4;
 
 // Statements of several processes take their rows in one order, and so never wait for each other in a circle.
 const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
