@@ -124,13 +124,17 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
   };
   const request = batched<NewAttempt, RequestVerdict>((rows) => requestAll(core, rows, false), { lingerMs: LINGER_MS });
 
-  const requestAfter = async (first: (query: Query) => Promise<unknown>, row: NewAttempt): Promise<RequestVerdict> => {
+  const requestAfter = async (
+    first: (query: Query) => Promise<unknown>,
+    row: NewAttempt,
+    onRefusal: 'commit' | 'rollback' = 'rollback',
+  ): Promise<RequestVerdict> => {
     const client = await core.connect();
     try {
       await client.query('begin');
       await first((text, values) => client.query(text, values));
       const [verdict] = await requestAll(client, [row], true);
-      await client.query(verdict.outcome === 'sent' ? 'commit' : 'rollback');
+      await client.query(verdict.outcome === 'sent' ? 'commit' : onRefusal);
       client.release();
       return verdict;
     } catch (error) {
@@ -138,7 +142,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
       throw error;
     }
   };
-  // The lock comes in a statement of its own, so that the next one sees what the last holder did.
+  // The lock comes in a statement of its own, so that the next one sees what the last holder did. A refusal counts like any other.
   const lockSite = (row: NewAttempt) => (query: Query) => query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [row.domain]);
 
   const open = batched<Opening, Opened | null>(
@@ -202,7 +206,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
   return {
     request: async (attempt) => {
       const verdict = await request(attempt);
-      return verdict.outcome === 'on_probation' ? requestAfter(lockSite(attempt), attempt) : verdict;
+      return verdict.outcome === 'on_probation' ? requestAfter(lockSite(attempt), attempt, 'commit') : verdict;
     },
     requestAfter,
     open,
