@@ -111,3 +111,39 @@ test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times (S
     expect(winners).toHaveLength(1);
   }),
 );
+
+test('wrong addresses for a link are counted before they are compared: thirty at once use its tries up', { timeout: MINUTES }, async () => {
+  const [owner, stranger, other] = [services[0].client(), services[0].client(), services[1].client()];
+  for (let i = 0; i < 10; i++) {
+    const email = freshAddress();
+    await askForMail(owner, email, `https://${shop}/`);
+    const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
+    const confirm = (browser: Client, guess: string) => browser.post('/api/auth/confirm-link', { t, email: guess });
+    await Promise.all(Array.from({ length: 30 }, (_, guess) => confirm(guess % 2 ? stranger : other, freshAddress())));
+    expect((await confirm(stranger, email)).json).toMatchObject({ code: 'bad_link' });
+  }
+});
+
+test('links of one browser opened at once in both processes hold nobody up', { timeout: MINUTES }, async () => {
+  const deadlocks = async () =>
+    (await stage.query('select deadlocks from pg_stat_database where datname = current_database()'))[0].deadlocks;
+  const before = await deadlocks();
+  for (let i = 0; i < 10; i++) {
+    const browsers = services.map((service) => service.client()) as [Client, Client];
+    const email = freshAddress();
+    const links: string[] = [];
+    for (let mail = 0; mail < 6; mail++) {
+      await askForMail(browsers[0], email, `https://${shop}/`);
+      links.push((await stage.mailbox.waitFor(email)).link);
+    }
+    browsers[1].cookies = new Map(browsers[0].cookies);
+    const statuses = await Promise.all(
+      links
+        .flatMap((link) => [browsers[0].get(link), browsers[1].get(new URL(link).pathname + new URL(link).search)])
+        .map(async (answer) => (await answer).status),
+    );
+    expect(statuses.filter((status) => status !== 200 && status !== 303)).toEqual([]);
+    expect(statuses).toContain(303);
+  }
+  expect(await deadlocks()).toBe(before);
+});
