@@ -41,7 +41,6 @@ export const errors = {
     message: 'The authentication token is invalid or expired. Please try logging in again.',
     hint: 'Ask for a new sign-in mail.',
   },
-  bad_password: { status: 401, message: 'Invalid password', hint: 'The password is the setting ADMIN_PASSWORD.' },
   foreign_origin: {
     status: 403,
     message: 'This call is only for the pages of this service.',
@@ -56,11 +55,6 @@ export const errors = {
     status: 403,
     message: 'This site has reached its daily number of visitors until its owner confirms it.',
     hint: 'Its owner signs in once with the linked address, or proves the domain.',
-  },
-  admin_disabled: {
-    status: 403,
-    message: 'The admin page is disabled.',
-    hint: 'The operator sets ADMIN_PASSWORD (15 characters or more).',
   },
   not_found: { status: 404, message: 'There is nothing here.', hint: 'Check the address.' },
   website_not_found: {

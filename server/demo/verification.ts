@@ -8,7 +8,7 @@ const TIMEOUT_MS = 3_000;
 const TRIES = 2;
 
 /**
- * Asks the service, as any site's server does, whom a token is for.
+ * Asks the service, as the server of every site does, whom a token is for.
  * @param domain our own: a token that was made for another site is then refused
  */
 export async function verifyToken(serviceUrl: string, token: string, domain: string): Promise<Verdict> {

@@ -4,7 +4,7 @@ import type { hintCookies } from '../../contract/account.ts';
 import { HINT_COOKIE_SECONDS } from '../../contract/rules.ts';
 
 /** The server's own cookies and their lives in seconds. */
-const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600 } as const;
+const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400 } as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
@@ -21,18 +21,18 @@ export type Cookies = {
 /** @param secure the service is on https: every server cookie is `__Host-` and Secure (RFC 6265bis §4.1.3.2) */
 export function cookiesOf(request: IncomingMessage, response: ServerResponse, secure: boolean): Cookies {
   let sent: Record<string, string | undefined> | undefined;
-  const append = (name: string, value: string | null, seconds: number, httpOnly: boolean, sameSite: 'lax' | 'strict') =>
+  const append = (name: string, value: string | null, seconds: number, httpOnly: boolean) =>
     response.appendHeader(
       'Set-Cookie',
-      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite, secure }),
+      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite: 'lax', secure }),
     );
   return {
     get: (name) => {
       sent ??= parse(request.headers.cookie ?? '');
       return sent[nameOf(name)];
     },
-    set: (name, value) => void append(nameOf(name), value, SECONDS[name], true, name === 'admin' ? 'strict' : 'lax'),
-    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, false, 'lax'),
+    set: (name, value) => void append(nameOf(name), value, SECONDS[name], true),
+    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, false),
   };
 
   function nameOf(name: CookieName | HintName): string {

@@ -12,8 +12,6 @@ export type { Mail } from './mail.ts';
 export type Outbox = {
   /** Sends a mail whose row is in the table, leased for FIRST_LEASE_SECONDS. Returns at once and never throws. */
   handOver(mail: Mail): void;
-  /** Inserts a notice and hands it over. Rejects when the database does; the mail is then not owed. */
-  add(mail: Mail): Promise<void>;
   /** Begins to sweep, and has the mailer prepare. */
   start(): void;
   /** Finishes what is being sent, within 8 s, and leaves the rest to the other instances. */
@@ -172,10 +170,6 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
 
   return {
     handOver,
-    async add(mail) {
-      await store.insert(mail);
-      handOver(mail);
-    },
     start() {
       sweepSoon(0);
       mailer.prepare().catch((error) => complain(String(error)));

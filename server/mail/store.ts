@@ -6,16 +6,12 @@ import type { Mail } from './mail.ts';
 export const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
 /** How long a process that holds a mail has for it, before others may take it over. */
 export const LEASE_SECONDS = 25;
-/** A notice is worth sending for so long. */
-const NOTICE_LIFE = '2 days';
 
 /** @property expired how many mails were deleted unsent */
 export type Claim = { mails: Mail[]; expired: number };
 
 /** The queue of owed mails. Every clock in it is the database's; `due_at` in the future is also the lease of whoever holds the mail. */
 export type OutboxStore = {
-  /** Inserts a notice, leased to the caller. */
-  insert(mail: Mail): Promise<void>;
   /** Leases up to `limit` mails that are due, the oldest, and deletes up to 200 that are due and expired. */
   claim(limit: number): Promise<Claim>;
   /** For mails that are sent, or refused for good. */
@@ -72,14 +68,6 @@ export function createOutboxStore(core: pg.Pool): OutboxStore {
   });
 
   return {
-    async insert({ id, kind, recipient, language, data }) {
-      await core.query({
-        name: 'outbox-insert',
-        text: `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-          values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), now() + interval '${NOTICE_LIFE}')`,
-        values: [id, kind, recipient, language, JSON.stringify(data), LEASE_SECONDS],
-      });
-    },
     async claim(limit) {
       return (await core.query<Claim>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
     },

@@ -135,7 +135,7 @@ remembered as (
 audit as (
   insert into audit_log (action, email, domain) select 'signed_in', email, domain from consumed
 )
-select n, email, kind, domain, forward_url from consumed`;
+select n::integer, email, forward_url from consumed`;
 
 /**
  * THE LINE THAT USES A TOKEN UP. $1 hashes, $2 the hosts that ask (null: not said), $3 hashed Idempotency-Keys.

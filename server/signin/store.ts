@@ -46,7 +46,7 @@ export type Opening = {
   selector: Buffer;
   verifier: Buffer;
 };
-export type Opened = { email: string; kind: AttemptKind; domain: string | null; forwardUrl: string };
+export type Opened = { email: string; forwardUrl: string };
 
 /** `host`: the site that asks; null: it does not say. */
 export type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -147,13 +147,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
 
   const open = batched<Opening, Opened | null>(
     async (rows) => {
-      const { rows: winners } = await core.query<{
-        n: string;
-        email: string;
-        kind: AttemptKind;
-        domain: string | null;
-        forward_url: string;
-      }>({
+      const { rows: winners } = await core.query<{ n: number; email: string; forward_url: string }>({
         name: 'signin-open',
         text: OPEN,
         values: [
@@ -169,8 +163,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
         ],
       });
       const opened: (Opened | null)[] = rows.map(() => null);
-      for (const { n, email, kind, domain, forward_url } of winners)
-        opened[Number(n) - 1] = { email, kind, domain, forwardUrl: forward_url };
+      for (const { n, email, forward_url } of winners) opened[n - 1] = { email, forwardUrl: forward_url };
       return opened;
     },
     { order: byId, lingerMs: LINGER_MS },
