@@ -2,7 +2,7 @@ import type { LanguageCode } from './languages.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it. The server answers these paths with 200 and any other
- * page with the 404 page; a trailing `*` stands for one more segment.
+ * page with the 404 page.
  */
 export const pages = {
   '/auth': 'signin',
@@ -13,6 +13,15 @@ export const pages = {
   '/': 'portal',
   '/developer': 'portal',
   '/developer-email-auth': 'portal',
+  '/dashboard': 'portal',
+  '/dashboard/auth': 'portal',
+  '/dashboard/analytics': 'portal',
+  '/dashboard/bugs': 'portal',
+  '/dashboard/settings': 'portal',
+  '/profile': 'portal',
+  '/status': 'portal',
+  '/admin': 'portal',
+  '/iladmin': 'portal',
   '/webservices/email-auth': 'portal',
   '/webservices/email-auth/register': 'portal',
   '/webservices/email-auth/register/success': 'portal',
@@ -34,7 +43,7 @@ export type SignInBoot = {
   target:
     | { kind: 'portal' }
     /** `host` as A-label, `displayHost` decoded; where they differ people see both. */
-    | { kind: 'site'; host: string; displayHost: string }
+    | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
     | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
   /** On /auth/link: the mailed link that was opened. */
   link?:

@@ -10,6 +10,9 @@ export const CODE_TRIES = 5;
 export const REMEMBERED_ACCOUNTS = 5;
 /** Life of the cookies that only help the page, in seconds (3650 days). */
 export const HINT_COOKIE_SECONDS = 3650 * 86_400;
+/** An icon's largest size in bytes, and its types. */
+export const ICON_BYTES = 5 * 1024 * 1024;
+export const ICON_TYPES = ['image/jpeg', 'image/png'] as const;
 /** The client id of the portal's own sign-in screen. */
 export const WEB_CLIENT_ID = 'emailauth_demo_client';
 /** The client id of the command line (a native client, RFC 8252). */

@@ -3,10 +3,20 @@ import { Email } from './signin.ts';
 
 const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
 
+/** Where a stored icon is; null: none. */
+const iconUrl = z
+  .string()
+  .regex(/^\/objects\/uploads\/[0-9a-f-]{36}$/, 'Upload the icon first and give the path it got')
+  .nullable();
+
 export const DomainInput = z.object({ domain });
+export const WebsiteInput = DomainInput.extend({ iconUrl: iconUrl.optional() });
 export const DomainParams = z.object({ domain: z.string().min(1).max(253) });
 export const WebsiteParams = z.object({ id: z.uuid() });
-export const WebsiteUpdate = WebsiteParams.extend({ domain });
+export const WebsiteUpdate = WebsiteParams.extend({
+  domain,
+  iconUrl: iconUrl.optional().meta({ description: 'Left out: as it is; null: none' }),
+});
 export const RegisterRequest = z.object({ domain, email: Email });
 
 /** What anybody may know of a registered site. */
@@ -14,6 +24,7 @@ export const PublicWebsite = z.object({
   domain: z.string().meta({ description: 'The registered domain, as A-label' }),
   displayDomain: z.string().meta({ description: 'The same, decoded for people' }),
   verified: z.boolean(),
+  iconUrl: z.string().nullable(),
 });
 
 /** A site as its owner sees it. */
@@ -37,3 +48,6 @@ export const RegisterAnswer = z.object({
 
 /** The answer to a proof request for a domain that is not one's own yet. */
 export const Claim = z.object({ domain: z.string(), proof: Website.shape.proof });
+
+/** Where to PUT an icon's bytes, once, with its content type; the path without the query then is its iconUrl. */
+export const UploadAnswer = z.object({ uploadURL: z.string() });

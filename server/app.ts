@@ -36,6 +36,7 @@ export function createApp(parts: AppParts): RequestListener {
   const methods = new Map<string, string[]>();
   for (const served of parts.served) {
     const route: Route = routes[served.name];
+    if (route.development && !parts.local) continue;
     const listener = parts.listenerOf(served);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     methods.set(path, [...(methods.get(path) ?? []), route.method]);

@@ -81,7 +81,8 @@ export async function createService(parts: { config: Config; database: Database;
       trustProxy: config.trustProxy,
       origins: new Set([config.publicUrl]),
       answerError,
-      accountOf: createIdentity(sessions),
+      identityOf: createIdentity(sessions),
+      isAdmin: async () => false,
     }),
     openLink: linkListener({
       signin,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hintCookies } from '../contract/account.ts';
+import { hintCookies } from '../contract/remembered.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';

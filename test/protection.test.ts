@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hintCookies } from '../contract/account.ts';
+import { hintCookies } from '../contract/remembered.ts';
 import { routes } from '../contract/routes.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, registerSite, signInDeveloper } from './sign-ins.ts';

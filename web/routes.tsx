@@ -1,5 +1,6 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { DeveloperShell } from './chrome/developer-shell.tsx';
 import { PublicShell } from './chrome/public-shell.tsx';
 import { SignedInOnly } from './chrome/signed-in-only.tsx';
@@ -14,6 +15,15 @@ const page = <Name extends string, Props = object>(load: () => Promise<Record<Na
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
+const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
+const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
+const AnalyticsPage = page(() => import('./features/waitlist/analytics-page.tsx'), 'AnalyticsPage');
+const BugsPage = page(() => import('./features/waitlist/bugs-page.tsx'), 'BugsPage');
+const SettingsPage = page(() => import('./features/settings/settings-page.tsx'), 'SettingsPage');
+const ProfilePage = page(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
+const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
+const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
+const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
 const GuidePage = page(() => import('./features/guide/guide-page.tsx'), 'GuidePage');
 const RegisterPage = page(() => import('./features/registration/register-page.tsx'), 'RegisterPage');
 const RegisteredPage = page(() => import('./features/registration/registered-page.tsx'), 'RegisteredPage');
@@ -41,15 +51,16 @@ export function Routes() {
           </Loaded>
         </DeveloperShell>
       </Route>
-      <Route path={paths.websites}>
-        <DeveloperShell>
-          <SignedInOnly>
-            <Loaded>
-              <WebsitesPage />
-            </Loaded>
-          </SignedInOnly>
-        </DeveloperShell>
-      </Route>
+      <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
+      <DeveloperRoute path={paths.profile} page={<ProfilePage />} />
+      <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
+      <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
+      <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
+      <DashboardRoute path={paths.bugs} page={<BugsPage />} />
+      <DashboardRoute path={paths.settings} page={<SettingsPage />} />
+      <PublicRoute path={paths.status} page={<StatusPage />} />
+      <PublicRoute path={paths.admin} page={<AdminPage />} />
+      <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />
       <PublicRoute path={paths.guide} page={<GuidePage />} />
       <PublicRoute path={paths.register} page={<RegisterPage />} />
       <PublicRoute path={paths.registered} page={<RegisteredPage />} />
@@ -66,6 +77,32 @@ function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
       <PublicShell>
         <Loaded>{page}</Loaded>
       </PublicShell>
+    </Route>
+  );
+}
+
+/** A page of the portal, for those who are signed in. */
+function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
+  return (
+    <Route path={path}>
+      <DeveloperShell>
+        <SignedInOnly>
+          <Loaded>{page}</Loaded>
+        </SignedInOnly>
+      </DeveloperShell>
+    </Route>
+  );
+}
+
+/** A tab of the dashboard, for those who are signed in. */
+function DashboardRoute({ path, page }: { path: string; page: ReactNode }) {
+  return (
+    <Route path={path}>
+      <DashboardShell>
+        <SignedInOnly>
+          <Loaded>{page}</Loaded>
+        </SignedInOnly>
+      </DashboardShell>
     </Route>
   );
 }

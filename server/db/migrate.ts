@@ -1,9 +1,13 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
 import { up as signIn } from './migrations/0001-sign-in.ts';
+import { up as portal } from './migrations/0002-portal.ts';
 
 /** Append-only: a migration that has shipped is never changed. */
-const migrations = [{ name: '0001-sign-in', sql: signIn }];
+const migrations = [
+  { name: '0001-sign-in', sql: signIn },
+  { name: '0002-portal', sql: portal },
+];
 
 // Any number will do, as long as every instance takes the same one.
 const MIGRATION_LOCK = 4_127_001;

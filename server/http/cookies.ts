@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse, serialize } from 'cookie';
-import type { hintCookies } from '../../contract/account.ts';
+import type { hintCookies } from '../../contract/remembered.ts';
 import { HINT_COOKIE_SECONDS } from '../../contract/rules.ts';
 
 /** The server's own cookies and their lives in seconds. */
-const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400 } as const;
+const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600 } as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
@@ -21,18 +21,18 @@ export type Cookies = {
 /** @param secure the service is on https: every server cookie is `__Host-` and Secure (RFC 6265bis §4.1.3.2) */
 export function cookiesOf(request: IncomingMessage, response: ServerResponse, secure: boolean): Cookies {
   let sent: Record<string, string | undefined> | undefined;
-  const append = (name: string, value: string | null, seconds: number, httpOnly: boolean) =>
+  const append = (name: string, value: string | null, seconds: number, { httpOnly = true, sameSite = 'lax' as 'lax' | 'strict' } = {}) =>
     response.appendHeader(
       'Set-Cookie',
-      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite: 'lax', secure }),
+      serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite, secure }),
     );
   return {
     get: (name) => {
       sent ??= parse(request.headers.cookie ?? '');
       return sent[nameOf(name)];
     },
-    set: (name, value) => void append(nameOf(name), value, SECONDS[name], true),
-    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, false),
+    set: (name, value) => void append(nameOf(name), value, SECONDS[name], { sameSite: name === 'admin' ? 'strict' : 'lax' }),
+    setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, { httpOnly: false }),
   };
 
   function nameOf(name: CookieName | HintName): string {

@@ -2,14 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { isRandomSecret } from '../signin/secrets.ts';
 import type { Sessions } from '../signin/sessions.ts';
 import type { Cookies } from './cookies.ts';
-import type { Account } from './serve.ts';
+import type { Identity } from './serve.ts';
 
 /** Finds out who makes a request: by its bearer token (RFC 6750), else by its `sid` cookie. */
 export function createIdentity(sessions: Pick<Sessions, 'accountOf'>) {
-  return async (request: IncomingMessage, cookies: Cookies): Promise<Account | null> => {
+  return async (request: IncomingMessage, cookies: Cookies): Promise<Identity | null> => {
     const { authorization } = request.headers;
     const secret = authorization === undefined ? cookies.get('sid') : bearerOf(authorization);
-    return isRandomSecret(secret) ? sessions.accountOf(secret) : null;
+    const account = isRandomSecret(secret) ? await sessions.accountOf(secret) : null;
+    return account && { ...account, by: 'session' };
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { errors } from '../../contract/errors.ts';
-import { type Route, routes } from '../../contract/routes.ts';
+import { type Access, type Route, routes } from '../../contract/routes.ts';
 
 const ErrorAnswer = z
   .object({
@@ -17,6 +17,7 @@ const ErrorAnswer = z
 export function openApiDocument(publicUrl: string, version: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const [name, route] of Object.entries(routes as Record<string, Route>)) {
+    if (route.development) continue;
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(name, route) };
   }
   return createDocument({
@@ -29,9 +30,22 @@ export function openApiDocument(publicUrl: string, version: string): object {
     },
     servers: [{ url: publicUrl }],
     paths,
-    components: { securitySchemes: { session: { type: 'http', scheme: 'bearer' }, cookie: { type: 'apiKey', in: 'cookie', name: 'sid' } } },
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or the access_token of a sign-in' },
+        cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
+        admin: { type: 'apiKey', in: 'cookie', name: 'admin' },
+      },
+    },
   });
 }
+
+const securityOf: Partial<Record<Access, Record<string, string[]>[]>> = {
+  identity: [{ bearer: [] }, { cookie: [] }],
+  account: [{ bearer: [] }, { cookie: [] }],
+  person: [{ bearer: [] }, { cookie: [] }],
+  admin: [{ admin: [] }],
+};
 
 function operationOf(operationId: string, route: Route) {
   const input = route.input as z.ZodObject;
@@ -43,7 +57,7 @@ function operationOf(operationId: string, route: Route) {
   return {
     operationId,
     summary: route.summary,
-    ...(route.access === 'account' && { security: [{ session: [] }, { cookie: [] }] }),
+    ...(securityOf[route.access] && { security: securityOf[route.access] }),
     requestParams: { ...(pathKeys.length > 0 && { path: input.pick(inPath) }), ...(inQuery && hasMore && { query: rest }) },
     ...(!inQuery &&
       hasMore && {

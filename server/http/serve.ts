@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
-import { type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
+import { type Access, type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
 import { clientAddressOf } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import type { AnswerError } from './errors.ts';
@@ -10,14 +10,20 @@ import { queryOf, readBody } from './reading.ts';
 
 export type Account = { id: string; email: string; name: string | null };
 
+/** Somebody signed in, and by what: `test_key` reads and changes nothing, `application` only learns who it is. */
+export type Identity = Account & { by: 'session' | 'live_key' | 'test_key' | 'application' };
+
+/** Access that needs somebody signed in. */
+type SignedInAccess = 'identity' | 'account' | 'person';
+
 /** Who makes a call, and what it came with beside its input. */
 export type Caller<Name extends RouteName = RouteName> = {
   /** For the limits; see clientAddressOf. */
   clientAddress: string;
   cookies: Cookies;
   header(name: string): string | undefined;
-  /** On routes of access `account`, who is signed in. */
-  account: Routes[Name]['access'] extends 'account' ? Account : null;
+  /** Who is signed in, where the route's access asks for it. */
+  account: Routes[Name]['access'] extends SignedInAccess ? Account : null;
 };
 
 /** A route of the contract with the function that answers it. */
@@ -52,7 +58,9 @@ export type ServeSettings = {
   origins: ReadonlySet<string>;
   answerError: AnswerError;
   /** @returns who is signed in, by the request's `sid` cookie or bearer token */
-  accountOf(request: IncomingMessage, cookies: Cookies): Promise<Account | null>;
+  identityOf(request: IncomingMessage, cookies: Cookies): Promise<Identity | null>;
+  /** Whether the request's `admin` cookie holds an open admin session; counts as use of it. */
+  isAdmin(cookies: Cookies): Promise<boolean>;
 };
 
 /**
@@ -72,8 +80,8 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
           route.method === 'GET' || route.method === 'DELETE' ? queryOf(request) : await readBody(request, route.oauth === true);
         const input = parse(route.input, pathParams ? { ...given, ...pathParams } : given);
         const cookies = cookiesOf(request, response, settings.secure);
-        const account = route.access === 'account' ? await settings.accountOf(request, cookies) : null;
-        if (route.access === 'account' && !account) throw new Fault('sign_in_needed');
+        if (route.access === 'admin' && !(await settings.isAdmin(cookies))) throw new Fault('admin_needed');
+        const account = needsAccount(route.access) ? permitted(route, await settings.identityOf(request, cookies)) : null;
         const caller = {
           clientAddress: clientAddressOf(request, settings.trustProxy),
           cookies,
@@ -88,6 +96,16 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
       }
     };
   };
+}
+
+const needsAccount = (access: Access): access is SignedInAccess => access === 'identity' || access === 'account' || access === 'person';
+
+/** @throws Fault sign_in_needed, person_needed, test_key */
+function permitted(route: Route, identity: Identity | null): Account {
+  if (!identity || (identity.by === 'application' && route.access !== 'identity')) throw new Fault('sign_in_needed');
+  if (identity.by === 'test_key' && route.method !== 'GET') throw new Fault('test_key');
+  if (identity.by !== 'session' && route.access === 'person') throw new Fault('person_needed');
+  return identity;
 }
 
 /** Pages elsewhere may ask about a token of theirs, without cookies. */

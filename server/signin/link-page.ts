@@ -23,7 +23,8 @@ export async function describeLink(
   if (!found) return INVALID;
   const { language } = found;
   const host = found.forwardUrl && new URL(found.forwardUrl).hostname;
-  const target: LinkPage['target'] = found.domain && host ? { kind: 'site', host, displayHost: displayDomainOf(host) } : { kind: 'portal' };
+  const target: LinkPage['target'] =
+    found.domain && host ? { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: null } : { kind: 'portal' };
   if (found.status !== 'open') {
     const query = new URLSearchParams({ ...(found.domain && found.forwardUrl && { forward_url: found.forwardUrl }), language });
     return { language, target, link: { state: found.status, again: `/auth?${query}` } };

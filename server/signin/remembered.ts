@@ -1,4 +1,4 @@
-import { hintCookies, type RememberedAccount } from '../../contract/account.ts';
+import { hintCookies, type RememberedAccount } from '../../contract/remembered.ts';
 import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
 import type { Cookies } from '../http/cookies.ts';
 

@@ -120,7 +120,7 @@ export function pageTarget(
     if (target.kind === 'portal') return { kind: 'portal' };
     const hosts = { host: target.host, displayHost: display(target.host) };
     if (!(await isRegistered(target.domain))) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
-    return { kind: 'site', ...hosts };
+    return { kind: 'site', ...hosts, iconUrl: null };
   };
 }
 

@@ -43,6 +43,7 @@ export function createWebsites(parts: {
     domain: site.domain,
     displayDomain: displayDomainOf(site.domain),
     verified: site.provenAt !== null,
+    iconUrl: null,
     createdAt: site.createdAt.toISOString(),
     proof: proofFor(config.secretKey, site.email, site.domain),
   });
@@ -65,11 +66,11 @@ export function createWebsites(parts: {
     /** The registered site of a host or of one of its subdomains. @throws Fault website_not_found */
     async find(host: string): Promise<Output<'findWebsite'>> {
       const domain = registrableOf(host.trim().toLowerCase());
-      if (domain === LOCALHOST && config.mode === 'local') return { domain, displayDomain: domain, verified: false };
+      if (domain === LOCALHOST && config.mode === 'local') return { domain, displayDomain: domain, verified: false, iconUrl: null };
       const site = domain && domain !== LOCALHOST ? await store.byDomain(domain) : null;
       if (!site)
         throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
-      return { domain: site.domain, displayDomain: displayDomainOf(site.domain), verified: site.provenAt !== null };
+      return { domain: site.domain, displayDomain: displayDomainOf(site.domain), verified: site.provenAt !== null, iconUrl: null };
     },
 
     async list(account: Account): Promise<Output<'listWebsites'>> {

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { hintCookies } from '../../contract/account.ts';
 import { ApiError } from '../../contract/client.ts';
+import { hintCookies } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
 import { call } from './call.ts';
 import { readCookie } from './cookies.ts';

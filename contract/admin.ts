@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+export const AdminPassword = z.object({ password: z.string().max(512) });
+export const AdminSession = z.object({
+  unlocked: z.boolean(),
+  enabled: z.boolean().meta({ description: 'False: the operator has set no ADMIN_PASSWORD' }),
+  development: z.boolean().meta({ description: 'Local mode, where /admin exists' }),
+});
+export const EnableAdminSession = z.object({ enable: z.literal(true) });
+
+/** Newest first; `before` is the id of the last entry that was shown. */
+export const PageQuery = z.object({ before: z.string().max(64).optional() });
+export const MailParams = z.object({ id: z.uuid() });
+
+export const AdminWebsites = z.array(
+  z.object({
+    id: z.string(),
+    domain: z.string(),
+    email: z.string().nullable(),
+    claimed: z.boolean(),
+    verified: z.boolean(),
+    createdAt: z.string(),
+  }),
+);
+export const AdminUsers = z.array(
+  z.object({ id: z.string(), email: z.string(), name: z.string().nullable(), websites: z.number(), createdAt: z.string() }),
+);
+/** Mails that are owed. */
+export const AdminMails = z.array(
+  z.object({
+    id: z.string(),
+    kind: z.string(),
+    recipient: z.string(),
+    tries: z.number(),
+    createdAt: z.string(),
+    dueAt: z.string(),
+    expiresAt: z.string(),
+  }),
+);
+export const AdminAuditLog = z.array(
+  z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), domain: z.string().nullable(), createdAt: z.string() }),
+);

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+
+const name = z.string({ error: 'Name is required' }).trim().min(1, 'Name is required').max(80, 'At most 80 characters');
+
+/** Redirect URIs of an application: https, or http to this machine (RFC 8252 §7.3); compared exactly, save a loopback's port. */
+const redirectUris = z
+  .array(z.string().trim().min(1).max(1024))
+  .min(1, 'Give at least one redirect URI')
+  .max(10, 'At most ten redirect URIs')
+  .superRefine((uris, context) => {
+    for (const uri of uris) {
+      const fault = redirectUriFault(uri);
+      if (fault) context.addIssue({ code: 'custom', message: `${uri}: ${fault}` });
+    }
+  });
+
+/** An OAuth client of a developer: a public one (RFC 6749 §2.1), which PKCE binds to its sign-ins. */
+export const Client = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  clientId: z.string(),
+  redirectUris: z.array(z.string()),
+  isActive: z.boolean(),
+  createdAt: z.string(),
+});
+export const ClientList = z.array(Client);
+export const ClientInput = z.object({ name, redirectUris });
+export const ClientParams = z.object({ id: z.uuid() });
+export const ClientUpdate = ClientParams.extend({ name, redirectUris, isActive: z.boolean() });
+/** What happened at an application, newest first. */
+export const ClientLogs = z.array(z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), createdAt: z.string() }));
+
+/** `live` may do what its owner may, save what only a person may; `test` may read, and changes nothing. */
+export const ENVIRONMENTS = ['live', 'test'] as const;
+/** How long a rotated key goes on working, in hours. */
+export const GRACE_HOURS = [0, 1, 24, 168] as const;
+
+export const ApiKey = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  environment: z.enum(ENVIRONMENTS),
+  isActive: z.boolean(),
+  keyId: z.string().meta({ description: 'The beginning of the key, by which people tell keys apart' }),
+  createdAt: z.string(),
+  lastUsed: z.string().nullable(),
+  expiresAt: z.string().nullable().meta({ description: 'When a rotated key ends' }),
+});
+export const ApiKeyList = z.array(ApiKey);
+export const ApiKeyInput = z.object({ name, environment: z.enum(ENVIRONMENTS) });
+export const ApiKeyParams = z.object({ id: z.uuid() });
+/** `key` is shown this once; the service keeps its SHA-256. */
+export const NewApiKey = ApiKey.extend({ key: z.string() });
+export const RotateRequest = ApiKeyParams.extend({
+  graceHours: z.union(GRACE_HOURS.map((hours) => z.literal(hours))).default(24),
+});
+/** 30 UTC days, zero-filled, oldest first. */
+export const ApiKeyUsage = z.object({
+  total: z.number(),
+  days: z.array(z.object({ date: z.string(), calls: z.number(), refused: z.number() })),
+});
+
+/** @returns what is wrong with a redirect URI, or null */
+export function redirectUriFault(uri: string): string | null {
+  if (!URL.canParse(uri) || /[\s\\\p{Cc}]/u.test(uri)) return 'not an absolute URL';
+  const { protocol, hostname, username, password, hash } = new URL(uri);
+  if (hash || uri.includes('#')) return 'must have no fragment';
+  if (username || password) return 'must have no user info';
+  if (protocol === 'https:') return null;
+  if (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)) return null;
+  return 'must be https, or http to localhost, 127.0.0.1 or [::1]';
+}

@@ -1,0 +1,121 @@
+/** What the portal, its dashboard, the status page and the admin pages keep. */
+export const up = `
+alter table users
+  add column organisation text not null default '',
+  -- How the mails of the account's sites look; empty: as the service's own.
+  add column brand_name text not null default '',
+  add column brand_logo_url text not null default '';
+
+-- The bytes lie on disk or in a bucket, under the id. Null: asked for, not sent yet.
+create table uploads (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  stored_at timestamptz
+);
+alter table websites add column icon uuid references uploads on delete set null;
+create index websites_icon on websites (icon) where icon is not null;
+
+-- OAuth clients: public ones, bound by PKCE.
+create table applications (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  name text not null,
+  client_id text not null unique,
+  redirect_uris text[] not null,
+  is_active boolean not null default true,
+  created_at timestamptz not null default now()
+);
+create index applications_user on applications (user_id);
+
+create table api_keys (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  name text not null,
+  environment text not null check (environment in ('live', 'test')),
+  -- The beginning of the key, for people; the key itself is held as SHA-256 alone.
+  key_id text not null,
+  hash bytea not null unique,
+  created_at timestamptz not null default now(),
+  used_at timestamptz,
+  -- Set when the key was rotated.
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+create index api_keys_user on api_keys (user_id);
+create table api_key_days (
+  api_key uuid not null references api_keys on delete cascade,
+  day date not null,
+  calls bigint not null default 0,
+  refused bigint not null default 0,
+  primary key (api_key, day)
+);
+
+-- label: the browser or program, such as 'Firefox on Linux'. client_id: set for an application's token, which identifies and opens nothing.
+alter table sessions add column label text, add column client_id text;
+alter table remembered_keys add column label text;
+
+create table waitlist (
+  service text not null check (service in ('analytics', 'bugs')),
+  email text not null,
+  created_at timestamptz not null default now(),
+  primary key (service, email)
+);
+
+create table admin_sessions (
+  hash bytea primary key,
+  seen_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+
+-- seconds: on signed_in, from the request to the opening.
+alter table audit_log add column client_id text, add column seconds smallint;
+-- What accounts do themselves; the rows of sign-ins stay out of these indexes, so that they cost a sign-in nothing.
+drop index audit_log_account;
+create index audit_log_account on audit_log (email, id)
+  where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified');
+create index audit_log_application on audit_log (client_id, id) where client_id is not null;
+
+-- Sums of the audit log, kept by the job roll-up; day is a UTC day. opened: by link or code; again: remembered accounts.
+create table daily_logins (
+  day date primary key,
+  logins bigint not null
+);
+create table daily_sites (
+  domain text not null,
+  day date not null,
+  sent bigint not null default 0,
+  opened bigint not null default 0,
+  again bigint not null default 0,
+  completed bigint not null default 0,
+  primary key (domain, day)
+);
+create table daily_applications (
+  client_id text not null,
+  day date not null,
+  logins bigint not null default 0,
+  primary key (client_id, day)
+);
+create table daily_site_seconds (
+  domain text not null,
+  day date not null,
+  seconds smallint not null,
+  sign_ins bigint not null,
+  primary key (domain, day, seconds)
+);
+-- How far the audit log is summed up.
+create table roll_up (
+  only_row boolean primary key default true check (only_row),
+  last_audit_id bigint not null default 0
+);
+insert into roll_up default values;
+
+-- One row a minute; failed names the components that did not answer in time.
+create table probes (
+  minute timestamptz primary key,
+  database_ms real,
+  response_ms real,
+  failed text[] not null default '{}'
+);
+`;

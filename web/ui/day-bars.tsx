@@ -1,0 +1,37 @@
+import { lazy, Suspense } from 'react';
+import type { Day } from './day-bars-chart.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+// recharts is heavy, and most pages have no chart.
+const Bars = lazy(async () => ({ default: (await import('./day-bars-chart.tsx')).DayBarsChart }));
+
+/** A bar for each day, oldest first, and the same figures as a table for screen readers. @param unit what is counted, such as `logins` */
+export function DayBars({ title, unit, days }: { title: string; unit: string; days: Day[] }) {
+  return (
+    <figure>
+      <figcaption className="mb-4 text-sm font-medium">{title}</figcaption>
+      <div aria-hidden="true" className="h-56">
+        <Suspense fallback={<Skeleton className="h-full w-full" />}>
+          <Bars unit={unit} days={days} />
+        </Suspense>
+      </div>
+      <table className="sr-only">
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Date</th>
+            <th scope="col">{unit}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map(({ date, count }) => (
+            <tr key={date}>
+              <th scope="row">{date}</th>
+              <td>{count}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
