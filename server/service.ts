@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { accountRoutes } from './account/routes.ts';
@@ -13,6 +14,7 @@ import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
 import { loadWebApp } from './http/pages.ts';
 import { dataHeaders } from './http/protection.ts';
+import { requestSelf } from './http/self-request.ts';
 import { createListener } from './http/serve.ts';
 import { languageRoutes } from './languages/routes.ts';
 import type { Log } from './log.ts';
@@ -28,6 +30,10 @@ import { createSecrets } from './signin/secrets.ts';
 import { createSessions } from './signin/sessions.ts';
 import { createSignIn } from './signin/signin.ts';
 import { createSignInStore } from './signin/store.ts';
+import { createProbes } from './status/probes.ts';
+import { statusRoutes } from './status/routes.ts';
+import { createStatus } from './status/status.ts';
+import { createStatusStore } from './status/store.ts';
 import { displayDomainOf } from './websites/domains.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
@@ -47,8 +53,15 @@ export type Service = {
 /**
  * Puts the parts together: every dependency between features is visible here.
  * @param parts.routers mounted before the pages: health and metrics
+ * @param parts.ownAddress where the service listens; null while it stops
  */
-export async function createService(parts: { config: Config; database: Database; log: Log; routers?: Router[] }): Promise<Service> {
+export async function createService(parts: {
+  config: Config;
+  database: Database;
+  log: Log;
+  routers?: Router[];
+  ownAddress(): AddressInfo | null;
+}): Promise<Service> {
   const { config, database, log } = parts;
   const local = config.mode === 'local';
   const limitFactor = local ? 100 : 1;
@@ -70,12 +83,32 @@ export async function createService(parts: { config: Config; database: Database;
   const limits = createLimits(database.core, limitFactor);
   const websites = createWebsites({ config, database, outbox, limits, inviteOwner: signin.inviteOwner });
 
+  const statusStore = createStatusStore(database.core);
+  const probes = createProbes({
+    log,
+    ping: statusStore.ping,
+    mailsGoOut: outbox.goesOut,
+    requestSelf: async (milliseconds) => {
+      const address = parts.ownAddress();
+      if (address) await requestSelf(address, milliseconds);
+    },
+    keep: statusStore.keep,
+    isStopping: () => parts.ownAddress() === null,
+  });
+  const status = createStatus({ probes, history: statusStore.history });
+
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config.secure);
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,
-    served: [...signInRoutes(signin, sessions, limits), ...websiteRoutes(websites), ...accountRoutes(), ...languageRoutes()],
+    served: [
+      ...signInRoutes(signin, sessions, limits),
+      ...websiteRoutes(websites),
+      ...accountRoutes(),
+      ...languageRoutes(),
+      ...statusRoutes(status),
+    ],
     listenerOf: createListener({
       secure: config.secure,
       trustProxy: config.trustProxy,
@@ -105,10 +138,14 @@ export async function createService(parts: { config: Config; database: Database;
     start: async () => {
       if (local) await accounts.admitLocalhost(uuid());
       outbox.start();
+      probes.start();
       // Loaded right after the start, so that no request waits for the import.
       setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
     },
-    stop: () => outbox.stop(),
+    stop: () => {
+      probes.stop();
+      return outbox.stop();
+    },
     releaseUnclaimed: websites.releaseUnclaimed,
     outboxDepth: outbox.depth,
   };

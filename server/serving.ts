@@ -1,5 +1,5 @@
 import http from 'node:http';
-import net from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './db/database.ts';
@@ -38,7 +38,13 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
     { name: 'service', ok: !stopping, detail: 'stopping' },
   ];
   const health = healthRouter({ config, database, checks, outboxDepth: () => service.outboxDepth() });
-  const service: Service = await createService({ config, database, log, routers: [health] });
+  const service: Service = await createService({
+    config,
+    database,
+    log,
+    routers: [health],
+    ownAddress: () => (stopping ? null : (server.address() as AddressInfo | null)),
+  });
   const streams = new Set<http.ServerResponse>();
 
   const server = http.createServer(

@@ -6,6 +6,7 @@ import {
   removeEndedLimits,
   removeEndedSessions,
   removeExpiredTokens,
+  removeOldProbes,
   removeOldRecipients,
 } from './store.ts';
 
@@ -17,9 +18,9 @@ export function cleanUpSignIns(over: AbortSignal): Task {
   return (_, { query }) => removeAll(query, [removeEndedAttempts(), removeExpiredTokens, removeEndedLimits], over);
 }
 
-/** Removes what browsers and sites leave behind: few rows, for which no index is kept. @param over ends it between two batches */
+/** Removes what browsers, sites and the service's own probes leave behind: few rows, for which no index is kept. @param over ends it between two batches */
 export function cleanUpAccounts(over: AbortSignal): Task {
-  return (_, { query }) => removeAll(query, [removeEndedSessions, removeEndedKeys, removeOldRecipients], over);
+  return (_, { query }) => removeAll(query, [removeEndedSessions, removeEndedKeys, removeOldRecipients, removeOldProbes], over);
 }
 
 async function removeAll(query: Parameters<RemoveBatch>[0], kinds: RemoveBatch[], over: AbortSignal): Promise<void> {

@@ -76,6 +76,9 @@ export const removeEndedKeys = batches('remembered_keys', 'selector', "(expires_
 /** Whom unclaimed sites sent mails to, once the day that counts is over everywhere. */
 export const removeOldRecipients = batches('website_recipients', 'website_id, day, mailbox', 'day < current_date - 2');
 
+/** Probes of the service, after 90 days. */
+export const removeOldProbes = batches('probes', 'minute', "minute < now() - interval '90 days'", 'minute');
+
 function batches(table: string, key: string, condition: string, order?: string): RemoveBatch {
   // The condition stands twice: a row that was renewed between choice and removal stays.
   const statement = `

@@ -19,6 +19,8 @@ export type Mailer = {
    * @param startBy when sending must have begun, on the clock of performance.now(); later it is `not_tried`
    */
   send(mail: Mail, secrets: Secrets | null, startBy: number): Promise<Outcome>;
+  /** Whether the mail server greets, on a connection of its own. Never rejects. */
+  reaches(): Promise<boolean>;
   /** Mails that wait for a connection. */
   waiting(): number;
   /** Finishes what is being sent, and closes the connections. */
@@ -72,6 +74,7 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
       }
       return pool.send({ recipient: mail.recipient, raw: () => sign(Buffer.from(text, 'latin1')) }, startBy);
     },
+    reaches: async () => smtpUrl === null || greets(smtpUrl, sender),
     waiting: () => pool.waiting(),
     close: () => pool.close(),
   };
@@ -92,20 +95,7 @@ function folderPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> 
 }
 
 function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
-  const { auth, ...server } = parseConnectionUrl(smtpUrl);
-  const ehloName = new URL(sender.publicUrl).hostname;
-  const options = {
-    // Without a name of its own a host greets as an address literal (RFC 5321 §4.1.1.1); nodemailer does that.
-    name: /\.[a-z]/.test(ehloName) ? ehloName : undefined,
-    ...server,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    dnsTimeout: TIMEOUT_MS,
-    // The pool itself ends connections that are idle or hang; this only bounds what it would not see.
-    socketTimeout: 6 * TIMEOUT_MS,
-    socketCloseTimeout: 1_000,
-  };
-
+  const { auth, ...options } = connectionOptions(smtpUrl, sender);
   return createPool<Message>(({ ready, ended }) => {
     const smtp = new SMTPConnection(options);
     let reason = 'The mail server closed the connection';
@@ -126,6 +116,38 @@ function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
       });
     });
     return connectionOf(smtp, sender.address);
+  });
+}
+
+function connectionOptions(smtpUrl: string, { publicUrl }: Sender) {
+  const ehloName = new URL(publicUrl).hostname;
+  return {
+    // Without a name of its own a host greets as an address literal (RFC 5321 §4.1.1.1); nodemailer does that.
+    name: /\.[a-z]/.test(ehloName) ? ehloName : undefined,
+    ...parseConnectionUrl(smtpUrl),
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    // The pool itself ends connections that are idle or hang; this only bounds what it would not see.
+    socketTimeout: 6 * TIMEOUT_MS,
+    socketCloseTimeout: 1_000,
+  };
+}
+
+/** Opens a connection as far as the mail server's answer to EHLO (RFC 5321 §4.1.1.1), and says goodbye. */
+function greets(smtpUrl: string, sender: Sender): Promise<boolean> {
+  const { auth: _, ...options } = connectionOptions(smtpUrl, sender);
+  return new Promise((resolve) => {
+    const smtp = new SMTPConnection(options);
+    const end = (good: boolean) => {
+      resolve(good);
+      if (!good) return smtp.close();
+      smtp.quit();
+      setTimeout(() => smtp.close(), 1_000).unref();
+    };
+    smtp.on('error', () => end(false));
+    smtp.once('end', () => resolve(false));
+    smtp.connect((error) => end(!error));
   });
 }
 

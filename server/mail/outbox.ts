@@ -18,6 +18,8 @@ export type Outbox = {
   stop(): Promise<void>;
   /** Mails owed, by all instances. */
   depth(): Promise<number>;
+  /** Whether mails go out: the mail server answers, and none waits untried for a minute. Without the database the former decides. */
+  goesOut(): Promise<boolean>;
 };
 
 /**
@@ -186,5 +188,9 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
       await Promise.race([finish().finally(() => inTime.abort()), sleep(STOP_MS, undefined, inTime).catch(() => {})]);
     },
     depth: () => store.depth(),
+    async goesOut() {
+      const [reached, overdue] = await Promise.all([mailer.reaches(), store.overdue().catch(() => false)]);
+      return reached && !overdue;
+    },
   };
 }

@@ -21,6 +21,8 @@ export type OutboxStore = {
   /** By some seconds, without counting a try. */
   postpone(mail: { id: string; seconds: number }): Promise<void>;
   depth(): Promise<number>;
+  /** Whether a mail that has not expired waits for its first try for longer than a minute. */
+  overdue(): Promise<boolean>;
 };
 
 const CLAIM = `
@@ -48,6 +50,9 @@ where id = any($1::uuid[])`;
 const POSTPONE = `
 update outbox o set due_at = now() + make_interval(secs => g.seconds)
 from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
+
+const OVERDUE = `
+select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()) as overdue`;
 
 export function createOutboxStore(core: pg.Pool): OutboxStore {
   const remove = batched<string, void>(
@@ -77,6 +82,10 @@ export function createOutboxStore(core: pg.Pool): OutboxStore {
     async depth() {
       const { rows } = await core.query<{ count: string }>({ name: 'outbox-depth', text: 'select count(*) from outbox' });
       return Number(rows[0].count);
+    },
+    async overdue() {
+      const { rows } = await core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE });
+      return rows[0].overdue;
     },
   };
 }
