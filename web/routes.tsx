@@ -1,13 +1,13 @@
-import { type ComponentType, lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { DeveloperShell } from './chrome/developer-shell.tsx';
+import { PageBoundary } from './chrome/page-boundary.tsx';
 import { PublicShell } from './chrome/public-shell.tsx';
 import { SignedInOnly } from './chrome/signed-in-only.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
 import { NotFoundPage } from './features/not-found/not-found-page.tsx';
 import { paths } from './paths.ts';
-import { Loading } from './ui/loading.tsx';
 
 const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
@@ -42,13 +42,13 @@ export function Routes() {
       <PublicRoute path={paths.landing} page={<LandingPage />} />
       <Route path={paths.developer}>
         <DeveloperShell>
-          <Loaded>
+          <PageBoundary>
             <TokenLogin>
               <SignedInOnly>
                 <DeveloperPage />
               </SignedInOnly>
             </TokenLogin>
-          </Loaded>
+          </PageBoundary>
         </DeveloperShell>
       </Route>
       <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
@@ -75,7 +75,7 @@ function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
   return (
     <Route path={path}>
       <PublicShell>
-        <Loaded>{page}</Loaded>
+        <PageBoundary key={path}>{page}</PageBoundary>
       </PublicShell>
     </Route>
   );
@@ -87,7 +87,7 @@ function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
     <Route path={path}>
       <DeveloperShell>
         <SignedInOnly>
-          <Loaded>{page}</Loaded>
+          <PageBoundary key={path}>{page}</PageBoundary>
         </SignedInOnly>
       </DeveloperShell>
     </Route>
@@ -100,11 +100,9 @@ function DashboardRoute({ path, page }: { path: string; page: ReactNode }) {
     <Route path={path}>
       <DashboardShell>
         <SignedInOnly>
-          <Loaded>{page}</Loaded>
+          <PageBoundary key={path}>{page}</PageBoundary>
         </SignedInOnly>
       </DashboardShell>
     </Route>
   );
 }
-
-const Loaded = ({ children }: { children: ReactNode }) => <Suspense fallback={<Loading />}>{children}</Suspense>;

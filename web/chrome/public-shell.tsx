@@ -1,20 +1,24 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { useUser } from '../lib/session.ts';
+import { useAccountHint, useUser } from '../lib/session.ts';
 import { paths } from '../paths.ts';
-import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { Bar } from './bar.tsx';
+import { PaletteButton, ThemeButton } from './bar-tools.tsx';
 import { Footer } from './footer.tsx';
+import { CONTENT, SkipLink } from './skip-link.tsx';
 
 const link = 'flex min-h-11 items-center rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
 
 /** Bar and footer around a page that everybody may see. */
 export function PublicShell({ children }: { children: ReactNode }) {
-  const { data: user } = useUser();
+  const { data: user, isPending } = useUser();
+  const hint = useAccountHint();
   return (
     <>
+      <SkipLink />
       <Bar as={Link}>
-        {user ? (
+        <PaletteButton wide />
+        {user || (isPending && hint) ? (
           <Link href={paths.developer} className={link}>
             Developer Home
           </Link>
@@ -24,10 +28,12 @@ export function PublicShell({ children }: { children: ReactNode }) {
             Sign in
           </a>
         )}
-        <ThemeSwitch />
+        <ThemeButton />
       </Bar>
-      <main className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">{children}</main>
-      <Footer as={Link} />
+      <main id={CONTENT} tabIndex={-1} className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">
+        {children}
+      </main>
+      <Footer as={Link} status />
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
 import { hintCookies } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
@@ -19,6 +20,9 @@ const MINUTE = 60_000;
 export function useUser() {
   return useQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE, gcTime: 10 * MINUTE });
 }
+
+/** Whose account this browser last used, before the service has said who is signed in: for the eye alone. */
+export const useAccountHint = () => useState(() => readCookie(hintCookies.account))[0];
 
 /** Ends the session here and, when it can be reached, on the service. */
 export function useLogout(onDone: () => void) {

@@ -90,6 +90,12 @@ export const UserIcon = (props: Props) => (
     <path d="M2.75 13.5c.7-2.3 2.7-3.6 5.25-3.6s4.55 1.3 5.25 3.6" />
   </Icon>
 );
+export const SearchIcon = (props: Props) => (
+  <Icon {...props}>
+    <circle cx="7" cy="7" r="4.25" />
+    <path d="m10.2 10.2 3.3 3.3" />
+  </Icon>
+);
 export const MenuIcon = (props: Props) => (
   <Icon {...props}>
     <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />

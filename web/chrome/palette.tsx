@@ -1,0 +1,102 @@
+import { Command } from 'cmdk';
+import { useRef } from 'react';
+import { useLocation } from 'wouter';
+import { copyText } from '../lib/clipboard.ts';
+import { useLogout, useUser } from '../lib/session.ts';
+import { chooseTheme, currentTheme } from '../lib/theme.ts';
+import { toast, toastFailure } from '../lib/toast.ts';
+import { paths } from '../paths.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { SearchIcon } from '../ui/icons.tsx';
+
+type Entry = { label: string; keywords?: string[]; note?: string; run: () => void };
+
+const publicPages = [
+  { href: paths.guide, label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
+  { href: paths.register, label: 'Register a domain', keywords: ['website', 'site'] },
+  { href: paths.status, label: 'Status', keywords: ['incidents', 'uptime'] },
+  { href: paths.terms, label: 'Terms', keywords: ['legal', 'tos'] },
+  { href: paths.privacy, label: 'Privacy', keywords: ['legal'] },
+];
+const portalPages = [
+  { href: paths.developer, label: 'Developer Home', keywords: ['portal'] },
+  { href: paths.websites, label: 'Email Auth Service', keywords: ['my websites', 'domains'] },
+  { href: paths.dashboard, label: 'Dashboard', keywords: ['overview', 'figures'] },
+  { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
+  { href: paths.analytics, label: 'Analytics', keywords: ['waitlist', 'soon'] },
+  { href: paths.bugs, label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
+  { href: paths.settings, label: 'Settings', keywords: ['name', 'organization', 'branding'] },
+  { href: paths.profile, label: 'Profile', keywords: ['account', 'devices'] },
+];
+
+/** Every page and the most wanted actions, by a few letters. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const [path, navigate] = useLocation();
+  const { data: user } = useUser();
+  const logout = useLogout(() => navigate(paths.landing, { replace: true }));
+  const input = useRef<HTMLInputElement>(null);
+
+  const go = (href: string) => () => navigate(href);
+  const pages = [...(user ? portalPages : [{ href: paths.landing, label: 'Home', keywords: ['start', 'landing'] }]), ...publicPages].map(
+    ({ href, ...page }) => ({ ...page, note: href === path ? 'You are here' : undefined, run: go(href) }),
+  );
+  const copyAddress = async () => {
+    if (await copyText(location.origin + paths.signIn)) toast('Copied to clipboard', location.origin + paths.signIn);
+    else toastFailure('Copy failed', 'Please copy manually');
+  };
+  const theme = currentTheme() === 'dark' ? 'light' : 'dark';
+  const actions: Entry[] = [
+    ...(user
+      ? [
+          { label: 'Add website', keywords: ['new', 'domain'], run: go(paths.websites) },
+          { label: 'Generate API key', keywords: ['new', 'token'], run: go(paths.applications) },
+        ]
+      : // The sign-in page is an entry of its own, which only a page load reaches.
+        [{ label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),
+    { label: 'Copy sign-in URL', keywords: ['link', 'auth'], run: copyAddress },
+    { label: `Switch to ${theme} theme`, keywords: ['dark', 'light', 'mode'], run: () => chooseTheme(theme) },
+    ...(user ? [{ label: 'Sign out', keywords: ['logout', 'leave'], run: () => logout.mutate() }] : []),
+  ];
+
+  return (
+    <Dialog title="Commands" first={input} onClose={onClose}>
+      <Command label="Commands" vimBindings={false} loop>
+        <div className="flex items-center gap-2 rounded-control border border-edge/60 px-3 focus-within:border-accent">
+          <SearchIcon className="size-4 text-muted" />
+          <Command.Input
+            ref={input}
+            placeholder="Where to, or what to do?"
+            className="h-11 w-full min-w-0 bg-transparent text-base outline-none"
+          />
+        </div>
+        <Command.List label="Pages and actions" className="-mx-2 mt-3 h-[min(22rem,50dvh)] overflow-y-auto overscroll-contain px-2">
+          <Command.Empty className="px-3 py-10 text-center text-sm text-muted">Nothing is called that.</Command.Empty>
+          <Entries heading="Pages" entries={pages} onClose={onClose} />
+          <Entries heading="Actions" entries={actions} onClose={onClose} />
+        </Command.List>
+      </Command>
+    </Dialog>
+  );
+}
+
+function Entries({ heading, entries, onClose }: { heading: string; entries: Entry[]; onClose: () => void }) {
+  return (
+    <Command.Group heading={<span className="block px-3 pt-2 pb-1 text-[0.8125rem] text-muted">{heading}</span>}>
+      {entries.map(({ label, keywords, note, run }) => (
+        <Command.Item
+          key={label}
+          value={label}
+          keywords={keywords}
+          onSelect={() => {
+            onClose();
+            run();
+          }}
+          className="flex min-h-11 cursor-pointer items-center justify-between gap-4 rounded-control px-3 text-[0.9375rem] data-[selected=true]:bg-sunk"
+        >
+          {label}
+          {note && <span className="text-[0.8125rem] text-muted">{note}</span>}
+        </Command.Item>
+      ))}
+    </Command.Group>
+  );
+}

@@ -1,0 +1,90 @@
+import { cx } from '../../ui/cx.ts';
+import type { History } from './queries.ts';
+import { duration } from './words.ts';
+
+type Day = History['days'][number];
+
+const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayName = (date: string) => format.format(new Date(`${date}T00:00:00Z`));
+
+/** A bar a day, oldest first; the same as a table for whoever wants figures or cannot see bars. */
+export function DayStrip({ days }: { days: Day[] }) {
+  return (
+    <figure>
+      <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+        <span className="font-medium">Last 30 days</span>
+        <span className="flex flex-wrap gap-x-4 text-[0.8125rem] text-muted">
+          <Key className="bg-accent">Good</Key>
+          <Key className="bg-danger">Failed</Key>
+          <Key className="border border-edge/60">Not measured</Key>
+        </span>
+      </figcaption>
+      <div aria-hidden="true" className="mt-4 flex h-12 gap-0.5 sm:gap-1">
+        {days.map((day) => (
+          <span
+            key={day.date}
+            title={`${dayName(day.date)}: ${words(day)}`}
+            className={cx(
+              'relative min-w-0 grow overflow-hidden rounded-sm hover:opacity-75',
+              day.measured > 0 ? 'bg-accent' : 'border border-edge/60',
+            )}
+          >
+            {day.failed > 0 && <span className={cx('absolute inset-x-0 bottom-0 bg-danger', share(day))} />}
+          </span>
+        ))}
+      </div>
+      <div aria-hidden="true" className="mt-2 flex justify-between text-[0.8125rem] text-muted">
+        <span>{dayName(days[0].date)}</span>
+        <span>Today, UTC</span>
+      </div>
+      <details className="mt-2 text-sm">
+        <summary className="inline-flex min-h-11 items-center rounded-control text-muted underline underline-offset-4 hover:text-ink">
+          Day by day, as a table
+        </summary>
+        <div className="mt-2 rounded-panel border border-line">
+          <table className="w-full text-left">
+            <caption className="sr-only">Minutes that were measured on each of the last 30 days</caption>
+            <thead className="text-muted">
+              <tr>
+                <th scope="col" className="px-4 py-2 font-normal">
+                  Day
+                </th>
+                <th scope="col" className="px-4 py-2 font-normal">
+                  Measured
+                </th>
+              </tr>
+            </thead>
+            <tbody className="divide-y divide-line border-t border-line tabular-nums">
+              {[...days].reverse().map((day) => (
+                <tr key={day.date}>
+                  <th scope="row" className="whitespace-nowrap px-4 py-2 font-normal">
+                    {dayName(day.date)}
+                  </th>
+                  <td className={cx('px-4 py-2', day.failed > 0 && 'text-danger', day.measured === 0 && 'text-muted')}>{words(day)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  );
+}
+
+const Key = ({ className, children }: { className: string; children: string }) => (
+  <span className="inline-flex items-center gap-1.5">
+    <span aria-hidden="true" className={cx('size-2.5 rounded-xs', className)} />
+    {children}
+  </span>
+);
+
+/** How much of the bar is red; a single minute can still be seen. */
+function share({ measured, failed }: Day): string {
+  const part = failed / measured;
+  return part > 0.75 ? 'h-full' : part > 0.25 ? 'h-3/5' : 'h-1/4';
+}
+
+function words({ measured, failed }: Day): string {
+  if (measured === 0) return 'not measured';
+  return failed === 0 ? `good, ${duration(measured)} measured` : `${duration(failed)} failed of ${duration(measured)} measured`;
+}
