@@ -8,8 +8,14 @@ export const AdminSession = z.object({
 });
 export const EnableAdminSession = z.object({ enable: z.literal(true) });
 
-/** Newest first; `before` is the id of the last entry that was shown. */
-export const PageQuery = z.object({ before: z.string().max(64).optional() });
+/** The next page of a list that is newest first; `before` is the id of the last entry that was shown. */
+export const PageQuery = z.object({ before: z.uuid().optional() });
+export const AuditPageQuery = z.object({
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'Not the id of an entry')
+    .optional(),
+});
 export const MailParams = z.object({ id: z.uuid() });
 
 export const AdminWebsites = z.array(

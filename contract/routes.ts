@@ -19,6 +19,7 @@ import {
   AdminSession,
   AdminUsers,
   AdminWebsites,
+  AuditPageQuery,
   EnableAdminSession,
   MailParams,
   PageQuery,
@@ -175,9 +176,9 @@ export const routes = {
   enableAdmin: post('/api/dev/admin-session', 'person', 'Open the admin area', EnableAdminSession, Done, development),
   adminWebsites: get('/api/dev/websites', 'admin', 'All websites', PageQuery, AdminWebsites, development),
   adminUsers: get('/api/dev/users', 'admin', 'All users', PageQuery, AdminUsers, development),
-  adminMails: get('/api/dev/mails', 'admin', 'Mails that are owed', nothing, AdminMails, development),
+  adminMails: get('/api/dev/mails', 'admin', 'Mails that are owed', PageQuery, AdminMails, development),
   retryMail: post('/api/dev/mails/{id}/retry', 'admin', 'Send an owed mail at once', MailParams, Done, development),
-  adminAuditLog: get('/api/dev/audit-logs', 'admin', 'The whole audit trail', PageQuery, AdminAuditLog, development),
+  adminAuditLog: get('/api/dev/audit-logs', 'admin', 'The whole audit trail', AuditPageQuery, AdminAuditLog, development),
 } as const satisfies Record<string, Route>;
 
 export type Routes = typeof routes;

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { accountRoutes } from './account/routes.ts';
+import { createAdmin } from './admin/admin.ts';
+import { adminRoutes } from './admin/routes.ts';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -96,6 +98,7 @@ export async function createService(parts: {
     isStopping: () => parts.ownAddress() === null,
   });
   const status = createStatus({ probes, history: statusStore.history });
+  const admin = createAdmin({ config, database, limits, outbox });
 
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config.secure);
@@ -108,6 +111,7 @@ export async function createService(parts: {
       ...accountRoutes(),
       ...languageRoutes(),
       ...statusRoutes(status),
+      ...adminRoutes(admin),
     ],
     listenerOf: createListener({
       secure: config.secure,
@@ -115,7 +119,7 @@ export async function createService(parts: {
       origins: new Set([config.publicUrl]),
       answerError,
       identityOf: createIdentity(sessions),
-      isAdmin: async () => false,
+      isAdmin: admin.isOpen,
     }),
     openLink: linkListener({
       signin,

@@ -4,7 +4,7 @@ import type { hintCookies } from '../../contract/remembered.ts';
 import { HINT_COOKIE_SECONDS } from '../../contract/rules.ts';
 
 /** The server's own cookies and their lives in seconds. */
-const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600 } as const;
+const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600, admin_browser: 90 * 86_400 } as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
@@ -31,7 +31,7 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, se
       sent ??= parse(request.headers.cookie ?? '');
       return sent[nameOf(name)];
     },
-    set: (name, value) => void append(nameOf(name), value, SECONDS[name], { sameSite: name === 'admin' ? 'strict' : 'lax' }),
+    set: (name, value) => void append(nameOf(name), value, SECONDS[name], { sameSite: name.startsWith('admin') ? 'strict' : 'lax' }),
     setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, { httpOnly: false }),
   };
 

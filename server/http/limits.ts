@@ -7,6 +7,8 @@ import type { Database } from '../db/database.ts';
 const LIMITS = {
   registrations: { points: 10, duration: 3600, message: 'Too many registrations from your network. Please wait a little.' },
   domain_proofs: { points: 30, duration: 3600, message: 'Too many checks of a proof. Please wait a little.' },
+  admin_password: { points: 5, duration: 900, message: 'Too many wrong passwords from your network. Please wait a little.' },
+  admin_password_total: { points: 50, duration: 3600, message: 'Too many wrong passwords. Please wait a little.' },
   failed_verify: { points: 60, duration: 60, message: 'Too many tokens that are not valid. Please wait a minute.' },
 } as const;
 
@@ -16,6 +18,8 @@ export type LimitName = keyof typeof LIMITS;
 export type Limits = {
   /** Counts one. @throws Fault rate_limited */
   hit(limit: LimitName, key: string): Promise<void>;
+  /** Takes one back that `hit` counted. */
+  giveBack(limit: LimitName, key: string): Promise<void>;
   /** Refuses, without asking the database, whom this process saw over the limit. @throws Fault rate_limited */
   refuseBlocked(limit: LimitName, key: string): void;
 };
@@ -57,6 +61,9 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
         blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
         throw refusal(limit, refused.msBeforeNext);
       }
+    },
+    giveBack: async (limit, key) => {
+      await limiterOf(limit).reward(shortened(key));
     },
     refuseBlocked: (limit, key) => {
       const until = blockedUntil.get(`${limit} ${key}`);

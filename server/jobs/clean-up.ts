@@ -1,6 +1,7 @@
 import type { Task } from 'graphile-worker';
 import {
   type RemoveBatch,
+  removeEndedAdminSessions,
   removeEndedAttempts,
   removeEndedKeys,
   removeEndedLimits,
@@ -18,9 +19,11 @@ export function cleanUpSignIns(over: AbortSignal): Task {
   return (_, { query }) => removeAll(query, [removeEndedAttempts(), removeExpiredTokens, removeEndedLimits], over);
 }
 
+const accountLeavings = [removeEndedSessions, removeEndedKeys, removeEndedAdminSessions, removeOldRecipients, removeOldProbes];
+
 /** Removes what browsers, sites and the service's own probes leave behind: few rows, for which no index is kept. @param over ends it between two batches */
 export function cleanUpAccounts(over: AbortSignal): Task {
-  return (_, { query }) => removeAll(query, [removeEndedSessions, removeEndedKeys, removeOldRecipients, removeOldProbes], over);
+  return (_, { query }) => removeAll(query, accountLeavings, over);
 }
 
 async function removeAll(query: Parameters<RemoveBatch>[0], kinds: RemoveBatch[], over: AbortSignal): Promise<void> {

@@ -73,6 +73,13 @@ export const removeEndedSessions = batches('sessions', 'hash', "(expires_at < no
 /** Keys of remembered accounts past their end, or idle for 90 days. */
 export const removeEndedKeys = batches('remembered_keys', 'selector', "(expires_at < now() or used_at < now() - interval '90 days')");
 
+/** Sessions of the admin pages past their end, or idle for 30 minutes. */
+export const removeEndedAdminSessions = batches(
+  'admin_sessions',
+  'hash',
+  "(expires_at < now() or seen_at < now() - interval '30 minutes')",
+);
+
 /** Whom unclaimed sites sent mails to, once the day that counts is over everywhere. */
 export const removeOldRecipients = batches('website_recipients', 'website_id, day, mailbox', 'day < current_date - 2');
 

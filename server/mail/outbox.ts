@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { Mail, Outcome, Secrets } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { createOutboxStore, LEASE_SECONDS } from './store.ts';
+import { createOutboxStore, LEASE_SECONDS, type OwedMail } from './store.ts';
 
 export type { Mail } from './mail.ts';
 
@@ -20,6 +20,14 @@ export type Outbox = {
   depth(): Promise<number>;
   /** Whether mails go out: the mail server answers, and none waits untried for a minute. Without the database the former decides. */
   goesOut(): Promise<boolean>;
+  /** A page of the mails owed, newest first. @param before the id of the last one of the page before */
+  owed(most: number, before?: string): Promise<OwedMail[]>;
+  /**
+   * Sends an owed mail now, instead of when it is due. One that some process may be sending, or that is due within its lease
+   * of LEASE_SECONDS anyway, keeps its time, so that nobody gets it twice.
+   * @returns false when it is not owed
+   */
+  retry(id: string): Promise<boolean>;
 };
 
 /**
@@ -191,6 +199,12 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
     async goesOut() {
       const [reached, overdue] = await Promise.all([mailer.reaches(), store.overdue().catch(() => false)]);
       return reached && !overdue;
+    },
+    owed: (most, before) => store.owed(most, before),
+    async retry(id) {
+      const owed = await store.retryNow(id);
+      if (owed) sweepSoon(0);
+      return owed;
     },
   };
 }

@@ -10,6 +10,9 @@ export const LEASE_SECONDS = 25;
 /** @property expired how many mails were deleted unsent */
 export type Claim = { mails: Mail[]; expired: number };
 
+/** A mail in the queue, as people see it. */
+export type OwedMail = { id: string; kind: string; recipient: string; tries: number; createdAt: Date; dueAt: Date; expiresAt: Date };
+
 /** The queue of owed mails. Every clock in it is the database's; `due_at` in the future is also the lease of whoever holds the mail. */
 export type OutboxStore = {
   /** Leases up to `limit` mails that are due, the oldest, and deletes up to 200 that are due and expired. */
@@ -23,6 +26,10 @@ export type OutboxStore = {
   depth(): Promise<number>;
   /** Whether a mail that has not expired waits for its first try for longer than a minute. */
   overdue(): Promise<boolean>;
+  /** The newest `most`, or those after the id `before`, without what expired. */
+  owed(most: number, before?: string): Promise<OwedMail[]>;
+  /** Makes a mail due, together with its audit row; one within its lease, or due by then, keeps its time. @returns false when it is not owed */
+  retryNow(id: string): Promise<boolean>;
 };
 
 const CLAIM = `
@@ -53,6 +60,15 @@ from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
 
 const OVERDUE = `
 select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()) as overdue`;
+const OWED = `
+select id, kind, recipient, tries, created_at as "createdAt", due_at as "dueAt", expires_at as "expiresAt"
+from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by id desc limit $1`;
+
+const RETRY_NOW = `
+with mail as (select id, data from outbox where id = $1 and expires_at > now() for update),
+moved as (update outbox o set due_at = now() from mail where o.id = mail.id and o.due_at > now() + make_interval(secs => $2)),
+audit as (insert into audit_log (action, domain) select 'mail_retried', data->>'domain' from mail)
+select id from mail`;
 
 export function createOutboxStore(core: pg.Pool): OutboxStore {
   const remove = batched<string, void>(
@@ -86,6 +102,12 @@ export function createOutboxStore(core: pg.Pool): OutboxStore {
     async overdue() {
       const { rows } = await core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE });
       return rows[0].overdue;
+    },
+    async owed(most, before) {
+      return (await core.query<OwedMail>({ name: 'outbox-owed', text: OWED, values: [most, before ?? null] })).rows;
+    },
+    async retryNow(id) {
+      return (await core.query({ name: 'outbox-retry-now', text: RETRY_NOW, values: [id, LEASE_SECONDS] })).rowCount === 1;
     },
   };
 }

@@ -1,0 +1,377 @@
+import { v7 as uuid } from 'uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { addSite, askForMail, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+const PASSWORD = production.ADMIN_PASSWORD;
+let stage: Stage;
+let service: Service;
+let second: Service;
+let proxied: Service;
+let local: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start({ ...production, LOG_LEVEL: 'trace' });
+  second = await stage.start({ ...production, PUBLIC_URL: service.url });
+  proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
+  local = await stage.start({ ADMIN_PASSWORD: PASSWORD });
+});
+beforeEach(() => stage.query('truncate rate_limits'));
+afterAll(() => stage.close());
+
+const verify = (client: Client, password: unknown = PASSWORD, headers: Record<string, string> = {}) =>
+  client.post('/api/admin/verify', { password }, headers);
+const isUnlocked = async (client: Client) => (await client.get('/api/admin/session')).json.unlocked;
+const actions = async () => (await stage.query('select action from audit_log order by id desc limit 3')).map(({ action }) => action);
+
+/** The same browser, at another instance. */
+function at(other: Service, browser: Client): Client {
+  const client = other.client();
+  client.cookies = browser.cookies;
+  return client;
+}
+
+async function unlocked(from: Service = service): Promise<Client> {
+  const client = from.client();
+  expect((await verify(client)).json).toEqual({ success: true });
+  return client;
+}
+
+describe('the password', () => {
+  test('opens a session, which all instances know; its cookie is for this site alone', async () => {
+    const client = service.client();
+    expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: true, development: false });
+    const answer = await verify(client);
+    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
+    const cookie = answer.setCookies.find((line) => line.startsWith('admin=')) ?? '';
+    expect(cookie).toMatch(/^admin=[\w-]{43};/);
+    for (const flag of ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=28800']) expect(cookie).toContain(flag);
+    expect(cookie).not.toMatch(/domain=/i);
+    expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: true, enabled: true, development: false });
+    expect(await isUnlocked(at(second, client))).toBe(true);
+    expect(await isUnlocked(service.client())).toBe(false);
+    expect((await actions())[0]).toBe('admin_signed_in');
+  });
+
+  test('on https every cookie of it is __Host- and Secure', async () => {
+    const secure = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example.com' });
+    const { setCookies } = await verify(secure.client());
+    expect(setCookies.map((line) => line.split('=')[0]).sort()).toEqual(['__Host-admin', '__Host-admin_browser']);
+    for (const line of setCookies) expect(line).toMatch(/HttpOnly; Secure; SameSite=Strict/);
+    await secure.stop();
+  });
+
+  test.each([
+    ['a wrong one', 'a password for the test', 401],
+    ['one with something behind', `${PASSWORD} `, 401],
+    ['an empty one', '', 401],
+    ['none', undefined, 400],
+    ['a list', [PASSWORD], 400],
+    ['an object', { toString: PASSWORD }, 400],
+    ['a very long one', 'x'.repeat(513), 400],
+  ])('%s opens nothing', async (_, password, status) => {
+    const client = service.client();
+    const answer = await verify(client, password);
+    expect(answer.status).toBe(status);
+    if (status === 401) expect(answer.json).toMatchObject({ error: 'Invalid password', code: 'bad_password', field: 'password' });
+    expect(answer.setCookies).toEqual([]);
+    expect(await isUnlocked(client)).toBe(false);
+    if (status === 401) expect((await actions())[0]).toBe('admin_refused');
+  });
+
+  test('from a page of another origin opens nothing', async () => {
+    const answer = await verify(service.client(), PASSWORD, { Origin: 'https://evil.example' });
+    expect([answer.status, answer.setCookies]).toEqual([403, []]);
+  });
+
+  test('is in no log, nor is a session’s secret, and the database has only a hash of that', async () => {
+    const client = await unlocked();
+    await verify(service.client(), 'a visitor’s own password, mistyped here');
+    const secret = client.cookies.get('admin') as string;
+    const log = service.output();
+    for (const text of [PASSWORD, 'mistyped here', secret]) expect(log).not.toContain(text);
+    const rows = JSON.stringify(await stage.query("select encode(hash, 'hex') as hash, encode(hash, 'base64') as b from admin_sessions"));
+    expect(rows).not.toContain(Buffer.from(secret, 'base64url').toString('hex'));
+    expect(rows).not.toContain(Buffer.from(secret, 'base64url').toString('base64'));
+  });
+
+  test('unset, disables the pages and says so', async () => {
+    const disabled = await stage.start({ NODE_ENV: 'production' });
+    const client = disabled.client();
+    client.cookies = new Map((await unlocked()).cookies);
+    expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: false, development: false });
+    for (const password of ['', 'null', 'undefined', PASSWORD]) {
+      const answer = await verify(client, password);
+      expect([answer.status, answer.json.code]).toEqual([403, 'admin_disabled']);
+    }
+    await disabled.stop();
+  });
+});
+
+describe('limits (S39)', () => {
+  const wrong = (from: Service, address = '') =>
+    verify(from.client(), 'wrong', address ? { 'X-Forwarded-For': address, Forwarded: `for=${address}` } : {});
+
+  test('five tries in 15 minutes from a client address, over all instances; a forged X-Forwarded-For gains nothing', async () => {
+    const answers = [];
+    for (let i = 1; i <= 6; i++) answers.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+    const wait = Number(answers[5].headers['retry-after']);
+    expect(wait).toBeGreaterThan(600);
+    expect(wait).toBeLessThanOrEqual(900);
+    expect((await verify(service.client())).status).toBe(429);
+    await stage.query("update rate_limits set expire = 1 where key like 'admin_password:%'");
+    expect((await verify(service.client())).status).toBe(200);
+  });
+
+  test('a right password is not counted', async () => {
+    for (let i = 0; i < 8; i++) expect((await verify(service.client())).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await wrong(service)).status).toBe(401);
+  });
+
+  test('racing tries are counted before they are compared', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 20 }, (_, i) => wrong(i % 2 ? service : second)))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(5);
+  });
+
+  test('fifty an hour in all; a browser that was let in before is not locked out by them, everybody else after the hour', async () => {
+    const known = await unlocked(proxied);
+    await known.post('/api/admin/logout');
+    for (let i = 0; i < 50; i++) expect((await wrong(proxied, `198.51.100.${i}`)).status).toBe(401);
+    const refused = await wrong(proxied, '203.0.113.1');
+    expect([refused.status, refused.json.code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(3600);
+    expect((await verify(proxied.client(), PASSWORD, { 'X-Forwarded-For': '203.0.113.2' })).status).toBe(429);
+    expect((await verify(known, PASSWORD, { 'X-Forwarded-For': '203.0.113.3' })).status).toBe(200);
+    const marked = new Map(known.cookies);
+    for (const forged of [`${'A'.repeat(43)}.${'A'.repeat(43)}`, 'x', '.', `${marked.get('admin_browser')}x`]) {
+      known.cookies = new Map([['admin_browser', forged]]);
+      expect((await verify(known, PASSWORD, { 'X-Forwarded-For': '203.0.113.4' })).status).toBe(429);
+      await stage.query("delete from rate_limits where key like 'admin_password:%'");
+    }
+    await stage.query("update rate_limits set expire = 1 where key like 'admin_password_total:%'");
+    expect((await verify(proxied.client(), PASSWORD, { 'X-Forwarded-For': '203.0.113.2' })).status).toBe(200);
+  });
+
+  test('a browser that is known has five tries of its own, from however many addresses', async () => {
+    const known = await unlocked(proxied);
+    const statuses = [];
+    for (let i = 1; i <= 6; i++) statuses.push((await verify(known, 'wrong', { 'X-Forwarded-For': `198.51.100.${i}` })).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+  });
+});
+
+describe('a session', () => {
+  test('is a new one at every sign-in, and the one before ends', async () => {
+    const client = await unlocked();
+    const before = service.client();
+    before.cookies = new Map(client.cookies);
+    await verify(client);
+    expect(client.cookies.get('admin')).not.toBe(before.cookies.get('admin'));
+    expect([await isUnlocked(before), await isUnlocked(client)]).toEqual([false, true]);
+  });
+
+  test.each([
+    ["seen_at = now() - interval '31 minutes'", false],
+    ["seen_at = now() - interval '29 minutes'", true],
+    ['expires_at = now()', false],
+  ])('with %s: open is %s, by the database’s clock', async (change, open) => {
+    const client = await unlocked();
+    await stage.query(`update admin_sessions set ${change}`);
+    expect(await isUnlocked(client)).toBe(open);
+  });
+
+  test('ends 8 hours after it began, and use renews only the half hour', async () => {
+    await stage.query('delete from admin_sessions');
+    const client = await unlocked();
+    await stage.query("update admin_sessions set seen_at = now() - interval '20 minutes'");
+    await client.get('/api/admin/session');
+    const [row] = await stage.query(
+      'select extract(epoch from now() - seen_at)::int as idle, extract(epoch from expires_at - now())::int as left from admin_sessions',
+    );
+    expect(Number(row.idle)).toBeLessThan(10);
+    expect(Number(row.left)).toBeGreaterThan(8 * 3600 - 30);
+    expect(Number(row.left)).toBeLessThanOrEqual(8 * 3600);
+  });
+
+  test('ends on all instances at logout, and its row is gone', async () => {
+    await stage.query('delete from admin_sessions');
+    const client = await unlocked();
+    const copy = second.client();
+    copy.cookies = new Map(client.cookies);
+    expect(await isUnlocked(copy)).toBe(true);
+    expect((await client.post('/api/admin/logout')).json).toEqual({ success: true });
+    expect(client.cookies.has('admin')).toBe(false);
+    expect(await isUnlocked(copy)).toBe(false);
+    expect(await stage.query('select 1 from admin_sessions')).toEqual([]);
+    expect((await actions())[0]).toBe('admin_signed_out');
+    expect((await client.post('/api/admin/logout')).status).toBe(200);
+  });
+
+  test('ends when the password changes', async () => {
+    const client = await unlocked();
+    const changed = await stage.start({ ...production, PUBLIC_URL: service.url, ADMIN_PASSWORD: 'another password for the tests' });
+    expect(await isUnlocked(at(changed, client))).toBe(false);
+    expect((await verify(at(changed, client))).status).toBe(401);
+    expect(await isUnlocked(client)).toBe(true);
+    await changed.stop();
+  });
+
+  test.each(['x', '', 'A'.repeat(43), `${'A'.repeat(42)}%00`, 'A'.repeat(5000)])('is not %j', async (secret) => {
+    const client = service.client();
+    client.cookies.set('admin', secret);
+    expect((await client.get('/api/admin/session')).json.unlocked).toBe(false);
+  });
+});
+
+const DEVELOPMENT = [
+  ['POST', '/api/dev/admin-session'],
+  ['GET', '/api/dev/websites'],
+  ['GET', '/api/dev/users'],
+  ['GET', '/api/dev/mails'],
+  ['POST', `/api/dev/mails/${uuid()}/retry`],
+  ['GET', '/api/dev/audit-logs'],
+] as const;
+
+describe('the development pages', () => {
+  let ann: Developer;
+  let admin: Client;
+  beforeAll(async () => {
+    ann = await signInDeveloper(stage, local);
+    admin = await unlocked(local);
+  });
+
+  test('are not there in production, also for an admin who is signed in (S39)', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    await verify(client);
+    for (const [method, path] of DEVELOPMENT) {
+      const answer = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
+      expect([path, answer.status, answer.json.code]).toEqual([path, 404, 'not_found']);
+    }
+    expect((await service.client().get('/openapi.json')).text).not.toContain('/api/dev/');
+  });
+
+  test('need an admin session', async () => {
+    for (const [method, path] of DEVELOPMENT.slice(1)) {
+      const answer = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);
+      expect([path, answer.status, answer.json.code]).toEqual([path, 401, 'admin_needed']);
+    }
+  });
+
+  test('open without the password for somebody signed in, for nobody else', async () => {
+    expect((await local.client().post('/api/dev/admin-session', { enable: true })).status).toBe(401);
+    for (const body of [{}, { enable: false }, { enable: 'true' }])
+      expect((await ann.client.post('/api/dev/admin-session', body)).status).toBe(400);
+    const bob = await signInDeveloper(stage, local);
+    expect((await bob.client.post('/api/dev/admin-session', { enable: true })).json).toEqual({ success: true });
+    expect((await bob.client.get('/api/admin/session')).json).toEqual({ unlocked: true, enabled: true, development: true });
+    expect((await bob.client.get('/api/dev/users')).status).toBe(200);
+    const [entry] = await stage.query('select action, email from audit_log order by id desc limit 1');
+    expect(entry).toEqual({ action: 'admin_signed_in', email: bob.email });
+  });
+
+  test('list sites and users, newest first', async () => {
+    const domain = (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;
+    const [email, registered] = [freshAddress('owner'), freshDomain()];
+    await local.client().post('/api/websites/register', { domain: registered, email });
+    const [first, next] = (await admin.get('/api/dev/websites')).json;
+    expect(first).toMatchObject({ domain: registered, email, claimed: false, verified: false });
+    expect(next).toMatchObject({ domain, email: ann.email, claimed: true, verified: false });
+    expect(Date.now() - Date.parse(next.createdAt)).toBeLessThan(60_000);
+    const bob = await signInDeveloper(stage, local);
+    const users = (await admin.get('/api/dev/users')).json;
+    expect(users[0]).toMatchObject({ email: bob.email, websites: 0 });
+    expect(users.find((user: { email: string }) => user.email === ann.email).websites).toBe(1);
+  });
+
+  test.each(['websites', 'users', 'mails', 'audit-logs'])('give %s by pages of fifty, none twice, none left out', async (list) => {
+    const ids = Array.from({ length: 120 }, () => uuid());
+    if (list === 'websites')
+      await stage.query("insert into websites (id, domain) select id, id || '.example' from unnest($1::uuid[]) id", [ids]);
+    if (list === 'users')
+      await stage.query("insert into users (id, email) select id, id || '@mail.example' from unnest($1::uuid[]) id", [ids]);
+    if (list === 'mails')
+      await stage.query(
+        `insert into outbox (id, kind, recipient, language, due_at, expires_at)
+         select id, 'registered', 'a@mail.example', 'en', now() + interval '1 hour', now() + interval '1 day' from unnest($1::uuid[]) id`,
+        [ids],
+      );
+    if (list === 'audit-logs') await stage.query("insert into audit_log (action) select 'paged' from generate_series(1, 120)");
+    const table = { websites: 'websites', users: 'users', mails: 'outbox', 'audit-logs': 'audit_log' }[list];
+    const expected = (await stage.query(`select id::text from ${table} order by ${table}.id desc limit 120`)).map(({ id }) => id);
+    const seen: string[] = [];
+    for (let before = ''; seen.length < 120; before = `?before=${seen.at(-1)}`) {
+      const page = (await admin.get(`/api/dev/${list}${before}`)).json;
+      expect(page.length).toBe(50);
+      seen.push(...page.map(({ id }: { id: string }) => id));
+      if (seen.length > 100) break;
+    }
+    expect(seen.slice(0, 100)).toEqual(expected.slice(0, 100));
+    const last = (await admin.get(`/api/dev/${list}?before=${seen.at(-1)}`)).json.map(({ id }: { id: string }) => id);
+    expect([...seen, ...last].slice(0, 120)).toEqual(expected);
+    await stage.query('delete from outbox');
+  });
+
+  test.each(['x', '-1', "1' or '1'='1", '00000000-0000-0000-0000', '9'.repeat(30), '%00', '1&before=2'])(
+    'answer 4xx to ?before=%s',
+    async (before) => {
+      for (const list of ['websites', 'users', 'mails', 'audit-logs']) {
+        const { status } = await admin.get(`/api/dev/${list}?before=${before}`);
+        expect([list, status]).toEqual([list, 400]);
+      }
+    },
+  );
+});
+
+describe('the mail queue', () => {
+  test('lists what is owed, and a retry sends it long before it is due', async () => {
+    const admin = await unlocked(local);
+    const shop = await addSite(stage, local);
+    const email = freshAddress();
+    await stage.mailbox.down();
+    await askForMail(local.client(), email, `https://${shop}/`);
+    const owed = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
+    const mail = await owed();
+    expect(mail).toMatchObject({ kind: 'sign-in', recipient: email });
+    expect(Date.parse(mail.expiresAt) - Date.parse(mail.createdAt)).toBe(600_000);
+    await stage.query("update outbox set tries = 6, due_at = now() + interval '5 minutes' where id = $1", [mail.id]);
+    expect(await owed()).toMatchObject({ tries: 6 });
+    await stage.mailbox.up();
+    expect((await admin.post(`/api/dev/mails/${mail.id}/retry`)).json).toEqual({ success: true });
+    await stage.mailbox.waitFor(email, 15_000);
+    await waitUntil('the mail leaves the queue', 5_000, async () => (await owed()) === undefined);
+    expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
+    expect(await actions()).toContain('mail_retried');
+    const again = await admin.post(`/api/dev/mails/${mail.id}/retry`);
+    expect([again.status, again.json.code]).toEqual([404, 'mail_not_found']);
+  });
+
+  test('a mail that somebody may be sending keeps its lease', async () => {
+    const admin = await unlocked(local);
+    const id = uuid();
+    await stage.query(
+      `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+       values ($1, 'registered', 'leased@mail.example', 'en', '{"domain": "shop.example"}', now() + interval '24 seconds', now() + interval '1 day')`,
+      [id],
+    );
+    expect((await admin.post(`/api/dev/mails/${id}/retry`)).status).toBe(200);
+    const [{ waits }] = await stage.query('select due_at > now() as waits from outbox where id = $1', [id]);
+    expect(waits).toBe(true);
+    await stage.query('delete from outbox where id = $1', [id]);
+  });
+
+  test('an expired mail and an unknown id: 404; no id: 400', async () => {
+    const admin = await unlocked(local);
+    const id = uuid();
+    await stage.query(
+      `insert into outbox (id, kind, recipient, language, due_at, expires_at)
+       values ($1, 'registered', 'late@mail.example', 'en', now() + interval '1 minute', now())`,
+      [id],
+    );
+    for (const unknown of [id, uuid()]) expect((await admin.post(`/api/dev/mails/${unknown}/retry`)).json.code).toBe('mail_not_found');
+    expect((await admin.get('/api/dev/mails')).text).not.toContain('late@mail.example');
+    expect((await admin.post('/api/dev/mails/1/retry')).status).toBe(400);
+  });
+});
