@@ -67,7 +67,7 @@ describe('the password', () => {
     ['a wrong one', 'a password for the test', 401],
     ['one with something behind', `${PASSWORD} `, 401],
     ['an empty one', '', 401],
-    ['none', undefined, 400],
+    ['null', null, 400],
     ['a list', [PASSWORD], 400],
     ['an object', { toString: PASSWORD }, 400],
     ['a very long one', 'x'.repeat(513), 400],
@@ -219,7 +219,13 @@ describe('a session', () => {
     await changed.stop();
   });
 
-  test.each(['x', '', 'A'.repeat(43), `${'A'.repeat(42)}%00`, 'A'.repeat(5000)])('is not %j', async (secret) => {
+  test.each([
+    ['an empty one', ''],
+    ['one that is too short', 'x'],
+    ['one that was made up', 'A'.repeat(43)],
+    ['one with a NUL', `${'A'.repeat(42)}%00`],
+    ['a very long one', 'A'.repeat(5000)],
+  ])('is not opened by %s', async (_, secret) => {
     const client = service.client();
     client.cookies.set('admin', secret);
     expect((await client.get('/api/admin/session')).json.unlocked).toBe(false);
@@ -302,19 +308,16 @@ describe('the development pages', () => {
     const table = { websites: 'websites', users: 'users', mails: 'outbox', 'audit-logs': 'audit_log' }[list];
     const expected = (await stage.query(`select id::text from ${table} order by ${table}.id desc limit 120`)).map(({ id }) => id);
     const seen: string[] = [];
-    for (let before = ''; seen.length < 120; before = `?before=${seen.at(-1)}`) {
-      const page = (await admin.get(`/api/dev/${list}${before}`)).json;
-      expect(page.length).toBe(50);
+    for (const length of [50, 50, null]) {
+      const page = (await admin.get(`/api/dev/${list}${seen.length ? `?before=${seen.at(-1)}` : ''}`)).json;
+      if (length) expect(page).toHaveLength(length);
       seen.push(...page.map(({ id }: { id: string }) => id));
-      if (seen.length > 100) break;
     }
-    expect(seen.slice(0, 100)).toEqual(expected.slice(0, 100));
-    const last = (await admin.get(`/api/dev/${list}?before=${seen.at(-1)}`)).json.map(({ id }: { id: string }) => id);
-    expect([...seen, ...last].slice(0, 120)).toEqual(expected);
+    expect(seen.slice(0, 120)).toEqual(expected);
     await stage.query('delete from outbox');
   });
 
-  test.each(['x', '-1', "1' or '1'='1", '00000000-0000-0000-0000', '9'.repeat(30), '%00', '1&before=2'])(
+  test.each(['x', '-1', "1'%20or%20'1'='1", '00000000-0000-0000-0000', '9'.repeat(30), '%00', '1&before=2'])(
     'answer 4xx to ?before=%s',
     async (before) => {
       for (const list of ['websites', 'users', 'mails', 'audit-logs']) {
@@ -334,7 +337,7 @@ describe('the mail queue', () => {
     await askForMail(local.client(), email, `https://${shop}/`);
     const owed = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
     const mail = await owed();
-    expect(mail).toMatchObject({ kind: 'sign-in', recipient: email });
+    expect(mail).toMatchObject({ kind: 'sign_in', recipient: email });
     expect(Date.parse(mail.expiresAt) - Date.parse(mail.createdAt)).toBe(600_000);
     await stage.query("update outbox set tries = 6, due_at = now() + interval '5 minutes' where id = $1", [mail.id]);
     expect(await owed()).toMatchObject({ tries: 6 });

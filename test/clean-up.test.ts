@@ -6,6 +6,7 @@ import { openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
 import {
   type RemoveBatch,
+  removeEndedAdminSessions,
   removeEndedAttempts,
   removeEndedKeys,
   removeEndedLimits,
@@ -116,6 +117,19 @@ test('sessions leave at their end and after 7 idle days, keys after 90', async (
   await run(removeEndedKeys);
   expect(await count('sessions')).toBe(1);
   expect(await count('remembered_keys')).toBe(1);
+});
+
+test('admin sessions leave at their end and after half an idle hour', async () => {
+  const MINUTE = 60_000;
+  for (const [seen, end] of [
+    [0, -MINUTE],
+    [-31 * MINUTE, HOUR],
+    [-29 * MINUTE, HOUR],
+  ]) {
+    await ask('insert into admin_sessions (hash, seen_at, expires_at) values ($1, $2, $3)', [randomBytes(32), at(seen), at(end)]);
+  }
+  await run(removeEndedAdminSessions);
+  expect(await count('admin_sessions')).toBe(1);
 });
 
 test('recipients of a site leave after two days', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dayOf, timeAgo } from './dates.ts';
+import { dayOf, longDay, momentOf, timeAgo, timeUntil } from './dates.ts';
 import { inSeconds } from './failure.ts';
 
 const now = Date.UTC(2026, 2, 5, 12);
@@ -18,10 +18,24 @@ test.each([
 
 test('a time to come is now', () => expect(timeAgo(now + 5000, 'en', now)).toBe('now'));
 
+test.each([
+  [-5, 'now'],
+  [20, 'in 20 seconds'],
+  [61, 'in 1 minute'],
+  [25 * 3600, 'tomorrow'],
+  [49 * 3600, 'in 2 days'],
+])('%i seconds from now is %s', (seconds, words) => expect(timeUntil(now + seconds * 1000, 'en', now)).toBe(words));
+
 test('a day is day, short month and year, or Recently', () => {
   expect(dayOf('2026-03-05T12:00:00Z')).toBe('5 Mar 2026');
   expect(dayOf(undefined)).toBe('Recently');
 });
+
+test('a UTC day in long form is the same day in every time zone', () =>
+  // Versions of ICU differ in the comma.
+  expect(longDay('2026-03-05')).toMatch(/^Thursday,? 5 March 2026$/));
+
+test('a moment is told to the second', () => expect(momentOf('2026-03-05T12:00:07Z')).toMatch(/^[456] Mar 2026, \d\d:\d\d:07$/));
 
 test('a wait is in seconds up to a minute and a half, then in minutes, never shorter than it is', () => {
   expect(inSeconds(0.2, 'en')).toBe('in 1 second');

@@ -23,6 +23,11 @@ export function useUser() {
 
 /** Whose account this browser last used, before the service has said who is signed in: for the eye alone. */
 export const useAccountHint = () => useState(() => readCookie(hintCookies.account))[0];
+/** Has the service say again who is signed in. */
+export function useRefreshUser() {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey: ME });
+}
 
 /** Ends the session here and, when it can be reached, on the service. */
 export function useLogout(onDone: () => void) {

@@ -3,15 +3,13 @@ import { Skeleton } from './skeleton.tsx';
 
 /** Figures side by side, divided by lines; its children are `Stat`. */
 export const Stats = ({ children }: { children: ReactNode }) => (
-  <dl className="grid gap-px overflow-hidden rounded-panel border border-line bg-line [grid-template-columns:repeat(auto-fit,minmax(10rem,1fr))]">
-    {children}
-  </dl>
+  <dl className="flex flex-wrap gap-px overflow-hidden rounded-panel border border-line bg-line">{children}</dl>
 );
 
 /** One figure. @param value undefined: not loaded yet; null: not enough data yet */
 export function Stat({ label, value, note }: { label: string; value: string | null | undefined; note?: string }) {
   return (
-    <div className="flex min-w-0 flex-col gap-1 bg-panel px-5 py-4">
+    <div className="flex min-w-0 grow basis-36 flex-col gap-1 bg-panel px-5 py-4">
       <dt className="text-sm text-muted">{label}</dt>
       <dd className="min-h-8">
         {value === undefined && <Skeleton className="mt-1 h-6 w-16" />}

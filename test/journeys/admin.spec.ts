@@ -1,0 +1,352 @@
+import type { Page } from 'playwright';
+import { v7 as uuid } from 'uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { longDay } from '../../web/lib/dates.ts';
+import { production, type Service } from '../harness.ts';
+import { freshAddress, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+const PASSWORD = production.ADMIN_PASSWORD;
+const DENIED = 'This page is only available to administrators in development mode.';
+let scene: Scene;
+let live: Service;
+beforeAll(async () => {
+  scene = await openScene({ ADMIN_PASSWORD: PASSWORD });
+  live = await scene.stage.start(production);
+});
+beforeEach(() => scene.stage.query('truncate rate_limits'));
+afterAll(() => scene.close());
+
+const open = async (path: string, service: Service = scene.service) => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(`${service.url}${path}`);
+  return page;
+};
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+async function enter(page: Page, password: string) {
+  await page.getByPlaceholder('Enter password').fill(password);
+  await button(page, 'Access Dashboard').click();
+}
+
+async function unlock(path = '/iladmin', service: Service = scene.service): Promise<Page> {
+  const page = await open('/iladmin', service);
+  await enter(page, PASSWORD);
+  await heading(page, 'Admin Dashboard');
+  if (path !== '/iladmin') await page.goto(`${service.url}${path}`);
+  return page;
+}
+
+describe('/iladmin, locked', () => {
+  test('a wrong password is told, cleared and asked for again; the right one opens', async () => {
+    const page = await open('/iladmin');
+    await heading(page, 'Admin Access');
+    await enter(page, 'not the password');
+    const field = page.getByLabel('Password');
+    await page.getByRole('alert').getByText('Invalid password', { exact: true }).waitFor();
+    expect(await field.inputValue()).toBe('');
+    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill(PASSWORD);
+    await field.press('Enter');
+    await heading(page, 'Admin Dashboard');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Admin Dashboard');
+  });
+
+  test('says that it verifies, and sends nothing twice', async () => {
+    const page = await open('/iladmin');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let sent = 0;
+    await page.route('**/api/admin/verify', async (route) => {
+      sent++;
+      await held;
+      await route.continue();
+    });
+    await enter(page, PASSWORD);
+    await button(page, 'Verifying...').click();
+    release();
+    await heading(page, 'Admin Dashboard');
+    expect(sent).toBe(1);
+  });
+
+  test('after five wrong ones says how long to wait', async () => {
+    const page = await open('/iladmin', live);
+    for (let i = 0; i < 5; i++) {
+      await enter(page, `wrong ${i}`);
+      await page.getByText('Invalid password', { exact: true }).waitFor();
+    }
+    await enter(page, PASSWORD);
+    await page.getByText(/^Too many wrong passwords\. You can try again in 1[45] minutes\.$/).waitFor();
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+  });
+
+  test('without a service says so, and works when it is back', async () => {
+    const page = await open('/iladmin');
+    await page.context().setOffline(true);
+    await enter(page, PASSWORD);
+    await page.getByText(/The service cannot be reached/).waitFor();
+    await page.context().setOffline(false);
+    await enter(page, PASSWORD);
+    await heading(page, 'Admin Dashboard');
+  });
+
+  test('without a password in the settings says that it is disabled', async () => {
+    const disabled = await scene.stage.start({ NODE_ENV: 'production' });
+    const page = await open('/iladmin', disabled);
+    await heading(page, 'Admin Access');
+    await page.getByText('The admin dashboard is disabled.').waitFor();
+    expect(await page.getByLabel('Password').count()).toBe(0);
+    await disabled.stop();
+  });
+});
+
+describe('/iladmin, unlocked', () => {
+  test('shows cards, chart and list of 30 days, which agree with each other', async () => {
+    await signInDeveloper(scene.stage, scene.service);
+    const page = await open('/iladmin');
+    await page.route('**/api/admin/daily-login-stats', async (route) => {
+      await page.getByText('Loading statistics...').waitFor();
+      await route.continue();
+    });
+    await enter(page, PASSWORD);
+    await heading(page, 'All Daily Login Stats (Last 30 Days)');
+    const days: { date: string; count: number }[] = await page.evaluate(async () => (await fetch('/api/admin/daily-login-stats')).json());
+    expect(days).toHaveLength(30);
+    const total = days.reduce((sum, { count }) => sum + count, 0);
+    const cards = await page.locator('dl').innerText();
+    expect(cards.split('\n').filter(Boolean)).toEqual([
+      "Today's Logins",
+      days[0].count.toLocaleString('en'),
+      'Total Logins (30d)',
+      total.toLocaleString('en'),
+      'Avg. Logins/Day',
+      Math.round(total / 30).toLocaleString('en'),
+    ]);
+    const items = await page.locator('[aria-labelledby=all-days] li').allTextContents();
+    expect(items.map((item) => item.replace(/[^\w]/g, ''))).toEqual(
+      days.map(({ date, count }) => `${longDay(date)}${count}${count === 1 ? 'login' : 'logins'}`.replace(/[^\w]/g, '')),
+    );
+    const drawn = await page.getByRole('table', { name: 'Daily Login Activity (Last 14 Days)' }).locator('tbody th').allTextContents();
+    expect(drawn).toEqual(
+      days
+        .slice(0, 14)
+        .map(({ date }) => date)
+        .reverse(),
+    );
+    await page.locator('.recharts-bar').waitFor({ state: 'attached' });
+  });
+
+  test('stays open over a reload; Logout locks it and forgets the password', async () => {
+    const page = await unlock();
+    await page.reload();
+    await heading(page, 'Admin Dashboard');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/admin/logout', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await button(page, 'Logout').click();
+    await button(page, 'Logging out...').waitFor();
+    release();
+    await heading(page, 'Admin Access');
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    expect(await page.getByText('Your admin session has ended').count()).toBe(0);
+    await page.reload();
+    await heading(page, 'Admin Access');
+  });
+
+  test('a session that ends while the page is open locks it, and says why', async () => {
+    const page = await unlock();
+    await scene.stage.query("update admin_sessions set seen_at = now() - interval '31 minutes'");
+    // Coming back to the window.
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('Your admin session has ended. Enter the password to go on.').waitFor();
+    await heading(page, 'Admin Access');
+    await enter(page, PASSWORD);
+    await heading(page, 'Admin Dashboard');
+  });
+
+  test('a logout that does not get through says so', async () => {
+    const page = await unlock();
+    await page.context().setOffline(true);
+    await button(page, 'Logout').click();
+    await page.getByText('Logout failed').waitFor();
+    await heading(page, 'Admin Dashboard');
+  });
+});
+
+describe('/admin, denied', () => {
+  test.each([false, true])('in production, with the password entered: %s', async (entered) => {
+    const page = entered ? await unlock('/admin', live) : await open('/admin', live);
+    await page.getByText(DENIED, { exact: true }).waitFor();
+    expect(await button(page, 'Enable Admin Session').count()).toBe(0);
+    const navigation = page.getByRole('navigation', { name: 'Navigation' });
+    expect(await navigation.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+      '/admin',
+      '/developer',
+    ]);
+    await navigation.getByRole('link', { name: 'Developer Portal' }).click();
+    await heading(page, 'Not Logged In');
+  });
+
+  test('to somebody who is not signed in, with the ways in', async () => {
+    const page = await open('/admin');
+    await page.getByText(DENIED, { exact: true }).waitFor();
+    expect(await button(page, 'Enable Admin Session').count()).toBe(0);
+    await page.getByRole('link', { name: '/iladmin' }).click();
+    await heading(page, 'Admin Access');
+    await page.goBack();
+    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click();
+    await page.waitForURL(`${scene.service.url}/auth`);
+  });
+
+  test('until somebody who is signed in enables the admin session', async () => {
+    const page = await open('/admin');
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.goto(`${scene.service.url}/admin`);
+    await page.getByText(DENIED, { exact: true }).waitFor();
+    const asked = page.waitForRequest('**/api/user/me');
+    await button(page, 'Enable Admin Session').click();
+    await asked;
+    await heading(page, 'Websites');
+    expect(new URL(page.url()).pathname).toBe('/admin');
+    await page.reload();
+    await heading(page, 'Websites');
+  });
+
+  test('enabling that fails is told', async () => {
+    const page = await open('/admin');
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.goto(`${scene.service.url}/admin`);
+    await button(page, 'Enable Admin Session').waitFor();
+    await page.context().setOffline(true);
+    await button(page, 'Enable Admin Session').click();
+    await page
+      .getByRole('alert')
+      .getByText(/cannot be reached/)
+      .waitFor();
+  });
+});
+
+describe('/admin, open', () => {
+  const list = (page: Page, name: string) => page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name });
+  const row = (page: Page, text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text });
+
+  test('shows sites, users and the audit trail, and each list has its address', async () => {
+    const [domain, email] = [freshDomain(), freshAddress('owner')];
+    await registerSite(scene.service.client(), domain, email);
+    const { email: dev } = await signInDeveloper(scene.stage, scene.service);
+    const page = await unlock('/admin');
+    await row(page, domain).getByText(email).waitFor();
+    await row(page, domain).getByText('On probation').waitFor();
+    await list(page, 'Users').click();
+    await row(page, dev).getByText('0 websites').waitFor();
+    await page.reload();
+    await heading(page, 'Users');
+    await list(page, 'Audit trail').click();
+    await row(page, domain).getByText('website registered').waitFor();
+    await page.goBack();
+    await heading(page, 'Users');
+  });
+
+  test('an id is copied', async () => {
+    const page = await unlock('/admin');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+    await page.getByRole('button', { name: 'Copy the id of localhost' }).click();
+    await page.getByText('Id copied').waitFor();
+    const [{ id }] = await scene.stage.query("select id from websites where domain = 'localhost'");
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
+  });
+
+  test('shows more, page by page, and moves the focus along', async () => {
+    await scene.stage.query("insert into websites (id, domain) select id, id || '.example' from unnest($1::uuid[]) id", [
+      Array.from({ length: 60 }, () => uuid()),
+    ]);
+    const page = await unlock('/admin');
+    const rows = page.getByRole('main').getByRole('listitem');
+    await rows.nth(49).waitFor();
+    expect(await rows.count()).toBe(50);
+    await button(page, 'Show more').click();
+    await row(page, 'localhost').waitFor();
+    expect(await rows.count()).toBeGreaterThan(60);
+    expect(await rows.nth(50).evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await button(page, 'Show more').count()).toBe(0);
+    await scene.stage.query("delete from websites where domain like '%-%-%-%.example'");
+    await button(page, 'Refresh').click();
+    await waitUntil('the list is new', 5_000, async () => (await rows.count()) < 50);
+  });
+
+  test('an owed mail is seen and sent by Retry; an empty queue teaches', async () => {
+    const recipient = freshAddress('visitor');
+    const page = await unlock('/admin?list=mails');
+    await heading(page, 'No mail is owed');
+    await scene.stage.query(
+      `insert into outbox (id, kind, recipient, language, data, tries, due_at, expires_at)
+       values ($1, 'domain_proven', $2, 'en', '{"domain": "shop.example"}', 7, now() + interval '20 minutes', now() + interval '2 days')`,
+      [uuid(), recipient],
+    );
+    await button(page, 'Refresh').click();
+    await row(page, recipient)
+      .getByText(/7 failed tries · Next try in 19 minutes · Expires tomorrow/)
+      .waitFor();
+    await button(page, `Retry the mail to ${recipient}`).click();
+    await page.getByText('Retry requested').waitFor();
+    await heading(page, 'No mail is owed');
+    expect(scene.stage.mailbox.mailsFor(recipient)).toHaveLength(1);
+  });
+
+  test('a mail that went in the meantime is told, and leaves the list', async () => {
+    const [id, recipient] = [uuid(), freshAddress('visitor')];
+    await scene.stage.query(
+      `insert into outbox (id, kind, recipient, language, due_at, expires_at)
+       values ($1, 'domain_proven', $2, 'en', now() + interval '20 minutes', now() + interval '2 days')`,
+      [id, recipient],
+    );
+    const page = await unlock('/admin?list=mails');
+    await row(page, recipient).waitFor();
+    await scene.stage.query('delete from outbox where id = $1', [id]);
+    await button(page, `Retry the mail to ${recipient}`).click();
+    await page.getByText('This mail is not owed any more.').waitFor();
+    await heading(page, 'No mail is owed');
+  });
+
+  test('a session that has ended locks the page, and Logout does', async () => {
+    const page = await unlock('/admin');
+    await heading(page, 'Websites');
+    await scene.stage.query('update admin_sessions set expires_at = now()');
+    await button(page, 'Refresh').click();
+    await page.getByText('Your admin session has ended.').waitFor();
+    await page.getByText(DENIED, { exact: true }).waitFor();
+    const again = await unlock('/admin');
+    await button(again, 'Logout').click();
+    await again.getByText(DENIED, { exact: true }).waitFor();
+    expect(await again.getByText('Your admin session has ended.').count()).toBe(0);
+  });
+
+  test('its own navigation leads to the statistics, the portal and back', async () => {
+    const page = await unlock('/admin');
+    const pages = page.getByRole('navigation', { name: 'Admin pages' });
+    await pages.getByRole('link', { name: 'Login statistics' }).click();
+    await heading(page, 'Admin Dashboard');
+    await pages.getByRole('link', { name: 'Admin', exact: true }).click();
+    await heading(page, 'Websites');
+    await pages.getByRole('link', { name: 'Developer Portal' }).click();
+    await heading(page, 'Not Logged In');
+  });
+
+  test('fits a phone of 320 px', async () => {
+    for (const path of ['/admin', '/admin?list=users', '/admin?list=mails', '/admin?list=audit', '/iladmin']) {
+      const page = await unlock(path);
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.getByRole('heading').nth(1).waitFor();
+      expect([path, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([path, 320]);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+import { type ReactNode, useRef } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Failed } from '../../ui/failed.tsx';
+import { Rows, RowsLoading } from '../../ui/rows.tsx';
+import type { Pages } from './queries.ts';
+
+/**
+ * A list of the admin area, newest first, in each of its states.
+ * @param what is listed, as in `Loading websites`
+ * @param empty title and text while there is nothing
+ * @param row the content of an entry's row
+ */
+export function Entries<Entry extends { id: string }>({
+  title,
+  what,
+  pages,
+  empty,
+  row,
+}: {
+  title: string;
+  what: string;
+  pages: Pages<Entry>;
+  empty: { title: string; text: ReactNode };
+  row: (entry: Entry) => ReactNode;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const { data: entries, error, isFetching, isFetchingNextPage, hasNextPage } = pages;
+
+  const showMore = async () => {
+    const shown = entries?.length ?? 0;
+    const result = await pages.fetchNextPage();
+    if ((result.data?.length ?? 0) > shown) box.current?.querySelectorAll('li')[shown]?.focus();
+  };
+
+  return (
+    <section>
+      <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
+        <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
+        <Button look="secondary" small busy={isFetching && !isFetchingNextPage} onClick={() => pages.refetch()}>
+          Refresh
+        </Button>
+      </div>
+      {!entries && !error && <RowsLoading what={what} rows={6} />}
+      {entries?.length === 0 && <Empty {...empty} />}
+      {entries && entries.length > 0 && (
+        <div ref={box}>
+          <Rows>
+            {entries.map((entry) => (
+              <li key={entry.id} tabIndex={-1} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3 sm:px-5">
+                {row(entry)}
+              </li>
+            ))}
+          </Rows>
+        </div>
+      )}
+      {error && (
+        <div className="mt-4">
+          <Failed {...pages} fallback={`The ${what} could not be loaded.`} />
+        </div>
+      )}
+      {hasNextPage && !error && (
+        <div className="mt-4 flex justify-center">
+          <Button look="secondary" busy={isFetchingNextPage} onClick={showMore}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** An id for programs, with a button that copies it. */
+export function Id({ id, of }: { id: string; of: string }) {
+  return (
+    <div className="-mr-3 flex min-w-0 items-center">
+      <span className="truncate font-mono text-[0.8125rem] text-muted">{id}</span>
+      <CopyButton text={id} what={`the id of ${of}`} notice="Id copied" />
+    </div>
+  );
+}
