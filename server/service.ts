@@ -9,6 +9,8 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
+import { createFigures } from './figures/figures.ts';
+import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createAnswerError } from './http/errors.ts';
@@ -99,6 +101,7 @@ export async function createService(parts: {
   });
   const status = createStatus({ probes, history: statusStore.history });
   const admin = createAdmin({ config, database, limits, outbox });
+  const figures = createFigures({ database, uptime: status.uptimePercent });
 
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config.secure);
@@ -112,6 +115,7 @@ export async function createService(parts: {
       ...languageRoutes(),
       ...statusRoutes(status),
       ...adminRoutes(admin),
+      ...figureRoutes(figures),
     ],
     listenerOf: createListener({
       secure: config.secure,

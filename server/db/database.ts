@@ -21,6 +21,7 @@ const CORE_SETTINGS = [
   '-c enable_seqscan=off',
   '-c plan_cache_mode=force_generic_plan',
   '-c jit=off',
+  '-c max_parallel_workers_per_gather=0',
   `-c statement_timeout=${WAIT_MS}`,
   '-c timezone=UTC',
 ].join(' ');

@@ -9,6 +9,7 @@ import {
   removeExpiredTokens,
   removeOldProbes,
   removeOldRecipients,
+  removeOldSeconds,
 } from './store.ts';
 
 /** What one run may take; the next one goes on. */
@@ -19,7 +20,14 @@ export function cleanUpSignIns(over: AbortSignal): Task {
   return (_, { query }) => removeAll(query, [removeEndedAttempts(), removeExpiredTokens, removeEndedLimits], over);
 }
 
-const accountLeavings = [removeEndedSessions, removeEndedKeys, removeEndedAdminSessions, removeOldRecipients, removeOldProbes];
+const accountLeavings = [
+  removeEndedSessions,
+  removeEndedKeys,
+  removeEndedAdminSessions,
+  removeOldRecipients,
+  removeOldProbes,
+  removeOldSeconds,
+];
 
 /** Removes what browsers, sites and the service's own probes leave behind: few rows, for which no index is kept. @param over ends it between two batches */
 export function cleanUpAccounts(over: AbortSignal): Task {

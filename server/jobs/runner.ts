@@ -4,10 +4,12 @@ import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type 
 import type { Log } from '../log.ts';
 import { cleanUpAccounts, cleanUpSignIns } from './clean-up.ts';
 import { releaseUnclaimed } from './release-unclaimed.ts';
+import { rollUp } from './roll-up.ts';
 import { openJobsPool, scheduleNextRuns, type Timetable } from './store.ts';
 
 const TIMETABLE: Timetable = [
   { task: 'clean-up-sign-ins', minute: null },
+  { task: 'roll-up', minute: null },
   { task: 'clean-up-accounts', minute: 23 },
   { task: 'release-unclaimed', minute: 7 },
 ];
@@ -36,6 +38,7 @@ export async function startJobs(parts: {
   const tasks: TaskList = {
     'clean-up-sign-ins': cleanUpSignIns(over.signal),
     'clean-up-accounts': cleanUpAccounts(over.signal),
+    'roll-up': rollUp(over.signal),
     'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
   };
   const logger = loggerTo(log);

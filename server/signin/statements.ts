@@ -107,7 +107,8 @@ order by t.n`;
 
 /**
  * THE LINE THAT CONSUMES A LINK. $1…$7 the columns of Opening, $8 life of a token and $9 of an attempt, in seconds. Of several
- * openings of one attempt, here or in another process, one is returned.
+ * openings of one attempt, here or in another process, one is returned. The audit row tells how many whole seconds the visitor
+ * took: less than $9, as the attempt had not expired.
  */
 export const OPEN = `
 with given as materialized (
@@ -120,7 +121,7 @@ consumed as (
   where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
     and not ${endedBySibling('a', '$9')}
-  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, g.token, g.device, g.selector, g.verifier
+  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at, g.token, g.device, g.selector, g.verifier
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
@@ -133,7 +134,8 @@ remembered as (
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
 audit as (
-  insert into audit_log (action, email, domain) select 'signed_in', email, domain from consumed
+  insert into audit_log (action, email, domain, seconds)
+  select 'signed_in', email, domain, greatest(0, floor($9 - extract(epoch from expires_at - now()))) from consumed
 )
 select n::integer, email, forward_url from consumed`;
 

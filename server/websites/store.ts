@@ -76,7 +76,7 @@ export function createWebsiteStore(database: Database): WebsiteStore {
     rename: async ({ id, email, domain }) => {
       try {
         const renamed = await change(
-          'update websites set domain = $3, proven_at = null where id = $1 and email = $2 and domain <> $3 returning *',
+          'update websites set domain = $3, moved_at = now(), proven_at = null where id = $1 and email = $2 and domain <> $3 returning *',
           'website_changed',
           [id, email, domain],
         );

@@ -77,19 +77,23 @@ create index audit_log_account on audit_log (email, id)
   where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified');
 create index audit_log_application on audit_log (client_id, id) where client_id is not null;
 
+-- When a site moved to the domain that it has; null: it began with it.
+alter table websites add column moved_at timestamptz;
+
 -- Sums of the audit log, kept by the job roll-up; day is a UTC day. opened: by link or code; again: remembered accounts.
+-- A site's sums are its row's, not its domain's: they go with it, and who gets the domain next begins at zero.
 create table daily_logins (
   day date primary key,
   logins bigint not null
 );
 create table daily_sites (
-  domain text not null,
+  website uuid not null references websites on delete cascade,
   day date not null,
   sent bigint not null default 0,
   opened bigint not null default 0,
   again bigint not null default 0,
   completed bigint not null default 0,
-  primary key (domain, day)
+  primary key (website, day)
 );
 create table daily_applications (
   client_id text not null,
@@ -98,11 +102,11 @@ create table daily_applications (
   primary key (client_id, day)
 );
 create table daily_site_seconds (
-  domain text not null,
+  website uuid not null references websites on delete cascade,
   day date not null,
   seconds smallint not null,
   sign_ins bigint not null,
-  primary key (domain, day, seconds)
+  primary key (website, day, seconds)
 );
 -- How far the audit log is summed up.
 create table roll_up (

@@ -1,0 +1,321 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../server/db/database.ts';
+import { createFigures, type Figures } from '../server/figures/figures.ts';
+import { rollUp } from '../server/figures/roll-up.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
+import { sleep, waitUntil } from './waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let database: Database;
+let jobs: pg.Pool;
+let figures: Figures;
+let ann: Developer;
+let bob: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  database = openDatabase(stage.databaseUrl);
+  jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
+  figures = createFigures({ database, uptime: async () => null });
+  ann = await signInDeveloper(stage, service);
+  bob = await signInDeveloper(stage, service);
+});
+afterAll(async () => {
+  await jobs.end();
+  await database.close();
+  await stage.close();
+});
+
+const summedUp = (mostMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { over: new AbortController().signal, mostMs });
+const addSite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
+const figuresOf = async (owner: Developer, id: string) =>
+  (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
+const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
+const today = async () => (await figures.dailyLogins())[0].count;
+/** One row of the audit log, as a sign-in would write it. @param at SQL */
+const addRow = (action: string, { domain = null as string | null, clientId = null as string | null, at = 'now()' } = {}) =>
+  stage.query(`insert into audit_log (at, action, email, domain, client_id) values (${at}, $1, 'v@mail.example', $2, $3)`, [
+    action,
+    domain,
+    clientId,
+  ]);
+const watermark = async () => {
+  const [{ rest }] = await stage.query('select (select max(id) from audit_log) - last_audit_id as rest from roll_up');
+  return Number(rest);
+};
+const NOTHING = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+
+/** What the sums should be, counted anew from the whole log. */
+const counted = () =>
+  stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
+      or (action in ('signed_in', 'signed_in_again') and domain is not null))::int as logins,
+    (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= coalesce(w.moved_at, w.created_at)
+      where action = 'token_verified')::int as completed`);
+const summed = () =>
+  stage.query(`select (select sum(logins) from daily_logins)::int as logins, (select sum(completed) from daily_sites)::int as completed`);
+
+describe('the figures of a site', () => {
+  test('count link, code, quick login and verified tokens, at once and after the sums', async () => {
+    const site = await addSite(ann);
+    expect(await figuresOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+    const before = await today();
+
+    // By the link, 14 seconds after the request, and verified twice: the second time says no.
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${site.domain}/`);
+    await stage.query("update sign_in_attempts set expires_at = expires_at - interval '14 seconds' where email = $1", [email]);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    for (const valid of [true, false])
+      expect((await client.get(`/api/verify-token?token=${token}&domain=${site.domain}`)).json).toMatchObject({ valid });
+
+    // By the code, 40 seconds after; the site never asks about the token.
+    const [other, address] = [service.client(), freshAddress()];
+    await askForMail(other, address, `https://${site.domain}/`);
+    await stage.query("update sign_in_attempts set expires_at = expires_at - interval '40 seconds' where email = $1", [address]);
+    const { code } = await stage.mailbox.waitFor(address);
+    expect((await other.post('/api/auth/email-code', { email: address, code })).status).toBe(200);
+
+    // Remembered.
+    const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
+    const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${site.domain}/` });
+    expect(again.json).toHaveProperty('redirectUrl');
+
+    // A mail that nobody opens.
+    await askForMail(service.client(), freshAddress(), `https://${site.domain}/`);
+
+    const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
+    expect(await figuresOf(ann, site.id)).toEqual(expected);
+    expect(await today()).toBe(before + 3);
+    expect(await summedUp()).toBe(true);
+    expect(await watermark()).toBe(0);
+    expect(await figuresOf(ann, site.id)).toEqual(expected);
+    expect(await today()).toBe(before + 3);
+    expect(await overviewOf(ann)).toEqual({ totalLogins: 3, activeApplications: 0, apiRequests: 0, uptimePercent: null });
+
+    // Half of it summed up, half of it live.
+    await visitorToken(stage, service.client(), site.domain);
+    expect(await figuresOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: 14 });
+    expect((await overviewOf(ann)).totalLogins).toBe(4);
+  });
+
+  test("are nobody else's", async () => {
+    const site = await addSite(ann);
+    await visitorToken(stage, service.client(), site.domain);
+    expect(await figuresOf(bob, site.id)).toBeUndefined();
+    expect((await overviewOf(bob)).totalLogins).toBe(0);
+    await summedUp();
+    expect(await figuresOf(bob, site.id)).toBeUndefined();
+    expect((await overviewOf(bob)).totalLogins).toBe(0);
+    for (const path of ['/api/websites/figures', '/api/overview', '/api/admin/daily-login-stats'])
+      expect([path, (await service.client().get(path)).status]).toEqual([path, 401]);
+    expect((await ann.client.get('/api/admin/daily-login-stats')).status).toBe(401);
+  });
+
+  test.each(['before', 'after'])('begin at zero for who gets the domain next, %s the sums', async (when) => {
+    const first = await addSite(ann);
+    await visitorToken(stage, service.client(), first.domain);
+    if (when === 'after') await summedUp();
+    await ann.client.delete(`/api/websites/${first.id}`);
+    const second = await addSite(bob, first.domain);
+    expect(await figuresOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
+    await summedUp();
+    expect(await figuresOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
+    await visitorToken(stage, service.client(), second.domain);
+    expect(await figuresOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+    await summedUp();
+    expect(await figuresOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+  });
+
+  test('stay with a site that moves, which takes nothing over from the owner before', async () => {
+    const [moving, left] = [await addSite(ann), await addSite(bob)];
+    await visitorToken(stage, service.client(), moving.domain);
+    await summedUp();
+    await visitorToken(stage, service.client(), left.domain);
+    await bob.client.delete(`/api/websites/${left.id}`);
+    expect((await ann.client.put(`/api/websites/${moving.id}`, { domain: left.domain })).json).toMatchObject({ domain: left.domain });
+    expect(await figuresOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
+    await summedUp();
+    expect(await figuresOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
+  });
+
+  test('cover 30 UTC days and no more', async () => {
+    const site = await addSite(ann);
+    await stage.query("update websites set created_at = now() - interval '60 days' where id = $1", [site.id]);
+    const midnight = "date_trunc('day', now(), 'UTC')";
+    for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
+      await addRow('signed_in', { domain: site.domain, at });
+    await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '29 days 1 microsecond'` });
+    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 3 });
+    await summedUp();
+    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 3 });
+    const sums = await stage.query(
+      `select (date_trunc('day', now(), 'UTC') at time zone 'UTC')::date - day as ago, opened::int from daily_sites where website = $1 order by day desc`,
+      [site.id],
+    );
+    expect(sums).toEqual([0, 1, 29, 30].map((ago) => ({ ago, opened: 1 })));
+  });
+
+  test('have the lower one of two times in the middle as median', async () => {
+    const site = await addSite(ann);
+    const open = (seconds: number) =>
+      stage.query("insert into audit_log (action, email, domain, seconds) values ('signed_in', 'v@mail.example', $1, $2)", [
+        site.domain,
+        seconds,
+      ]);
+    for (const seconds of [600, 9]) await open(seconds);
+    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(9);
+    await summedUp();
+    for (const seconds of [9, 30, 30]) await open(seconds);
+    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(30);
+  });
+});
+
+describe('the sign-ins of the service', () => {
+  test('are 30 UTC days, newest first, days without one included', async () => {
+    const midnight = "date_trunc('day', now(), 'UTC')";
+    const before = await figures.dailyLogins();
+    expect(before).toHaveLength(30);
+    const [{ day }] = await stage.query("select (now() at time zone 'UTC')::date::text as day");
+    const dates = Array.from({ length: 30 }, (_, ago) => new Date(Date.parse(`${day}`) - ago * 86_400_000).toISOString().slice(0, 10));
+    expect(before.map(({ date }) => date)).toEqual(dates);
+    for (const at of [midnight, `${midnight} - interval '1 microsecond'`, `${midnight} - interval '29 days'`])
+      await addRow('developer_signed_in', { at });
+    await addRow('developer_signed_in', { at: `${midnight} - interval '29 days 1 microsecond'` });
+    const more = before.map(({ date, count }, ago) => ({ date, count: [0, 1, 29].includes(ago) ? count + 1 : count }));
+    expect(await figures.dailyLogins()).toEqual(more);
+    await summedUp();
+    expect(await figures.dailyLogins()).toEqual(more);
+  });
+
+  test("count a developer's sign-in by a portal token once, and an application's users", async () => {
+    const before = await today();
+    const [client, email] = [service.client(), freshAddress('dev')];
+    await askForMail(client, email);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    expect((await client.post('/api/auth/token-login', { token })).status).toBe(200);
+    expect(await today()).toBe(before + 1);
+
+    const clientId = `app_${randomBytes(6).toString('hex')}`;
+    const [{ id }] = await stage.query('select id from users where email = $1', [ann.email]);
+    await stage.query("insert into applications values (gen_random_uuid(), $1, 'Shop', $2, '{}')", [id, clientId]);
+    await stage.query("insert into applications values (gen_random_uuid(), $1, 'Old', $2, '{}', false)", [id, `${clientId}2`]);
+    const [{ key }] = await stage.query(
+      "insert into api_keys (id, user_id, name, environment, key_id, hash) values (gen_random_uuid(), $1, 'ci', 'live', 'ea_', $2) returning id as key",
+      [id, randomBytes(32)],
+    );
+    for (const ago of [0, 29, 30])
+      await stage.query("insert into api_key_days values ($1, (now() at time zone 'UTC')::date - $2::int, 5, 1)", [key, ago]);
+    const { totalLogins } = await overviewOf(ann);
+    await addRow('application_signed_in', { clientId });
+    await addRow('application_signed_in', { clientId: 'of somebody else' });
+    const expected = { totalLogins: totalLogins + 1, activeApplications: 1, apiRequests: 10, uptimePercent: null };
+    expect(await overviewOf(ann)).toEqual(expected);
+    expect(await today()).toBe(before + 3);
+    await summedUp();
+    expect(await overviewOf(ann)).toEqual(expected);
+    expect(await today()).toBe(before + 3);
+    expect((await overviewOf(bob)).activeApplications).toBe(0);
+  });
+});
+
+describe('the sums', () => {
+  test('hold every row once, while rows are written, sites come and go, and many sum up at once', async () => {
+    const [site, going] = [await addSite(ann), await addSite(bob)];
+    const write = async (rows: number) => {
+      for (let n = 0; n < rows; n++) {
+        await jobs.query(
+          `insert into audit_log (action, email, domain)
+           select (array['signed_in', 'token_verified', 'sign_in_requested'])[1 + n % 3], 'v@mail.example', case when n % 7 = 0 then $2 else $1 end
+           from generate_series(1, 300) n`,
+          [site.domain, going.domain],
+        );
+      }
+    };
+    const remove = sleep(150).then(() => bob.client.delete(`/api/websites/${going.id}`));
+    const passes = Array.from({ length: 4 }, async () => {
+      for (let n = 0; n < 15; n++) await summedUp();
+    });
+    await Promise.all([write(60), write(60), remove, ...passes]);
+    await summedUp();
+    expect(await watermark()).toBe(0);
+    expect(await summed()).toEqual(await counted());
+  });
+
+  test('wait for a row with a smaller number that is committed later', async () => {
+    await summedUp();
+    const [site, before, late] = [await addSite(ann), await today(), await jobs.connect()];
+    try {
+      await late.query('begin');
+      await late.query("insert into audit_log (action, email, domain) values ('signed_in', 'late@mail.example', $1)", [site.domain]);
+      await addRow('signed_in', { domain: site.domain });
+      const [pass, start] = [summedUp(), Date.now()];
+      expect(await Promise.race([pass, sleep(500)])).toBeUndefined();
+      expect(await today()).toBe(before + 1);
+      // Nobody else may pass it over either.
+      expect(await summedUp()).toBe(false);
+      expect(await pass).toBe(false);
+      expect(Date.now() - start).toBeLessThan(10_000);
+      expect(await today()).toBe(before + 1);
+      const third = summedUp();
+      await sleep(200);
+      await late.query('commit');
+      expect(await third).toBe(true);
+    } finally {
+      late.release(true);
+    }
+    expect(await watermark()).toBe(0);
+    expect(await today()).toBe(before + 2);
+    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 2 });
+    expect(await summed()).toEqual(await counted());
+  });
+
+  test('end between two batches when their time is over, and go on from there', async () => {
+    await stage.query(
+      "insert into audit_log (action, email) select 'developer_signed_in', 'v@mail.example' from generate_series(1, 25000)",
+    );
+    const before = await figures.dailyLogins();
+    await summedUp(1);
+    expect(await watermark()).toBeGreaterThan(0);
+    expect(await figures.dailyLogins()).toEqual(before);
+    await summedUp();
+    expect(await watermark()).toBe(0);
+    expect(await figures.dailyLogins()).toEqual(before);
+  });
+
+  test('are made by the service itself, which lives on when they fail', async () => {
+    const other = await stage.start();
+    await addRow('developer_signed_in');
+    const before = await today();
+    const run = () => stage.query("select graphile_worker.add_job('roll-up', max_attempts => 1)");
+    await stage.query('alter table daily_applications rename to gone');
+    try {
+      await addRow('application_signed_in', { clientId: 'any' });
+      await run();
+      await waitUntil('the failure is told', 10_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
+      expect(await watermark()).toBeGreaterThan(0);
+    } finally {
+      await stage.query('alter table gone rename to daily_applications');
+    }
+    await run();
+    await waitUntil('the sums are made', 10_000, async () => (await watermark()) === 0);
+    expect(await today()).toBe(before + 1);
+    for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
+    await other.ready(1_000);
+    await other.stop();
+  });
+
+  test('reach by the primary key for what they do not hold', async () => {
+    const { DAILY_LOGINS, OVERVIEW, SITE_FIGURES } = await import('../server/figures/statements.ts');
+    for (const statement of [DAILY_LOGINS, SITE_FIGURES, OVERVIEW]) {
+      const plan = await database.core.query(
+        `explain ${statement.replaceAll('$1', "'a@b.example'").replaceAll('$2', "'018f0000-0000-7000-8000-000000000000'::uuid")}`,
+      );
+      expect(JSON.stringify(plan.rows)).toContain('audit_log_pkey');
+      expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);
+    }
+  });
+});
