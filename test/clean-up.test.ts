@@ -13,6 +13,7 @@ import {
   removeEndedSessions,
   removeExpiredTokens,
   removeOldRecipients,
+  removeOldSeconds,
 } from '../server/jobs/store.ts';
 import { query } from './postgres.ts';
 
@@ -139,4 +140,13 @@ test('recipients of a site leave after two days', async () => {
     await ask(`insert into website_recipients (website_id, day, mailbox) values ($1, current_date - $2::int, 'v@b.example')`, [site, days]);
   await run(removeOldRecipients);
   expect(await count('website_recipients')).toBe(3);
+});
+
+test('the times of openings leave once no figure covers the day', async () => {
+  const site = randomUUID();
+  await ask(`insert into websites (id, domain, email) values ($1, 'times.example', 'a@b.example')`, [site]);
+  for (const days of [0, 29, 39, 42])
+    await ask('insert into daily_site_seconds (website, day, seconds, sign_ins) values ($1, current_date - $2::int, 14, 1)', [site, days]);
+  await run(removeOldSeconds);
+  expect(await count('daily_site_seconds')).toBe(3);
 });

@@ -16,7 +16,7 @@ export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown
 const WAIT_MS = 2_500;
 
 // The core's statements look rows up by key alone. Told so, the planner keeps to the indexes from the first row to the
-// ten-millionth, also where a plan was made while the tables were empty.
+// ten-millionth, also where a plan was made while the tables were empty. The little that is read is not worth a parallel worker.
 const CORE_SETTINGS = [
   '-c enable_seqscan=off',
   '-c plan_cache_mode=force_generic_plan',

@@ -49,12 +49,11 @@ where relation = 'audit_log'::regclass and virtualtransaction = any($1::text[])`
 export const SUM_UP = `
 with span as materialized (
   select last_audit_id as after, least(last_audit_id + $2::bigint, $1::bigint) as up_to
-  from roll_up where last_audit_id < $1::bigint for update skip locked
+  from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
 ),
 event as materialized (
   select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds
-  from span join audit_log on id > after and id <= up_to
-  where ${COUNTED}
+  from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
 ),
 site as materialized (
   select id, domain, ${siteSince('w')} as since from websites w
@@ -85,36 +84,31 @@ applications as (
   on conflict (client_id, day) do update set logins = old.logins + excluded.logins
 ),
 moved as (
-  update roll_up set last_audit_id = up_to from span
+  update roll_up set last_audit_id = up_to from span where only_row
 )
 select up_to::text as "upTo" from span`;
 
-/**
- * What the sums do not hold yet, by the primary key; in one snapshot with them, so that figures are exact at any moment.
- * @param condition which of these rows are asked for
- */
-const tail = (condition: string) => `
-tail as materialized (
-  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds from audit_log
-  where id > (select last_audit_id from roll_up) and ${condition}
-)`;
+/** The rows that the sums do not hold yet. Asked for in one snapshot with the sums, so that figures are exact at any moment. */
+const IS_LATE = 'id > (select last_audit_id from roll_up)';
 
 /** Sign-ins of every one of the days, newest first. */
 export const DAILY_LOGINS = `
-with ${tail(IS_SIGN_IN)},
-late as materialized (select day, count(*) as logins from tail group by day)
+with late as materialized (select ${DAY_OF_ROW} as day, count(*) as logins from audit_log where ${IS_LATE} and ${IS_SIGN_IN} group by day)
 select given.day::text as date, (coalesce(sums.logins, 0) + coalesce(late.logins, 0))::float8 as count
 from (select ${TODAY} - n as day from generate_series(0, ${FIGURE_DAYS - 1}) n) given
 left join daily_logins sums on sums.day = given.day
 left join late on late.day = given.day
 order by given.day desc`;
 
-// The sites of the address $1, with their rows of the tail.
+// The sites of the address $1, with their late rows.
 const OWN_SITES = `
 site as materialized (select id, domain, ${siteSince('w')} as since from websites w where email = $1),
-${tail('domain = any(array(select domain from site))')},
-site_tail as materialized (
-  select site.id as website, action, seconds from tail join site on site.domain = tail.domain and at >= since where day >= ${FIRST_DAY}
+late as materialized (
+  select at, action, domain, seconds from audit_log where ${IS_LATE} and domain = any(array(select domain from site)) and ${COUNTED}
+),
+site_late as materialized (
+  select site.id as website, action, seconds from late join site on site.domain = late.domain and at >= since
+  where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
 /** The figures of the sites of the address $1. The median is a time that was measured, the lower one of two in the middle. */
@@ -123,7 +117,7 @@ with ${OWN_SITES},
 parts as (
   select website, sent, opened, again, completed from daily_sites join site on website = site.id where day >= ${FIRST_DAY}
   union all
-  select website, ${SITE_SUMS} from site_tail group by website
+  select website, ${SITE_SUMS} from site_late group by website
 ),
 sums as (
   select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed from parts group by website
@@ -132,7 +126,7 @@ times as (
   select website, seconds, sum(sign_ins) as sign_ins from (
     select website, seconds, sign_ins from daily_site_seconds join site on website = site.id where day >= ${FIRST_DAY}
     union all
-    select website, seconds, 1 from site_tail where action = 'signed_in' and seconds is not null
+    select website, seconds, 1 from site_late where action = 'signed_in' and seconds is not null
   ) each group by website, seconds
 ),
 ranked as (
@@ -150,15 +144,15 @@ order by site.id`;
 export const OVERVIEW = `
 with application as materialized (select client_id, is_active from applications where user_id = $2),
 ${OWN_SITES},
-application_tail as (
+application_late as (
   select count(*) as logins from audit_log
-  where id > (select last_audit_id from roll_up) and client_id = any(array(select client_id from application))
+  where ${IS_LATE} and client_id = any(array(select client_id from application))
     and action = 'application_signed_in' and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
 select ((select coalesce(sum(opened + again), 0) from daily_sites join site on website = site.id where day >= ${FIRST_DAY})
-    + (select count(*) from site_tail where action in ('signed_in', 'signed_in_again'))
+    + (select count(*) from site_late where action in ('signed_in', 'signed_in_again'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
-    + (select logins from application_tail))::float8 as "totalLogins",
+    + (select logins from application_late))::float8 as "totalLogins",
   (select count(*) from application where is_active)::integer as "activeApplications",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;

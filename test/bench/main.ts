@@ -5,10 +5,12 @@
  *   --quick        fewer and shorter rounds (under 45 s)
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts
+ *   --figures N    instead: how long the figures take over the audit log of N sign-ins
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
+import { measureFigures } from './figures.ts';
 import { measureGrowth } from './growth.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
 import { memoryOf } from './programs.ts';
@@ -16,7 +18,12 @@ import { compare, figure, heading, row } from './report.ts';
 import { type Contestant, openStage, registerSite, type Stage } from './stage.ts';
 
 const { values: options } = parseArgs({
-  options: { quick: { type: 'boolean' }, growth: { type: 'string', default: '0' }, only: { type: 'string', default: 'a,b,d' } },
+  options: {
+    quick: { type: 'boolean' },
+    growth: { type: 'string', default: '0' },
+    only: { type: 'string', default: 'a,b,d' },
+    figures: { type: 'string', default: '0' },
+  },
 });
 const rounds = options.quick ? 2 : 5;
 const seconds = options.quick ? { signIns: 2, verify: 1.5, alone: 1 } : { signIns: 4, verify: 2, alone: 2 };
@@ -33,7 +40,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(130);
   });
 try {
-  await bench(stage);
+  if (Number(options.figures) > 0) await measureFigures(stage, Number(options.figures));
+  else await bench(stage);
 } finally {
   await stage.close();
 }

@@ -1,0 +1,84 @@
+import pg from 'pg';
+import { openDatabase } from '../../server/db/database.ts';
+import { migrate } from '../../server/db/migrate.ts';
+import { createFigures } from '../../server/figures/figures.ts';
+import { rollUp } from '../../server/figures/roll-up.ts';
+import { query } from '../postgres.ts';
+import { compare, figure, heading, row } from './report.ts';
+import type { Stage } from './stage.ts';
+
+/** Sign-ins that one insert writes. */
+const CHUNK = 500_000;
+const ROWS_EACH = 3;
+const DAYS = 40;
+const SITES = 1_000;
+const OWN_SITES = 20;
+/** What a minute under full load leaves for the next run of the job. */
+const LATE_SIGN_INS = 20_000;
+const CALLS = 200;
+const ACCOUNT = { id: '018f0000-0000-7000-8000-000000000000', email: 'owner@mail.example', name: null };
+
+/** How long the figures take over the audit log of many sign-ins, all of them summed up, and with a minute's load that is not. */
+export async function measureFigures(stage: Stage, signIns: number): Promise<void> {
+  const url = await stage.createDatabase('service', 'figures');
+  const database = openDatabase(url);
+  const jobs = new pg.Pool({ connectionString: url, max: 1 });
+  try {
+    await migrate(database);
+    await query(
+      url,
+      `insert into websites (id, domain, email, claimed_at, created_at)
+       select gen_random_uuid(), 'site-' || n || '.example', case when n < ${OWN_SITES} then '${ACCOUNT.email}' else 'n-' || n || '@mail.example' end,
+         now(), now() - interval '90 days' from generate_series(0, ${SITES - 1}) n`,
+    );
+    for (let from = 0; from < signIns; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, signIns), signIns));
+    const figures = createFigures({ database, uptime: async () => null });
+    const sumUp = async () => {
+      const began = performance.now();
+      const { signal: over } = new AbortController();
+      await rollUp((text, values) => jobs.query(text, values), { over, mostMs: 3_600_000 });
+      return (performance.now() - began) / 1000;
+    };
+
+    heading(`Figures over ${figure(signIns)} sign-ins, ${figure(signIns * ROWS_EACH)} rows of the audit log`, 'p50 ms', 'p99 ms');
+    const seconds = await sumUp();
+    row('the job, rows per second', figure((signIns * ROWS_EACH) / seconds));
+    for (const late of [0, LATE_SIGN_INS]) {
+      if (late > 0) await query(url, fill(signIns - late, signIns, signIns));
+      row(late === 0 ? 'all is summed up' : `${figure(late * ROWS_EACH)} rows are not`);
+      for (const [name, ask] of [
+        ['dailyLogins', figures.dailyLogins],
+        [`websiteFigures, ${OWN_SITES} sites`, () => figures.ofSites(ACCOUNT)],
+        ['overview', () => figures.overview(ACCOUNT)],
+      ] as const) {
+        const { p50, p99 } = await timesOf(ask);
+        row(`  ${name}`, figure(p50, 1), figure(p99, 1));
+        if (late === 0) compare(`${name}, p99 ms`, p99, 'at most', 100);
+      }
+    }
+    row('the job, for these rows, ms', figure((await sumUp()) * 1000));
+  } finally {
+    await jobs.end();
+    await database.close();
+  }
+}
+
+async function timesOf(ask: () => Promise<unknown>): Promise<{ p50: number; p99: number }> {
+  await ask();
+  const times: number[] = [];
+  for (let n = 0; n < CALLS; n++) {
+    const start = performance.now();
+    await ask();
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  return { p50: times[Math.floor(CALLS * 0.5)], p99: times[Math.floor(CALLS * 0.99)] };
+}
+
+/** Whole sign-ins, mail to verified token, number `from` to `to` of all that fill the days up to now. */
+function fill(from: number, to: number, all: number): string {
+  return `insert into audit_log (at, action, email, domain, seconds)
+    select now() - interval '${DAYS} days' * (1 - n::float8 / ${all}), (array['sign_in_requested', 'signed_in', 'token_verified'])[step],
+      'v-' || n || '@mail.example', 'site-' || n % ${SITES} || '.example', case when step = 2 then 5 + (300 * power(n / ${SITES} * 7 % 1000 / 1000.0, 4))::integer end
+    from generate_series(${from}, ${to - 1}) n, generate_series(1, ${ROWS_EACH}) step`;
+}
