@@ -38,6 +38,8 @@ export type Config = {
   metricsToken: string | null;
   /** Resolvers for the domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
+  /** S3-compatible bucket for icons. Null: they lie in `dataDir`. */
+  bucket: { endpoint: string; name: string; region: string; accessKeyId: string; secretAccessKey: string } | null;
 };
 
 /** What is wrong with the settings, all of it, each with its remedy. */
@@ -120,6 +122,21 @@ export const settings = {
     .transform((text) => text.split(',').map((server) => server.trim()))
     .refine((servers) => servers.every(isServerAddress), { error: 'give addresses such as 9.9.9.9 or 127.0.0.1:5353, separated by commas' })
     .describe("resolvers for the domain proofs · unset: the system's"),
+  S3_ENDPOINT: refined(isOrigin, 'give scheme and host only, such as https://s3.eu-central-1.amazonaws.com')
+    .transform((text) => new URL(text).origin)
+    .describe('S3-compatible server for uploaded icons, addressed path-style · unset: they lie in DATA_DIR/uploads'),
+  S3_BUCKET: refined(
+    (text) => /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i.test(text),
+    'give the name of a bucket, such as emailauth-icons',
+  ).describe('its bucket'),
+  S3_REGION: refined(
+    (text) => /^[a-z0-9-]+$/i.test(text),
+    'give a region, such as eu-central-1; many servers take us-east-1 or auto',
+  ).describe('its region, as the signature names it'),
+  S3_ACCESS_KEY_ID: refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces').describe(
+    'a key that may put, get and delete objects of the bucket',
+  ),
+  S3_SECRET_ACCESS_KEY: refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces').describe('its secret'),
 };
 
 type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
@@ -151,6 +168,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const dkimMissing = dkimNames.filter(unset);
   if (dkimMissing.length === 1 || dkimMissing.length === 2)
     faults.push(`${dkimMissing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`);
+  const bucketNames = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
+  const bucketMissing = bucketNames.filter(unset);
+  if (bucketMissing.length > 0 && bucketMissing.length < bucketNames.length)
+    faults.push(`${bucketMissing.join(' and ')} missing: give all five S3_ settings together, or none of them.`);
   const mailFrom = values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`;
   if (production && unset('MAIL_FROM') && !isSender(mailFrom) && !isLoopback(hostname))
     faults.push(`MAIL_FROM is missing: ${hostname} cannot stand in an address; give Email Auth <no-reply@example.com>.`);
@@ -158,6 +179,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   const dataDir = values.DATA_DIR ?? resolve('data');
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
+  const {
+    S3_ENDPOINT: endpoint,
+    S3_BUCKET: name,
+    S3_REGION: region,
+    S3_ACCESS_KEY_ID: accessKeyId,
+    S3_SECRET_ACCESS_KEY: secretAccessKey,
+  } = values;
   return {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -176,6 +204,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
     dnsServers: values.DNS_SERVERS ?? null,
+    bucket: endpoint && name && region && accessKeyId && secretAccessKey ? { endpoint, name, region, accessKeyId, secretAccessKey } : null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { accountRoutes } from './account/routes.ts';
@@ -38,6 +39,11 @@ import { createProbes } from './status/probes.ts';
 import { statusRoutes } from './status/routes.ts';
 import { createStatus } from './status/status.ts';
 import { createStatusStore } from './status/store.ts';
+import { bucketStorage } from './uploads/bucket.ts';
+import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
+import { diskStorage } from './uploads/storage.ts';
+import { createUploadUrls } from './uploads/upload-url.ts';
+import { createUploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
@@ -51,6 +57,8 @@ export type Service = {
   stop(): Promise<void>;
   /** For the job that releases registrations nobody claimed. */
   releaseUnclaimed(): Promise<number>;
+  /** For the job that removes icons nobody shows. */
+  removeUnneededUploads(): Promise<number>;
   outboxDepth(): Promise<number>;
 };
 
@@ -85,7 +93,13 @@ export async function createService(parts: {
   const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
   const sessions = createSessions({ publicUrl: config.publicUrl, signin, accounts, secrets });
   const limits = createLimits(database.core, limitFactor);
-  const websites = createWebsites({ config, database, outbox, limits, inviteOwner: signin.inviteOwner });
+  const uploads = createUploads({
+    database,
+    limits,
+    urls: createUploadUrls(config.secretKey, config.publicUrl),
+    storage: config.bucket ? bucketStorage(config.bucket) : diskStorage(join(config.dataDir, 'uploads')),
+  });
+  const websites = createWebsites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
 
   const statusStore = createStatusStore(database.core);
   const probes = createProbes({
@@ -103,6 +117,7 @@ export async function createService(parts: {
   const admin = createAdmin({ config, database, limits, outbox });
   const figures = createFigures({ database, uptime: status.uptimePercent });
 
+  const origins = new Set([config.publicUrl]);
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config.secure);
   const listener = createApp({
@@ -116,11 +131,12 @@ export async function createService(parts: {
       ...statusRoutes(status),
       ...adminRoutes(admin),
       ...figureRoutes(figures),
+      ...uploadRoutes(uploads),
     ],
     listenerOf: createListener({
       secure: config.secure,
       trustProxy: config.trustProxy,
-      origins: new Set([config.publicUrl]),
+      origins,
       answerError,
       identityOf: createIdentity(sessions),
       isAdmin: admin.isOpen,
@@ -134,10 +150,15 @@ export async function createService(parts: {
       }),
       sendPage: web.sendSignIn,
     }),
-    pageTarget: pageTarget(signin, accounts.isRegistered, displayDomainOf),
+    pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
     openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
     web,
-    routers: [...(parts.routers ?? []), ...(local ? [demoRouter({ config })] : []), ...(inbox ? [inboxRouter({ inbox })] : [])],
+    routers: [
+      ...(parts.routers ?? []),
+      uploadsRouter({ uploads, secure: config.secure, origins }),
+      ...(local ? [demoRouter({ config })] : []),
+      ...(inbox ? [inboxRouter({ inbox })] : []),
+    ],
     answerError,
   });
 
@@ -155,6 +176,7 @@ export async function createService(parts: {
       return outbox.stop();
     },
     releaseUnclaimed: websites.releaseUnclaimed,
+    removeUnneededUploads: uploads.removeUnneeded,
     outboxDepth: outbox.depth,
   };
 }

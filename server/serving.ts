@@ -68,7 +68,12 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
     throw error;
   }
   const { startJobs } = await import('./jobs/runner.ts');
-  jobs = await startJobs({ databaseUrl, log, releaseUnclaimed: service.releaseUnclaimed });
+  jobs = await startJobs({
+    databaseUrl,
+    log,
+    releaseUnclaimed: service.releaseUnclaimed,
+    removeUnneededUploads: service.removeUnneededUploads,
+  });
 
   return {
     stop: async () => {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../log.ts';
 import { cleanUpAccounts, cleanUpSignIns } from './clean-up.ts';
+import { cleanUpUploads } from './clean-up-uploads.ts';
 import { releaseUnclaimed } from './release-unclaimed.ts';
 import { rollUp } from './roll-up.ts';
 import { openJobsPool, scheduleNextRuns, type Timetable } from './store.ts';
@@ -12,6 +13,7 @@ const TIMETABLE: Timetable = [
   { task: 'roll-up', minute: null },
   { task: 'clean-up-accounts', minute: 23 },
   { task: 'release-unclaimed', minute: 7 },
+  { task: 'clean-up-uploads', minute: 41 },
 ];
 /** How often the next runs are put on the list; the shortest interval of the timetable is a minute. */
 const SCHEDULE_MS = 20_000;
@@ -32,6 +34,7 @@ export async function startJobs(parts: {
   databaseUrl: string;
   log: Log;
   releaseUnclaimed: () => Promise<number>;
+  removeUnneededUploads: () => Promise<number>;
 }): Promise<{ ready(): boolean; stop(): Promise<void> }> {
   const { databaseUrl, log } = parts;
   const over = new AbortController();
@@ -40,6 +43,7 @@ export async function startJobs(parts: {
     'clean-up-accounts': cleanUpAccounts(over.signal),
     'roll-up': rollUp(over.signal),
     'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
+    'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
   };
   const logger = loggerTo(log);
   let ready = false;

@@ -35,6 +35,8 @@ export type LinkState = {
   redirectUri: string | null;
   forwardUrl: string | null;
   state: string | null;
+  /** Id of the upload that the site shows. */
+  icon: string | null;
   status: 'open' | 'used' | 'expired';
 };
 export type SessionUser = { id: string; email: string; name: string | null };
@@ -126,6 +128,8 @@ update sign_in_attempts set code_tries = code_tries + 1
 where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
   and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 end
 returning id, kind, browser`;
+
+const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
 
 export type AccountsStore = ReturnType<typeof createAccountsStore>;
 
@@ -222,14 +226,16 @@ export function createAccountsStore(core: pg.Pool) {
     /** What a page may say about a link, without using it. */
     async linkState(id: string): Promise<LinkState | null> {
       const text = `select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
+          (select ${SHOWN_ICON} from websites w where w.domain = a.domain) as icon,
           case when a.consumed_at is not null or ${ENDED} then 'used' when expires_at <= now() or secret_tries >= ${CODE_TRIES} then 'expired' else 'open' end as status
         from sign_in_attempts a where id = $1`;
       return (await run<LinkState>('signin-link-state', text, [id])).rows[0] ?? null;
     },
 
-    /** Whether visitors may sign in to a domain. */
-    async isRegistered(domain: string): Promise<boolean> {
-      return (await run('signin-registered', 'select from websites where domain = $1', [domain])).rowCount === 1;
+    /** The site that visitors of a domain sign in to. On probation it shows no icon. @returns null when the domain is not registered */
+    async registeredSite(domain: string): Promise<{ icon: string | null } | null> {
+      const text = `select ${SHOWN_ICON} as icon from websites w where domain = $1`;
+      return (await run<{ icon: string | null }>('signin-registered', text, [domain])).rows[0] ?? null;
     },
 
     /** Local mode: `localhost` is a site that nobody owns, so that any app under development can be tried at once. */

@@ -1,5 +1,6 @@
 import type { SignInBoot } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, maskEmail } from '../../contract/rules.ts';
+import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import { withCode } from './redirects.ts';
@@ -24,7 +25,9 @@ export async function describeLink(
   const { language } = found;
   const host = found.forwardUrl && new URL(found.forwardUrl).hostname;
   const target: LinkPage['target'] =
-    found.domain && host ? { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: null } : { kind: 'portal' };
+    found.domain && host
+      ? { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: found.icon && uploadPath(found.icon) }
+      : { kind: 'portal' };
   if (found.status !== 'open') {
     const query = new URLSearchParams({ ...(found.domain && found.forwardUrl && { forward_url: found.forwardUrl }), language });
     return { language, target, link: { state: found.status, again: `/auth?${query}` } };

@@ -7,6 +7,7 @@ import { bearerOf } from '../http/identity.ts';
 import type { Limits } from '../http/limits.ts';
 import { queryOf } from '../http/reading.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
+import { uploadPath } from '../uploads/upload-url.ts';
 import type { LinkPage } from './link-page.ts';
 import { blankRemembered, rememberAccount } from './remembered.ts';
 import { isRandomSecret, randomSecret } from './secrets.ts';
@@ -105,7 +106,7 @@ export function linkListener(parts: {
 /** What the sign-in page is for, by its forward_url. */
 export function pageTarget(
   signin: Pick<SignIn, 'targetOf'>,
-  isRegistered: (domain: string) => Promise<boolean>,
+  registeredSite: (domain: string) => Promise<{ icon: string | null } | null>,
   display: (host: string) => string,
 ) {
   return async (forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']> => {
@@ -119,8 +120,9 @@ export function pageTarget(
     }
     if (target.kind === 'portal') return { kind: 'portal' };
     const hosts = { host: target.host, displayHost: display(target.host) };
-    if (!(await isRegistered(target.domain))) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
-    return { kind: 'site', ...hosts, iconUrl: null };
+    const site = await registeredSite(target.domain);
+    if (!site) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
+    return { kind: 'site', ...hosts, iconUrl: site.icon && uploadPath(site.icon) };
   };
 }
 

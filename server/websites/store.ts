@@ -12,6 +12,8 @@ export type Site = {
   /** When the linked address first signed in or proved the domain; null: the site is on probation. */
   claimedAt: Date | null;
   provenAt: Date | null;
+  /** Id of its upload. */
+  icon: string | null;
   createdAt: Date;
 };
 
@@ -25,13 +27,16 @@ type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outco
 
 type WebsiteStore = {
   /** Adds a site of somebody signed in. @returns null when the domain is taken */
-  add(site: { id: string; domain: string; email: string }): Promise<Site | null>;
+  add(site: { id: string; domain: string; email: string; icon: string | null }): Promise<Site | null>;
   /** Adds a site on probation by `query`, in its transaction. @returns false when the domain is taken */
   register(query: Query, site: { id: string; domain: string; email: string }): Promise<boolean>;
   ofOwner(email: string): Promise<Site[]>;
   byDomain(domain: string): Promise<Site | null>;
-  /** Moves a site to another domain, which is then unproven. @returns 'taken', or null when the site is not this owner's */
-  rename(site: { id: string; email: string; domain: string }): Promise<Site | 'taken' | null>;
+  /**
+   * Moves a site to another domain, which is then unproven, and gives it the icon, unless that is undefined.
+   * @returns 'taken'; 'on_probation', unchanged, when it may not have an icon yet; null when the site is not this owner's
+   */
+  change(site: { id: string; email: string; domain: string; icon?: string | null }): Promise<Site | 'taken' | 'on_probation' | null>;
   remove(site: { id: string; email: string }): Promise<Site | null>;
   /** Gives a proven domain to its claimant, wholly: what belonged to another address's site goes with it. */
   claim(claim: Claim, newMailId: () => string): Promise<ClaimResult>;
@@ -39,12 +44,9 @@ type WebsiteStore = {
   releaseUnclaimed(afterDays: number, most: number): Promise<number>;
 };
 
-const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", created_at as "createdAt"';
+const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt"';
 const MAIL_LIFE = "interval '2 days'";
 const CLAIM_TRIES = 5;
-
-const insertSite = (claimedAt: 'now()' | 'null') =>
-  `insert into websites (id, domain, email, claimed_at) values ($1, $2, $3, ${claimedAt}) on conflict (domain) do nothing returning *`;
 
 /** A statement on `websites` that returns the row, together with its audit row. */
 const audited = (sql: string, action: string) =>
@@ -62,10 +64,15 @@ export function createWebsiteStore(database: Database): WebsiteStore {
   };
 
   return {
-    add: ({ id, domain, email }) => change(insertSite('now()'), 'website_added', [id, domain, email]),
+    add: ({ id, domain, email, icon }) => {
+      const sql =
+        'insert into websites (id, domain, email, icon, claimed_at) values ($1, $2, $3, $4, now()) on conflict (domain) do nothing returning *';
+      return change(sql, 'website_added', [id, domain, email, icon]);
+    },
 
     register: async (query, { id, domain, email }) => {
-      const { rows } = await query(audited(insertSite('null'), 'website_registered'), [id, domain, email]);
+      const sql = 'insert into websites (id, domain, email) values ($1, $2, $3) on conflict (domain) do nothing returning *';
+      const { rows } = await query(audited(sql, 'website_registered'), [id, domain, email]);
       return rows.length === 1;
     },
 
@@ -73,14 +80,20 @@ export function createWebsiteStore(database: Database): WebsiteStore {
 
     byDomain: async (domain) => (await ask<Site>(`select ${SITE} from websites where domain = $1`, [domain]))[0] ?? null,
 
-    rename: async ({ id, email, domain }) => {
+    change: async ({ id, email, domain, icon }) => {
       try {
-        const renamed = await change(
-          'update websites set domain = $3, moved_at = now(), proven_at = null where id = $1 and email = $2 and domain <> $3 returning *',
+        const changed = await change(
+          `update websites set domain = $3, moved_at = case when domain = $3 then moved_at else now() end,
+              proven_at = case when domain = $3 then proven_at end, icon = case when $4 then $5::uuid else icon end
+           where id = $1 and email = $2 and (domain <> $3 or ($4 and icon is distinct from $5)) and ($5 is null or claimed_at is not null)
+           returning *`,
           'website_changed',
-          [id, email, domain],
+          [id, email, domain, icon !== undefined, icon ?? null],
         );
-        return renamed ?? (await ask<Site>(`select ${SITE} from websites where id = $1 and email = $2`, [id, email]))[0] ?? null;
+        if (changed) return changed;
+        const [site] = await ask<Site>(`select ${SITE} from websites where id = $1 and email = $2`, [id, email]);
+        if (site && icon && site.claimedAt === null) return 'on_probation';
+        return site ?? null;
       } catch (error) {
         if (error instanceof Error && error.name === 'SequelizeUniqueConstraintError') return 'taken';
         throw error;

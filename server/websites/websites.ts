@@ -6,6 +6,8 @@ import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
+import { uploadPath } from '../uploads/upload-url.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { createWebsiteStore, type Site } from './store.ts';
@@ -26,24 +28,28 @@ export function createWebsites(parts: {
   database: Database;
   outbox: Pick<Outbox, 'handOver'>;
   limits: Pick<Limits, 'hit'>;
+  uploads: Pick<Uploads, 'ownIcon'>;
   inviteOwner: (
     owner: { email: string; domain: string; clientAddress: string },
     register: (query: Query) => Promise<unknown>,
   ) => Promise<void>;
   proof?: Partial<ProofOptions>;
 }) {
-  const { config, outbox, limits, inviteOwner } = parts;
+  const { config, outbox, limits, uploads, inviteOwner } = parts;
   const store = createWebsiteStore(parts.database);
   const proofOptions: ProofOptions = { dnsServers: config.dnsServers, ...parts.proof };
   /** Accounts whose proof is being looked for: one at a time, so that nobody makes the service knock at many doors. */
   const proving = new Set<string>();
+
+  // On probation a site shows no icon.
+  const iconUrlOf = (site: Site) => (site.icon && site.claimedAt ? uploadPath(site.icon) : null);
 
   const present = (site: Site): Output<'createWebsite'> => ({
     id: site.id,
     domain: site.domain,
     displayDomain: displayDomainOf(site.domain),
     verified: site.provenAt !== null,
-    iconUrl: null,
+    iconUrl: iconUrlOf(site),
     createdAt: site.createdAt.toISOString(),
     proof: proofFor(config.secretKey, site.email, site.domain),
   });
@@ -70,26 +76,42 @@ export function createWebsites(parts: {
       const site = domain && domain !== LOCALHOST ? await store.byDomain(domain) : null;
       if (!site)
         throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
-      return { domain: site.domain, displayDomain: displayDomainOf(site.domain), verified: site.provenAt !== null, iconUrl: null };
+      return {
+        domain: site.domain,
+        displayDomain: displayDomainOf(site.domain),
+        verified: site.provenAt !== null,
+        iconUrl: iconUrlOf(site),
+      };
     },
 
     async list(account: Account): Promise<Output<'listWebsites'>> {
       return (await store.ofOwner(account.email)).map(present);
     },
 
-    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, domain_taken, rate_limited */
+    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, bad_request, domain_taken, rate_limited */
     async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
       const domain = rootDomainOf(input.domain);
       await limits.hit('registrations', account.email);
-      const site = await store.add({ id: uuid(), domain, email: account.email });
+      const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
+      const site = await store.add({ id: uuid(), domain, email: account.email, icon });
       if (!site) throw new Fault('domain_taken', { field: 'domain' });
       return present(site);
     },
 
-    /** Moves a site to another domain, unproven until it is proven itself. @throws Fault bad_domain, domain_taken, website_not_found */
+    /**
+     * Moves a site to another domain, unproven until it is proven itself, and changes or drops its icon.
+     * @throws Fault bad_domain, bad_request, domain_taken, website_not_found
+     */
     async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
-      const site = await store.rename({ id: input.id, email: account.email, domain: rootDomainOf(input.domain) });
+      const domain = rootDomainOf(input.domain);
+      const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
+      const site = await store.change({ id: input.id, email: account.email, domain, icon });
       if (site === 'taken') throw new Fault('domain_taken', { field: 'domain' });
+      if (site === 'on_probation')
+        throw new Fault('bad_request', {
+          field: 'iconUrl',
+          message: 'Sign in by email once more to confirm this website; then it can have an icon.',
+        });
       if (!site) throw new Fault('website_not_found');
       return present(site);
     },

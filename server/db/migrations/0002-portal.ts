@@ -9,7 +9,8 @@ alter table users
 -- The bytes lie on disk or in a bucket, under the id. Null: asked for, not sent yet.
 create table uploads (
   id uuid primary key,
-  user_id uuid not null references users on delete cascade,
+  -- Null once its user is gone: the row stays until the bytes are removed.
+  user_id uuid references users on delete set null,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   stored_at timestamptz

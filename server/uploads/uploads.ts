@@ -1,0 +1,121 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { Output } from '../../contract/routes.ts';
+import type { Database } from '../db/database.ts';
+import type { Limits } from '../http/limits.ts';
+import type { Account } from '../http/serve.ts';
+import { formatOf, makeIcon } from './icon.ts';
+import type { Storage } from './storage.ts';
+import { createUploadStore } from './store.ts';
+import { isUploadId, UPLOAD_SECONDS, type UploadUrls, uploadIdOf, uploadPath } from './upload-url.ts';
+
+/** Files that one process takes at once: each lies in memory until it is stored. */
+const MOST_AT_ONCE = 16;
+const MOST_AT_ONCE_OF_ONE = 4;
+/** What one run of the clean-up may take, and how many failures of the storage end it. */
+const CLEAN_UP_MS = 20_000;
+const MOST_FAILURES = 3;
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+/** Icons on their way in and out: who may send one, what is kept of it, and for how long. */
+export function createUploads(parts: { database: Database; limits: Pick<Limits, 'hit'>; urls: UploadUrls; storage: Storage }) {
+  const { limits, urls, storage } = parts;
+  const store = createUploadStore(parts.database);
+  /** Upload id → user id of the files that are being taken. */
+  const underWay = new Map<string, string>();
+  // One image is decoded at a time: its pixels may take a hundred megabytes.
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+
+  return {
+    /** Gives an address to PUT one file to, within ten minutes. @throws Fault rate_limited */
+    async begin(account: Account): Promise<Output<'beginUpload'>> {
+      await limits.hit('uploads', account.email);
+      const id = uuid();
+      return { uploadURL: urls.sign(id, await store.expect({ id, userId: account.id, seconds: UPLOAD_SECONDS })) };
+    },
+
+    /**
+     * Takes the file of an address that `begin` gave. An address takes one file: one that is refused ends it too.
+     * @param readFile the whole body; called once the address proved good
+     * @throws Fault bad_upload, bad_icon, and what `readFile` throws
+     */
+    async receive(
+      id: string,
+      query: { expires?: unknown; signature?: unknown },
+      readFile: () => Promise<Buffer>,
+    ): Promise<{ iconUrl: string }> {
+      if (!isUploadId(id) || !urls.isSigned(id, query) || underWay.has(id)) throw new Fault('bad_upload');
+      const userId = await store.expectedFrom(id);
+      if (!userId || underWay.has(id)) throw new Fault('bad_upload');
+      const ofUser = [...underWay.values()].filter((other) => other === userId).length;
+      if (underWay.size >= MOST_AT_ONCE || ofUser >= MOST_AT_ONCE_OF_ONE) {
+        throw new Fault('unavailable', { message: 'Too many files are on their way. Try again in a moment.', retryAfter: 5 });
+      }
+      underWay.set(id, userId);
+      try {
+        const file = await readFile();
+        const stored = await inTurn(async () => {
+          const icon = await makeIcon(file);
+          return store.storeOnce(id, () => storage.put(id, icon));
+        });
+        if (!stored) throw new Fault('bad_upload');
+        return { iconUrl: uploadPath(id) };
+      } catch (error) {
+        if (error instanceof Fault && (error.code === 'bad_icon' || error.code === 'icon_too_large')) await store.forget(id);
+        throw error;
+      } finally {
+        underWay.delete(id);
+      }
+    },
+
+    /** A stored icon. @returns null when there is none under this id */
+    async find(id: string): Promise<{ bytes: Buffer; type: string } | null> {
+      if (!isUploadId(id) || !(await store.isStored(id))) return null;
+      const bytes = await storage.get(id);
+      return bytes && { bytes, type: `image/${formatOf(bytes)}` };
+    },
+
+    /**
+     * The upload that an account names as an icon.
+     * @throws Fault bad_request for one that is somebody else's or not stored, as for one that never was
+     */
+    async ownIcon(account: Account, iconUrl: string): Promise<string> {
+      const id = uploadIdOf(iconUrl);
+      if (id && (await store.isStored(id, account.id))) return id;
+      throw new Fault('bad_request', { field: 'iconUrl', message: 'There is no such icon. Upload it first and give the path it got.' });
+    },
+
+    /**
+     * Removes what was never sent and what no site shows, a day after, with its bytes. A row goes after its bytes only, so that
+     * what the storage refuses is tried again by the next run.
+     * @returns how many
+     * @throws the storage's fault, when it failed
+     */
+    async removeUnneeded(): Promise<number> {
+      const end = Date.now() + CLEAN_UP_MS;
+      const failures: unknown[] = [];
+      let removed = 0;
+      let at = '00000000-0000-0000-0000-000000000000';
+      while (Date.now() < end && failures.length < MOST_FAILURES) {
+        try {
+          const id = await store.removeUnneeded(at, async (unneeded) => {
+            at = unneeded;
+            await storage.remove(unneeded);
+          });
+          if (!id) break;
+          removed += 1;
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
+      return removed;
+    },
+  };
+}
