@@ -40,6 +40,7 @@ test('nothing set is local mode', () => {
     logLevel: 'info',
     metricsToken: null,
     dnsServers: null,
+    bucket: null,
   });
 });
 
@@ -144,6 +145,45 @@ test('a DKIM key is taken as PEM with escaped line ends', () => {
   const signed = { DKIM_DOMAIN: 'example.com', DKIM_SELECTOR: 'mail', DKIM_KEY: pem.replaceAll('\n', '\\n') };
   expect(read(signed).dkim).toEqual({ domainName: 'example.com', keySelector: 'mail', privateKey: pem.trim().concat('\n') });
   expect(faultsOf({ ...signed, DKIM_KEY: '/no/such/file' })).toHaveLength(1);
+});
+
+const bucket = {
+  S3_ENDPOINT: 'https://s3.eu-central-1.amazonaws.com/',
+  S3_BUCKET: 'emailauth-icons',
+  S3_REGION: 'eu-central-1',
+  S3_ACCESS_KEY_ID: 'AKIAEXAMPLE',
+  S3_SECRET_ACCESS_KEY: 'hidden/secret+key=',
+};
+
+test('a bucket is given by five settings, or by none', () => {
+  expect(read(bucket).bucket).toEqual({
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+    name: 'emailauth-icons',
+    region: 'eu-central-1',
+    accessKeyId: 'AKIAEXAMPLE',
+    secretAccessKey: 'hidden/secret+key=',
+  });
+  for (const missing of Object.keys(bucket)) {
+    const faults = faultsOf({ ...bucket, [missing]: '' });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(`${missing} missing`);
+  }
+});
+
+test.each([
+  ['S3_ENDPOINT', 's3.example.com'],
+  ['S3_ENDPOINT', 'https://s3.example.com/bucket'],
+  ['S3_ENDPOINT', 'ftp://s3.example.com'],
+  ['S3_BUCKET', 'a/b'],
+  ['S3_BUCKET', '../x'],
+  ['S3_REGION', 'eu central'],
+  ['S3_ACCESS_KEY_ID', 'a b'],
+  ['S3_SECRET_ACCESS_KEY', 'hidden secret'],
+])('%s is not %s', (name, value) => {
+  const faults = faultsOf({ ...bucket, [name]: value });
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toContain(name);
+  expect(faults[0]).not.toContain('hidden');
 });
 
 test('loopback hosts', () => {

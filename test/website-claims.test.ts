@@ -29,6 +29,7 @@ beforeAll(async () => {
     database,
     outbox: { handOver: (mail) => void handedOver.push(mail) },
     limits: { hit: async () => {} },
+    uploads: { ownIcon: () => Promise.reject(new Error('No claim names an icon.')) },
     inviteOwner: async (_owner, register) => {
       const client = await database.core.connect();
       try {

@@ -30,7 +30,12 @@ describe('registering', () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
     const answer = await service.client().post('/api/websites/register', { domain, email });
     expect(answer.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
-    expect((await service.client().get(`/api/websites/domain/${domain}`)).json).toEqual({ domain, displayDomain: domain, verified: false });
+    expect((await service.client().get(`/api/websites/domain/${domain}`)).json).toEqual({
+      domain,
+      displayDomain: domain,
+      verified: false,
+      iconUrl: null,
+    });
     await visitorToken(stage, service.client(), domain);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.text).toContain(domain);

@@ -78,7 +78,8 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
     async find(id: string): Promise<{ bytes: Buffer; type: string } | null> {
       if (!isUploadId(id) || !(await store.isStored(id))) return null;
       const bytes = await storage.get(id);
-      return bytes && { bytes, type: `image/${formatOf(bytes)}` };
+      const format = bytes && formatOf(bytes);
+      return format && { bytes, type: `image/${format}` };
     },
 
     /**

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../server/db/database.ts';
+import { bucketStorage } from '../server/uploads/bucket.ts';
+import { diskStorage, type Storage } from '../server/uploads/storage.ts';
+import { createUploads } from '../server/uploads/uploads.ts';
+import { openBucket, type TestBucket } from './bucket.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { png } from './images.ts';
+import { type Developer, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+let stage: Stage;
+let bucket: TestBucket;
+let onDisk: Service;
+let inBucket: Service;
+let ann: Developer;
+let database: Database;
+beforeAll(async () => {
+  stage = await openStage();
+  bucket = await openBucket();
+  onDisk = await stage.start();
+  inBucket = await stage.start(bucket.settings);
+  ann = await signInDeveloper(stage, onDisk);
+  database = openDatabase(stage.databaseUrl);
+});
+afterAll(async () => {
+  await database.close();
+  await stage.close();
+  await bucket.close();
+});
+beforeEach(() => {
+  bucket.mode = 'serving';
+});
+
+/** One browser, at another instance. */
+function annAt(service: Service) {
+  const client = service.client();
+  client.cookies = ann.client.cookies;
+  return client;
+}
+const begin = async (service: Service): Promise<string> => (await annAt(service).post('/api/objects/upload')).json.uploadURL;
+const put = async (service: Service, url: string) =>
+  service.client().send(url, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } });
+const idOf = (url: string) => new URL(url, 'http://x').pathname.split('/').at(-1) as string;
+const agedDays = (id: string, days: number) =>
+  stage.query(
+    `update uploads set expires_at = expires_at - make_interval(days => $2), stored_at = stored_at - make_interval(days => $2) where id = $1`,
+    [id, days],
+  );
+const isKnown = async (id: string) => (await stage.query('select 1 from uploads where id = $1', [id])).length === 1;
+const uploadsOn = (storage: Storage) =>
+  createUploads({
+    database,
+    limits: { hit: async () => {} },
+    urls: { sign: () => '', isSigned: () => false },
+    storage,
+  });
+
+describe('in a bucket', () => {
+  test('icons are put, got and shown through the service, each request signed over its body', async () => {
+    const url = await begin(inBucket);
+    const stored = await put(inBucket, url);
+    expect([stored.status, stored.json]).toEqual([200, { iconUrl: new URL(url).pathname }]);
+    const shown = await inBucket.client().get(stored.json.iconUrl);
+    expect([shown.status, shown.headers['content-type']]).toEqual([200, 'image/png']);
+    expect(bucket.requests).toEqual([`PUT uploads/${idOf(url)}`, `GET uploads/${idOf(url)}`]);
+    expect(existsSync(join(stage.dataDir, 'uploads', idOf(url)))).toBe(false);
+    // What is not stored is not asked for.
+    expect((await inBucket.client().get(`/objects/uploads/${randomUUID()}`)).status).toBe(404);
+    expect(bucket.requests).toHaveLength(2);
+  });
+
+  test.each(['failing', 'silent'] as const)('that is %s: 503 in words, and the same address works once it is back', async (mode) => {
+    const [stored, waiting] = [await begin(inBucket), await begin(inBucket)];
+    await put(inBucket, stored);
+    bucket.mode = mode;
+    for (const answer of [await put(inBucket, waiting), await inBucket.client().get(new URL(stored).pathname)]) {
+      expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
+      expect(answer.text).not.toContain('127.0.0.1');
+    }
+    expect((await inBucket.client().get('/readyz')).status).toBe(200);
+    bucket.mode = 'serving';
+    expect((await put(inBucket, waiting)).status).toBe(200);
+    expect((await inBucket.client().get(new URL(stored).pathname)).status).toBe(200);
+  });
+
+  test('a wrong secret: 503, and the answer tells nothing of it', async () => {
+    const service = await stage.start({ ...bucket.settings, S3_SECRET_ACCESS_KEY: 'another-secret' });
+    const answer = await put(service, await begin(service));
+    expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
+    expect(answer.text).not.toMatch(/Signature|secret/);
+    await waitUntil('the log tells why', 5_000, () => service.output().includes('SignatureDoesNotMatch'));
+    expect(service.output()).not.toContain('another-secret');
+    await service.stop();
+  });
+});
+
+describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
+  const parts = () => {
+    const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = bucket.settings;
+    const storage =
+      kind === 'disk'
+        ? diskStorage(join(stage.dataDir, 'uploads'))
+        : bucketStorage({
+            endpoint: S3_ENDPOINT,
+            name: S3_BUCKET,
+            region: S3_REGION,
+            accessKeyId: S3_ACCESS_KEY_ID,
+            secretAccessKey: S3_SECRET_ACCESS_KEY,
+          });
+    return { storage, uploads: uploadsOn(storage), service: kind === 'disk' ? onDisk : inBucket };
+  };
+
+  test('removes what was never sent or is shown nowhere, after a day, with its bytes', async () => {
+    const { storage, uploads, service } = parts();
+    const [unsent, young, unused, shown, dropped] = await Promise.all(Array.from({ length: 5 }, () => begin(service)));
+    for (const url of [young, unused, shown, dropped]) expect((await put(service, url)).status).toBe(200);
+    const client = annAt(service);
+    const site = async (icon: string) =>
+      (await client.post('/api/websites', { domain: freshDomain(), iconUrl: new URL(icon).pathname })).json;
+    await site(shown);
+    const { id, domain } = await site(dropped);
+    for (const url of [unsent, unused, shown, dropped]) await agedDays(idOf(url), 2);
+
+    expect(await uploads.removeUnneeded()).toBe(2);
+    for (const url of [unsent, unused]) expect([await isKnown(idOf(url)), await storage.get(idOf(url))]).toEqual([false, null]);
+    expect((await service.client().get(new URL(unused).pathname)).status).toBe(404);
+    for (const url of [young, shown, dropped]) expect(await storage.get(idOf(url))).not.toBeNull();
+
+    await client.put(`/api/websites/${id}`, { domain, iconUrl: null });
+    expect(await uploads.removeUnneeded()).toBe(1);
+    expect([await isKnown(idOf(dropped)), await storage.get(idOf(dropped))]).toEqual([false, null]);
+    await stage.query('delete from websites');
+    expect(await uploads.removeUnneeded()).toBe(1);
+    expect(await storage.get(idOf(shown))).toBeNull();
+    expect(await storage.get(idOf(young))).not.toBeNull();
+  });
+});
+
+test('a bucket that fails loses no row: the next clean-up removes it; one that cannot be removed hinders no other', async () => {
+  const urls = await Promise.all(Array.from({ length: 3 }, () => begin(onDisk)));
+  for (const url of urls) {
+    await put(onDisk, url);
+    await agedDays(idOf(url), 2);
+  }
+  const [stuck, ...others] = urls.map(idOf).sort();
+  const disk = diskStorage(join(stage.dataDir, 'uploads'));
+  const failing = uploadsOn({
+    ...disk,
+    remove: async (id) => {
+      if (id === stuck) throw new Error('This one is stuck.');
+      await disk.remove(id);
+    },
+  });
+  await expect(failing.removeUnneeded()).rejects.toThrow('This one is stuck.');
+  expect(await isKnown(stuck)).toBe(true);
+  for (const id of others) expect(await isKnown(id)).toBe(false);
+  // What a crash between writing and renaming left behind goes too.
+  await writeFile(join(stage.dataDir, 'uploads', `${stuck}.part`), 'half');
+  expect(await uploadsOn(disk).removeUnneeded()).toBe(1);
+  expect(await isKnown(stuck)).toBe(false);
+  for (const name of [stuck, `${stuck}.part`]) expect(existsSync(join(stage.dataDir, 'uploads', name))).toBe(false);
+});
+
+test('an icon cannot be chosen while its bytes are being removed', async () => {
+  const url = await begin(onDisk);
+  await put(onDisk, url);
+  await agedDays(idOf(url), 2);
+  const disk = diskStorage(join(stage.dataDir, 'uploads'));
+  const domain = freshDomain();
+  let choosing: ReturnType<typeof ann.client.post> | undefined;
+  await uploadsOn({
+    ...disk,
+    remove: async (id) => {
+      choosing = ann.client.post('/api/websites', { domain, iconUrl: `/objects/uploads/${id}` });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await disk.remove(id);
+    },
+  }).removeUnneeded();
+  expect((await choosing)?.status).toBe(503);
+  expect(await stage.query('select 1 from websites where domain = $1', [domain])).toEqual([]);
+});

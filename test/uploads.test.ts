@@ -1,0 +1,212 @@
+import { existsSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ICON_BYTES } from '../contract/rules.ts';
+import type { Answer, Client } from './client.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { jpeg, lyingPhoto, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
+import { type Developer, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let second: Service;
+let ann: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  second = await stage.start({ ...production, PUBLIC_URL: service.url, PORT: String(service.port + 1) });
+  ann = await signInDeveloper(stage, service);
+});
+afterAll(async () => {
+  expect((await service.client().get('/readyz')).status).toBe(200);
+  await stage.close();
+});
+
+const begin = async (client: Client = ann.client): Promise<string> => (await client.post('/api/objects/upload')).json.uploadURL;
+const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) as string;
+const put = (url: string, body: Buffer, type = 'image/png', headers: Record<string, string> = {}, client = service.client()) =>
+  client.send(url, { method: 'PUT', body, headers: { 'Content-Type': type, ...headers } });
+const refused = (answer: Answer) => [answer.status, answer.json.code];
+const fileOf = (id: string) => join(stage.dataDir, 'uploads', id);
+
+/** Gets a file as bytes, which the tests' client does not keep. */
+async function download(path: string) {
+  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, { headers: { Host: new URL(service.url).host } });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+describe('an accepted file', () => {
+  test('is encoded anew, fits into 512 pixels and goes out as nothing but an image', async () => {
+    const url = await begin();
+    expect(url).toMatch(new RegExp(`^${service.url}/objects/uploads/[0-9a-f-]{36}\\?expires=\\d+&signature=[\\w-]{43}$`));
+    const left = Number(new URL(url).searchParams.get('expires')) - Date.now() / 1000;
+    expect(left).toBeGreaterThan(590);
+    expect(left).toBeLessThan(610);
+    const sent = await png(2000, 1000);
+    const stored = await put(url, sent);
+    expect([stored.status, stored.json]).toEqual([200, { iconUrl: new URL(url).pathname }]);
+
+    const { status, headers, bytes } = await download(stored.json.iconUrl);
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(bytes.equals(sent)).toBe(false);
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: 'png', width: 512, height: 256 });
+    expect((await stat(fileOf(idOf(url)))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(stage.dataDir, 'uploads'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('stands upright and holds no metadata; its content decides, not its header', async () => {
+    const url = await begin();
+    const photo = await lyingPhoto();
+    expect((await sharp(photo).metadata()).orientation).toBe(6);
+    expect((await put(url, photo, 'image/png')).status).toBe(200);
+    const { headers, bytes } = await download(new URL(url).pathname);
+    expect(headers.get('content-type')).toBe('image/jpeg');
+    const { width, height, exif, orientation } = await sharp(bytes).metadata();
+    expect([width, height, exif, orientation]).toEqual([40, 60, undefined, undefined]);
+    expect(bytes.includes('a secret of mine')).toBe(false);
+  });
+
+  test('may have exactly 5 MB, come without a length, and be called image/jpg', async () => {
+    expect((await put(await begin(), pngOfBytes(ICON_BYTES))).status).toBe(200);
+    expect((await put(await begin(), await jpeg(), 'image/jpg', { 'Transfer-Encoding': 'chunked' })).status).toBe(200);
+    expect((await put(await begin(), plainPng(5000, 5000))).status).toBe(200);
+  });
+});
+
+describe('refused (S34)', () => {
+  test('whatever is not one whole JPEG or PNG of a bearable size', async () => {
+    for (const [what, bytes] of await refusedFiles()) {
+      for (const type of ['image/png', 'image/jpeg']) {
+        const url = await begin();
+        const began = Date.now();
+        expect([what, type, ...refused(await put(url, bytes, type))]).toEqual([what, type, 422, 'bad_icon']);
+        expect(Date.now() - began).toBeLessThan(2_500);
+        expect((await service.client().get(new URL(url).pathname)).status).toBe(404);
+        expect(existsSync(fileOf(idOf(url)))).toBe(false);
+        // An address takes one file.
+        expect(refused(await put(url, await png()))).toEqual([400, 'bad_upload']);
+      }
+    }
+  });
+
+  test('5 MB and a byte, with and without a length', async () => {
+    const large = pngOfBytes(ICON_BYTES + 1);
+    expect(refused(await put(await begin(), large))).toEqual([413, 'icon_too_large']);
+    expect(refused(await put(await begin(), large, 'image/png', { 'Transfer-Encoding': 'chunked' }))).toEqual([413, 'icon_too_large']);
+    expect((await put(await begin(), Buffer.alloc(1), 'image/png', { 'Content-Length': '50000000000' })).status).toBe(413);
+  });
+
+  test.each(['', 'text/html', 'image/svg+xml', 'application/json', 'image/*', 'multipart/form-data; boundary=x'])(
+    'the type %j',
+    async (type) => {
+      expect(refused(await put(await begin(), await png(), type))).toEqual([422, 'bad_icon']);
+    },
+  );
+
+  test('a second file, an address that is not signed, is for another upload, was changed or has ended', async () => {
+    const [url, other] = [await begin(), await begin()];
+    const [path, query] = url.split('?');
+    const good = await png();
+    const late = new URL(url);
+    late.searchParams.set('expires', String(Number(late.searchParams.get('expires')) + 60));
+    for (const wrong of [
+      path,
+      `${path}?`,
+      `${path}?expires=9999999999`,
+      `${path}?${query.replace(/signature=.{4}/, 'signature=AAAA')}`,
+      `${path}?${query}&${query}`,
+      `${path}?${query.replace('expires=', 'expires=0')}`,
+      `${path}?${other.split('?')[1]}`,
+      `${other.split('?')[0]}?${query}`,
+      `${path.toUpperCase().replace('/OBJECTS/UPLOADS/', '/objects/uploads/')}?${query}`,
+      late.href,
+      url.replace(idOf(url), '0198c0de-0000-7000-8000-000000000000'),
+      url.replace(idOf(url), 'x'),
+    ]) {
+      expect([wrong, ...refused(await put(wrong, good))]).toEqual([wrong, 400, 'bad_upload']);
+    }
+    expect((await put(url, good)).status).toBe(200);
+    expect(refused(await put(url, await png(64, 64, 'red')))).toEqual([400, 'bad_upload']);
+    await stage.query("update uploads set expires_at = now() - interval '1 second' where id = $1", [idOf(other)]);
+    expect(refused(await put(other, good))).toEqual([400, 'bad_upload']);
+  });
+
+  test('pages of other origins, other methods, and whoever is not signed in', async () => {
+    const url = await begin();
+    for (const headers of [{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }] as Record<
+      string,
+      string
+    >[])
+      expect(refused(await put(url, await png(), 'image/png', headers))).toEqual([403, 'foreign_origin']);
+    expect(refused(await service.client().send(url, { method: 'POST', body: await png() }))).toEqual([405, 'method_not_allowed']);
+    expect(refused(await service.client().send(url, { method: 'DELETE' }))).toEqual([405, 'method_not_allowed']);
+    expect(refused(await service.client().post('/api/objects/upload'))).toEqual([401, 'sign_in_needed']);
+    expect((await put(url, await png(), 'image/png', { Origin: service.url })).status).toBe(200);
+  });
+
+  test.each([
+    '../../secret-key',
+    '..%2f..%2fsecret-key',
+    '%2e%2e%2f%2e%2e%2fsecret-key',
+    '..\\..\\secret-key',
+    '%2e%2e',
+    '%00',
+    '%zz',
+    'secret-key',
+    'a/b',
+    '',
+    '0198c0de-0000-7000-8000-000000000000',
+    '0198c0de-0000-7000-8000-000000000000%00.png',
+    '0198c0de-0000-7000-8000-000000000000/../../../secret-key',
+  ])('the path %j', async (path) => {
+    for (const method of ['GET', 'PUT']) {
+      const answer = await service
+        .client()
+        .send(`/objects/uploads/${path}`, { method, headers: { 'Content-Type': 'image/png' }, body: '' });
+      expect([400, 404]).toContain(answer.status);
+      expect(answer.json.code).toMatch(/^(bad_request|bad_upload|not_found)$/);
+    }
+  });
+
+  test('more than 60 in an hour', async () => {
+    // The limits of this instance are those of production.
+    const client = second.client();
+    client.cookies = (await signInDeveloper(stage, service)).client.cookies;
+    for (let count = 0; count < 60; count++) expect((await client.post('/api/objects/upload')).status).toBe(200);
+    const answer = await client.post('/api/objects/upload');
+    expect(refused(answer)).toEqual([429, 'rate_limited']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  });
+});
+
+test('of 40 files sent to one address over two instances one is kept, as it was sent', async () => {
+  const pictures = await Promise.all(Array.from({ length: 40 }, (_, at) => png(at + 1, 9)));
+  for (let round = 0; round < 5; round++) {
+    const url = await begin();
+    const answers = await Promise.all(
+      pictures.map((bytes, at) => put(url, bytes, 'image/png', {}, at % 2 ? service.client() : second.client())),
+    );
+    const winners = answers.flatMap(({ status }, at) => (status === 200 ? [at] : []));
+    expect(winners).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) expect(refused(answer)).toEqual([400, 'bad_upload']);
+    expect((await sharp((await download(new URL(url).pathname)).bytes).metadata()).width).toBe(winners[0] + 1);
+  }
+  expect((await readdir(join(stage.dataDir, 'uploads'))).filter((name) => name.endsWith('.part'))).toEqual([]);
+});
+
+test('many files at once are stored in turn; beyond what memory allows they are asked to come again', async () => {
+  const urls = await Promise.all(Array.from({ length: 12 }, () => begin()));
+  const bytes = pngOfBytes(ICON_BYTES);
+  const statuses = await Promise.all(urls.map(async (url) => (await put(url, bytes)).status));
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
+  for (const [at, status] of statuses.entries()) {
+    if (status === 200) continue;
+    expect(status).toBe(503);
+    expect((await put(urls[at], bytes)).status).toBe(200);
+  }
+});
