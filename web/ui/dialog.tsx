@@ -1,5 +1,6 @@
 import { type ReactNode, type RefObject, useEffect, useId, useRef } from 'react';
 import { CrossIcon } from './icons.tsx';
+import { Toaster } from './toaster.tsx';
 
 /**
  * A modal dialog: the browser keeps the focus in it and closes it on Escape.
@@ -56,6 +57,8 @@ export function Dialog({
         </div>
         {children}
       </div>
+      {/* What is said meanwhile: the page's own notifications lie behind the dialog, out of everybody's reach. */}
+      <Toaster />
     </dialog>
   );
 }

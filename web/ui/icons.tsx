@@ -96,6 +96,13 @@ export const SearchIcon = (props: Props) => (
     <path d="m10.2 10.2 3.3 3.3" />
   </Icon>
 );
+export const ImageIcon = (props: Props) => (
+  <Icon {...props}>
+    <rect x="2" y="2.5" width="12" height="11" rx="1.5" />
+    <circle cx="5.75" cy="6" r="1.1" />
+    <path d="m2.5 11.5 3.3-3 2.4 2 2.6-2.7 2.9 2.9" />
+  </Icon>
+);
 export const MenuIcon = (props: Props) => (
   <Icon {...props}>
     <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />

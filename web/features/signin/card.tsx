@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { Initial } from '../../ui/initial.tsx';
 import { Mark } from '../../ui/mark.tsx';
+import { SiteIcon } from '../../ui/site-icon.tsx';
 
 /** The card that every step stands in. */
 export function Card({ children }: { children: ReactNode }) {
@@ -13,7 +13,7 @@ export function TargetLine({ target, portalName }: { target: SignInBoot['target'
   const hosts = target.kind === 'portal' || target.host === '' ? null : target;
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
-      {hosts ? <Initial text={hosts.displayHost} /> : <Mark className="size-9" />}
+      {hosts ? <SiteIcon name={hosts.displayHost} iconUrl={hosts.kind === 'site' ? hosts.iconUrl : null} /> : <Mark className="size-9" />}
       <span className="min-w-0 [overflow-wrap:anywhere]">
         {hosts?.displayHost ?? portalName}
         {hosts && hosts.host !== hosts.displayHost && <span className="block font-normal text-muted">{hosts.host}</span>}

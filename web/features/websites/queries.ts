@@ -10,14 +10,14 @@ const LIST = ['websites'];
 export const useWebsites = () =>
   useQuery({ queryKey: LIST, queryFn: ({ signal }) => call<'listWebsites'>('GET', '/api/websites', {}, signal) });
 
-/** Adds a website, or changes the domain of the given one. */
+/** Adds a website, or changes the given one. An icon that is left out stays as it is. */
 export function useSaveWebsite(website: Website | null) {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (domain: string) =>
+    mutationFn: (input: { domain: string; iconUrl?: string | null }) =>
       website
-        ? call<'updateWebsite'>('PUT', '/api/websites/{id}', { id: website.id, domain })
-        : call<'createWebsite'>('POST', '/api/websites', { domain }),
+        ? call<'updateWebsite'>('PUT', '/api/websites/{id}', { id: website.id, ...input })
+        : call<'createWebsite'>('POST', '/api/websites', input),
     onSuccess: refresh,
   });
 }

@@ -1,0 +1,73 @@
+import { useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { type LanguageCode, languages } from '../../../contract/languages.ts';
+import { registeredPath } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
+import { OpenIcon } from '../../ui/icons.tsx';
+import { Select } from '../../ui/select.tsx';
+import type { Website } from './queries.ts';
+import { faultOfForwardUrl, homeOf, signInUrl } from './sign-in-url.ts';
+
+/** Builds a site's sign-in address, to copy or to try as a visitor. */
+export function TryDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  const { domain, displayDomain } = website;
+  const field = useRef<HTMLInputElement>(null);
+  const [forwardUrl, setForwardUrl] = useState(() => homeOf(domain));
+  const [language, setLanguage] = useState<LanguageCode>('en');
+  const fault = faultOfForwardUrl(forwardUrl, domain);
+  const url = signInUrl(location.origin, forwardUrl, language);
+
+  return (
+    <Dialog title={`Test sign-in of ${displayDomain}`} first={field} onClose={onClose}>
+      <div className="grid gap-5">
+        <p className="text-[0.9375rem] text-muted">
+          Sign in as a visitor would. The link in the mail returns to the address below with a{' '}
+          <code className="font-mono text-sm">token</code> parameter, which your site then verifies, once and within an hour.
+        </p>
+        <Field
+          ref={field}
+          label="Return to (forward_url)"
+          type="url"
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          mono
+          value={forwardUrl}
+          error={fault}
+          onChange={(event) => setForwardUrl(event.target.value)}
+        />
+        <Select
+          label="Language"
+          value={language}
+          onChange={(event) => setLanguage(event.target.value as LanguageCode)}
+          options={languages.map(({ code, name }) => ({ value: code, label: name }))}
+        />
+        {!fault && <CodeBlock label="Sign-in URL" code={url} />}
+        <p className="text-sm text-muted">
+          Not there yet?{' '}
+          <Link href={registeredPath(domain)} className="text-accent underline underline-offset-2">
+            The three steps for {displayDomain}
+          </Link>
+          , with code to copy.
+        </p>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button look="secondary" onClick={onClose}>
+            Cancel
+          </Button>
+          {fault ? (
+            <Button onClick={() => field.current?.focus()}>Open sign-in page</Button>
+          ) : (
+            <ButtonLink href={url} target="_blank" rel="noopener">
+              Open sign-in page
+              <OpenIcon />
+              <span className="sr-only">(in a new tab)</span>
+            </ButtonLink>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  );
+}
