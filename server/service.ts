@@ -3,6 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
+import { createAccounts } from './account/account.ts';
+import { createBrandingPreview } from './account/branding-preview.ts';
+import { createDevices } from './account/devices.ts';
+import { previewRouter } from './account/preview-routes.ts';
 import { accountRoutes } from './account/routes.ts';
 import { createAdmin } from './admin/admin.ts';
 import { adminRoutes } from './admin/routes.ts';
@@ -117,7 +121,20 @@ export async function createService(parts: {
   const admin = createAdmin({ config, database, limits, outbox });
   const figures = createFigures({ database, uptime: status.uptimePercent });
 
+  const account = createAccounts(database);
+  const devices = createDevices(database);
+  const identityOf = createIdentity(sessions);
   const origins = new Set([config.publicUrl]);
+  const preview = previewRouter({
+    secure: config.secure,
+    origins,
+    accountOf: async (request, response) => {
+      const identity = await identityOf(request, cookiesOf(request, response, config.secure));
+      return identity?.by === 'session' ? identity : null;
+    },
+    preview: createBrandingPreview({ publicUrl: config.publicUrl, mailer, accounts: account }),
+  });
+
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config.secure);
   const listener = createApp({
@@ -126,19 +143,19 @@ export async function createService(parts: {
     served: [
       ...signInRoutes(signin, sessions, limits),
       ...websiteRoutes(websites),
-      ...accountRoutes(),
-      ...languageRoutes(),
       ...statusRoutes(status),
       ...adminRoutes(admin),
       ...figureRoutes(figures),
       ...uploadRoutes(uploads),
+      ...accountRoutes(account, devices),
+      ...languageRoutes(),
     ],
     listenerOf: createListener({
       secure: config.secure,
       trustProxy: config.trustProxy,
       origins,
       answerError,
-      identityOf: createIdentity(sessions),
+      identityOf,
       isAdmin: admin.isOpen,
     }),
     openLink: linkListener({
@@ -147,6 +164,7 @@ export async function createService(parts: {
       visitOf: (request, response) => ({
         clientAddress: clientAddressOf(request, config.trustProxy),
         cookies: cookiesOf(request, response, config.secure),
+        header: (name) => request.headers[name]?.toString(),
       }),
       sendPage: web.sendSignIn,
     }),
@@ -155,6 +173,7 @@ export async function createService(parts: {
     web,
     routers: [
       ...(parts.routers ?? []),
+      preview,
       uploadsRouter({ uploads, secure: config.secure, origins }),
       ...(local ? [demoRouter({ config })] : []),
       ...(inbox ? [inboxRouter({ inbox })] : []),

@@ -30,6 +30,8 @@ export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): R
         imgSrc: ["'self'", 'data:'],
         fontSrc: ["'self'"],
         connectSrc: ["'self'"],
+        // The preview of a mail in the settings.
+        frameSrc: ["'self'"],
         manifestSrc: ["'self'"],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],

@@ -1,5 +1,6 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalEmail } from '../../contract/rules.ts';
+import { brandOf } from './brand.ts';
 import { type Mail, type MailKind, type Secrets, shownHost } from './mail.ts';
 import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
 import { domainLost } from './templates/domain-lost.ts';
@@ -20,7 +21,7 @@ const templates: Record<MailKind, Template> = {
 /** Who the mails come from. */
 export type Sender = { name: string; address: string; publicUrl: string; messageIdHost: string };
 
-/** A mail of one kind and language, waiting for its recipient's parts. */
+/** A mail of one kind and language, waiting for its recipient's and its site's parts. */
 export type Composition = {
   /**
    * @returns the whole message (RFC 5322), ASCII with CRLF line ends
@@ -35,15 +36,23 @@ const LINK = /^https?:\/\/[\x21-\x7e]{1,4000}$/;
 const CODE = /^\d{6}$/;
 const BOUNDARY = '=_emailauth';
 
-/** Composes a kind of mail in a language: slow, and done once. The HTML is rendered by react-email, imported on first use. */
-export async function compose(kind: MailKind, language: LanguageCode, sender: Sender): Promise<Composition> {
+/**
+ * Composes a kind of mail in a language: slow, and done once. The HTML is rendered by react-email, imported on first use.
+ * @param options.logo with the site's own logo on top; which one, the mail tells
+ */
+export async function compose(
+  kind: MailKind,
+  language: LanguageCode,
+  sender: Sender,
+  options: { logo?: boolean } = {},
+): Promise<Composition> {
   const { htmlOf } = await import('./templates/layout.tsx');
   const letter = templates[kind](language, sender);
   const subject = splitAtSlots(letter.subject);
   const text = bodyOf(plainText(letter));
-  const html = bodyOf(htmlOf(letter, language));
+  const html = bodyOf(htmlOf(letter, language, options.logo === true));
+  const from = mailboxHeader(sender);
   const beforeText = [
-    `From: ${mailboxHeader(sender)}`,
     'Auto-Submitted: auto-generated',
     'X-Auto-Response-Suppress: All',
     `Content-Language: ${language}`,
@@ -66,8 +75,12 @@ export async function compose(kind: MailKind, language: LanguageCode, sender: Se
   return {
     fill(mail, secrets) {
       if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('A mail is for something that is no address');
+      const { fromName, logoUrl } = brandOf(mail);
       const slots = slotsOf(mail, secrets);
+      slots.logo = logoUrl;
+      slots.sender = fromName || slots.host;
       const headers = [
+        `From: ${fromName ? mailboxHeader({ name: fromName, address: sender.address }) : from}`,
         `To: ${mail.recipient}`,
         `Subject: ${headerText(joined(subject, slots))}`,
         `Date: ${dateNow()}`,

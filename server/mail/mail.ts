@@ -11,7 +11,10 @@ export type Mail = {
   /** In the normal form of contract/rules.ts. */
   recipient: string;
   language: LanguageCode;
-  /** `host` for sign_in, `domain` for registered and domain_*: host names, the only text in a mail that a requester chose. */
+  /**
+   * `host` for sign_in, `domain` for registered and domain_*: host names, the only text in a mail that a requester chose.
+   * `fromName`, `logoUrl` for sign_in: what the site's owner chose, see brand.ts.
+   */
   data: Record<string, string>;
 };
 

@@ -6,6 +6,7 @@ import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { brandOf } from './brand.ts';
 import { type Composition, compose, type Sender } from './composition.ts';
 import type { Mail, Outcome, Secrets } from './mail.ts';
 import { type Connection, createPool, type Pool, TIMEOUT_MS } from './pool.ts';
@@ -21,6 +22,8 @@ export type Mailer = {
   send(mail: Mail, secrets: Secrets | null, startBy: number): Promise<Outcome>;
   /** Whether the mail server greets, on a connection of its own. Never rejects. */
   reaches(): Promise<boolean>;
+  /** The message as `send` would send it, unsigned. @throws Error when a part is missing or is not in its form */
+  write(mail: Mail, secrets: Secrets | null): Promise<string>;
   /** Mails that wait for a connection. */
   waiting(): number;
   /** Finishes what is being sent, and closes the connections. */
@@ -43,12 +46,15 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
   const pool = smtpUrl ? smtpPool(smtpUrl, sender, log) : deliver ? folderPool(deliver) : null;
   if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
 
+  // A site's name and logo are filled in like the recipient's parts, so that what is kept here does not grow with the sites.
   const compositions = new Map<string, Promise<Composition> | Composition>();
-  const compositionOf = ({ kind, language }: Pick<Mail, 'kind' | 'language'>) => {
-    const key = `${kind} ${language}`;
+  const compositionOf = (mail: Pick<Mail, 'kind' | 'language' | 'data'>) => {
+    const { kind, language } = mail;
+    const logo = brandOf(mail).logoUrl !== '';
+    const key = `${kind} ${language} ${logo}`;
     let composition = compositions.get(key);
     if (!composition) {
-      composition = compose(kind, language, sender);
+      composition = compose(kind, language, sender, { logo });
       composition.then(
         (done) => compositions.set(key, done),
         () => compositions.delete(key),
@@ -60,7 +66,7 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
 
   return {
     async prepare() {
-      await compositionOf({ kind: 'sign_in', language: 'en' });
+      await compositionOf({ kind: 'sign_in', language: 'en', data: {} });
     },
     async send(mail, secrets, startBy) {
       const found = compositionOf(mail);
@@ -75,6 +81,7 @@ export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver 
       return pool.send({ recipient: mail.recipient, raw: () => sign(Buffer.from(text, 'latin1')) }, startBy);
     },
     reaches: async () => smtpUrl === null || greets(smtpUrl, sender),
+    write: async (mail, secrets) => (await compositionOf(mail)).fill(mail, secrets),
     waiting: () => pool.waiting(),
     close: () => pool.close(),
   };

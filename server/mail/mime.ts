@@ -57,7 +57,9 @@ export function mailboxHeader(mailbox: { name: string; address: string }): strin
   const name = mailbox.name.replace(/\p{Cc}+/gu, ' ').trim();
   if (name === '') return mailbox.address;
   const phrase = /^[\x20-\x7e]*$/.test(name) && !name.includes('=?') ? `"${name.replace(/[\\"]/g, '\\$&')}"` : encodedWords(name);
-  return `${phrase} <${mailbox.address}>`;
+  // RFC 5322 §2.1.1: lines of at most 78 characters.
+  const space = phrase.length + mailbox.address.length > 60 ? '\r\n ' : ' ';
+  return `${phrase}${space}<${mailbox.address}>`;
 }
 
 function encodedWords(text: string): string {

@@ -8,7 +8,8 @@ import { endedBySibling } from './statements.ts';
 export const SESSION_SECONDS = 30 * 86_400;
 
 /** What a developer's sign-in issues: a session, and a key that lets the account in again on this device. */
-export type Issue = { userId: string; session: Buffer; device: Buffer; selector: Buffer; verifier: Buffer };
+/** `label`: what a person may recognise the device by. */
+export type Issue = { userId: string; session: Buffer; device: Buffer; label: string; selector: Buffer; verifier: Buffer };
 
 export type Exchange = Issue & { id: string; clientId: string; redirectUri: string | null; challenge: string };
 export type TokenLogin = Issue & { hash: Buffer; browser: Buffer | null; confirmed: boolean };
@@ -45,18 +46,19 @@ const ENDED = endedBySibling('a', `${ATTEMPT_SECONDS}`);
 
 // From the rows of a CTE `person` (email) come the account, its session and its key; its sites count as claimed.
 // $1 user id, $2 session, $3 device, $4 selector, $5 verifier.
-const ISSUE = `
+/** @param label the parameter that holds the device's label */
+const issue = (label: `$${number}`) => `
 account as (
   insert into users (id, email) select $1, email from person on conflict (email) do update set email = excluded.email returning id, email
 ),
 session as (
-  insert into sessions (hash, user_id, device, expires_at)
-  select $2, id, $3, now() + interval '${SESSION_SECONDS} seconds' from account
+  insert into sessions (hash, user_id, device, label, expires_at)
+  select $2, id, $3, ${label}, now() + interval '${SESSION_SECONDS} seconds' from account
 ),
 remembered as (
-  insert into remembered_keys (selector, device, email, verifier, expires_at)
-  select $4, $3, email, $5, now() + interval '400 days' from person
-  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier,
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select $4, $3, ${label}, email, $5, now() + interval '400 days' from person
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
 claimed as (
@@ -75,7 +77,7 @@ with person as (
     and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
     and not ${ENDED}
   returning email
-), ${ISSUE}`;
+), ${issue('$10')}`;
 
 // A replay by whoever knows the verifier means that the code leaked: what it issued ends (RFC 6749 §4.1.2). A wrong
 // verifier only counts as a try.
@@ -94,7 +96,7 @@ with person as (
   update tokens set used_at = now()
   where hash = $6 and domain is null and used_at is null and expires_at > now() and ($8 or browser = $7)
   returning email
-), ${ISSUE}`;
+), ${issue('$9')}`;
 
 // The verifier is replaced once it is a day old; the old one lives 60 s more, for requests under way.
 const QUICK_LOGIN = `
@@ -147,6 +149,7 @@ export function createAccountsStore(core: pg.Pool) {
         clientId,
         redirectUri,
         challenge,
+        exchange.label,
       ]);
       if (rows[0]) return rows[0].email;
       await run('signin-exchange-refused', REFUSED_EXCHANGE, [id, clientId, challenge]);
@@ -160,6 +163,7 @@ export function createAccountsStore(core: pg.Pool) {
         login.hash,
         login.browser,
         login.confirmed,
+        login.label,
       ]);
       return rows[0]?.email ?? null;
     },

@@ -14,7 +14,7 @@ import { isRandomSecret, randomSecret } from './secrets.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 import type { Browser, SignedIn, SignIn, Target } from './signin.ts';
 
-type Visit = { clientAddress: string; cookies: Cookies };
+type Visit = { clientAddress: string; cookies: Cookies; header(name: string): string | undefined };
 
 /** The calls of the sign-in core. */
 export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits): Served[] {
@@ -137,7 +137,7 @@ function isPrefetch(request: IncomingMessage): boolean {
 }
 
 /** The browser's secrets. What it lacks is made and set; where a sign-in begins or a session opens, their lives begin anew. */
-function browserOf({ clientAddress, cookies }: Visit, life: 'renew' | 'keep' = 'keep'): Browser {
+function browserOf({ clientAddress, cookies, header }: Visit, life: 'renew' | 'keep' = 'keep'): Browser {
   const secretOf = (name: 'attempt' | 'device') => {
     const known = cookies.get(name);
     const isKnown = isRandomSecret(known);
@@ -145,7 +145,7 @@ function browserOf({ clientAddress, cookies }: Visit, life: 'renew' | 'keep' = '
     if (life === 'renew' || !isKnown) cookies.set(name, secret);
     return secret;
   };
-  return { attempt: secretOf('attempt'), device: secretOf('device'), clientAddress };
+  return { attempt: secretOf('attempt'), device: secretOf('device'), clientAddress, userAgent: header('user-agent') ?? '' };
 }
 
 function openSession(cookies: Cookies, session: NewSession): NewSession {

@@ -23,6 +23,11 @@ export function digest(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
+/** Public id of a device, no secret: the beginning of what the database knows its cookie by, 22 characters. */
+export function deviceIdOf(device: Buffer): string {
+  return device.toString('base64url').slice(0, 22);
+}
+
 /** The two ways in that one mail carries; both derive from the attempt's id, so that nothing of them is stored. */
 export type Secrets = {
   /** The secret of the mailed link: base64url(attempt id ‖ HMAC-SHA256), 64 characters. */

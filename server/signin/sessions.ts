@@ -3,8 +3,9 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { ATTEMPT_SECONDS, CLI_CLIENT_ID, maskEmail, WEB_CLIENT_ID } from '../../contract/rules.ts';
 import { type AccountsStore, type Issue, SESSION_SECONDS, type SessionUser } from './accounts-store.ts';
+import { deviceLabelOf } from './device-label.ts';
 import { isRedirectOf, type OAuthClient } from './redirects.ts';
-import { createAuthKey, digest, idToHandle, randomSecret, type Secrets } from './secrets.ts';
+import { createAuthKey, deviceIdOf, digest, idToHandle, randomSecret, type Secrets } from './secrets.ts';
 import type { Browser, SignIn } from './signin.ts';
 
 /** A developer's new session: the secret for the `sid` cookie, which is the bearer token too, and the device's key. */
@@ -26,11 +27,12 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
     return client;
   }
 
-  function newIssue(browser: Browser): { issue: Issue; session: string; authKey: string } {
+  async function newIssue(browser: Browser): Promise<{ issue: Issue; session: string; authKey: string }> {
+    const label = await deviceLabelOf(browser.userAgent);
     const session = randomSecret();
     const { key, selector, verifier } = createAuthKey();
     return {
-      issue: { userId: uuid(), session: digest(session), device: digest(browser.device), selector, verifier },
+      issue: { userId: uuid(), session: digest(session), device: digest(browser.device), label, selector, verifier },
       session,
       authKey: key,
     };
@@ -60,7 +62,7 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
     async exchange({ code, code_verifier, client_id, redirect_uri }: Parsed<'token'>, browser: Browser): Promise<NewSession> {
       const known = secrets.readLink(code);
       if (known?.kind !== 'app') throw new Fault('bad_grant');
-      const { issue, session, authKey } = newIssue(browser);
+      const { issue, session, authKey } = await newIssue(browser);
       const challenge = digest(code_verifier).toString('base64url');
       const email = await accounts.exchange({ ...issue, id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge });
       if (!email) throw new Fault('bad_grant');
@@ -73,7 +75,7 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
      */
     async tokenLogin({ token, confirm }: Parsed<'tokenLogin'>, browser: Browser, signedIn: SessionUser | null): Promise<NewSession> {
       const hash = digest(token);
-      const { issue, session, authKey } = newIssue(browser);
+      const { issue, session, authKey } = await newIssue(browser);
       const mayReplace = confirm || signedIn === null || signedIn.email === (await accounts.peekPortalToken(hash));
       if (mayReplace) {
         const email = await accounts.tokenLogin({ ...issue, hash, browser: digest(browser.attempt), confirmed: confirm ?? false });
@@ -95,7 +97,7 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
     tokenAnswer: ({ email, session, authKey }: NewSession, device: string): Output<'token'> => ({
       email,
       authKey,
-      localKey: digest(device).toString('base64url').slice(0, 22),
+      localKey: deviceIdOf(digest(device)),
       access_token: session,
       token_type: 'Bearer',
       expires_in: SESSION_SECONDS,

@@ -7,12 +7,13 @@ import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
+import { deviceLabelOf } from './device-label.ts';
 import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
 import type { Limit, NewAttempt, Opening, SignInStore, Verdict } from './store.ts';
 
 /** What a browser sends along: its secrets, as cookies. `attempt` and `device` are made when it has none. */
-export type Browser = { attempt: string; device: string; clientAddress: string };
+export type Browser = { attempt: string; device: string; clientAddress: string; userAgent: string };
 
 /** Somebody signed in: what the page may remember and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
@@ -59,15 +60,15 @@ export function createSignIn(parts: {
     const row = { ...attempt, mailData: data };
     const verdict = await (first ? store.requestAfter(first, row) : store.request(row));
     if (verdict.outcome === 'not_registered') throw notRegistered(attempt.domain ?? '');
-    if (verdict.outcome === 'recipients_used_up') throw new Fault('site_recipients_used_up');
     if (verdict.outcome === 'limited')
       throw new Fault('rate_limited', { message: LIMIT_MESSAGES[verdict.limit], retryAfter: verdict.retryAfter });
+    if (verdict.outcome !== 'sent') throw new Fault('site_recipients_used_up');
     outbox.handOver({
       id: attempt.id,
       kind: attempt.mailKind as Mail['kind'],
       recipient: attempt.email,
       language: attempt.language as LanguageCode,
-      data,
+      data: verdict.brand ? { ...data, ...verdict.brand } : data,
     });
   }
 
@@ -94,7 +95,8 @@ export function createSignIn(parts: {
   async function open(id: string, browser: Browser, by: Pick<Opening, 'browser' | 'email'>): Promise<SignedIn | null> {
     const token = randomSecret();
     const { key, selector, verifier } = createAuthKey();
-    const opened = await store.open({ id, ...by, tokenHash: digest(token), device: digest(browser.device), selector, verifier });
+    const label = await deviceLabelOf(browser.userAgent);
+    const opened = await store.open({ id, ...by, tokenHash: digest(token), device: digest(browser.device), selector, verifier, label });
     return opened && { email: opened.email, authKey: key, redirectUrl: withToken(opened.forwardUrl, token) };
   }
 
@@ -128,7 +130,7 @@ export function createSignIn(parts: {
       owner: { email: string; domain: string; clientAddress: string },
       register: (query: Query) => Promise<unknown>,
     ): Promise<void> {
-      const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), clientAddress: owner.clientAddress };
+      const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), clientAddress: owner.clientAddress, userAgent: '' };
       const attempt = { ...newAttempt(owner.email, 'en', nobody), forwardUrl: portalHome };
       await begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
     },

@@ -46,6 +46,8 @@ const PROBATION_RECIPIENTS = 20;
  *
  * A site that nobody claimed yet may mail a number of different mailboxes a day. To count them exactly, its requests come
  * alone, one after the other, with $23 true; without it they are answered `on_probation` and nothing is done.
+ *
+ * `brand`: how the site's owner wants its mails; the owed row has it too, so that every retry sends the same mail.
  */
 export const REQUEST = `
 with given as materialized (
@@ -58,9 +60,12 @@ target as materialized (
   select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
     'address ' || g.address as address_key,
     'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
-    'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key
+    'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
+    case when u.brand_name <> '' or u.brand_logo_url <> ''
+      then jsonb_build_object('fromName', u.brand_name, 'logoUrl', u.brand_logo_url) end as brand
   from given g
   left join websites w on w.domain = g.domain
+  left join users u on u.email = w.email and w.claimed_at is not null
   left join remembered_keys k on k.device = g.device and k.email = g.email
 ),
 counted as (select * from target where $23 or not unclaimed),
@@ -84,7 +89,7 @@ attempts as (
 ),
 owed as (
   insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-  select id, mail_kind, email, language, mail_data, now() + make_interval(secs => $22), now() + make_interval(secs => $21)
+  select id, mail_kind, email, language, mail_data || coalesce(brand, '{}'), now() + make_interval(secs => $22), now() + make_interval(secs => $21)
   from mailbox_passed
 ),
 audit as (
@@ -98,7 +103,8 @@ select case
     when not p.pair_passes then 'pair'
     when not m.mailbox_passes then 'mailbox'
     else 'sent' end as verdict,
-  greatest(1, case when not a.address_passes then a.address_wait when not p.pair_passes then p.pair_wait else coalesce(m.mailbox_wait, 1) end) as retry_after
+  greatest(1, case when not a.address_passes then a.address_wait when not p.pair_passes then p.pair_wait else coalesce(m.mailbox_wait, 1) end) as retry_after,
+  t.brand
 from target t
 left join address_ranked a on a.n = t.n
 left join pair_ranked p on p.n = t.n
@@ -106,14 +112,14 @@ left join mailbox_ranked m on m.n = t.n
 order by t.n`;
 
 /**
- * THE LINE THAT CONSUMES A LINK. $1…$7 the columns of Opening, $8 life of a token and $9 of an attempt, in seconds. Of several
+ * THE LINE THAT CONSUMES A LINK. $1…$7 and $10 the columns of Opening, $8 life of a token and $9 of an attempt, in seconds. Of several
  * openings of one attempt, here or in another process, one is returned. The audit row tells how many whole seconds the visitor
  * took: less than $9, as the attempt had not expired.
  */
 export const OPEN = `
 with given as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[])
-  with ordinality as g (id, browser, email, token, device, selector, verifier, n)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, label, n)
 ),
 consumed as (
   update sign_in_attempts a set consumed_at = now()
@@ -121,16 +127,17 @@ consumed as (
   where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
     and not ${endedBySibling('a', '$9')}
-  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at, g.token, g.device, g.selector, g.verifier
+  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at,
+    g.token, g.device, g.selector, g.verifier, g.label
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
   select token, domain, host, email, browser, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
-  insert into remembered_keys (selector, device, email, verifier, expires_at)
-  select distinct on (device, email) selector, device, email, verifier, now() + interval '400 days' from consumed order by device, email, n
-  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier,
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select distinct on (device, email) selector, device, label, email, verifier, now() + interval '400 days' from consumed order by device, email, n
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
 audit as (

@@ -32,7 +32,8 @@ export type NewAttempt = {
 
 export type Limit = 'address' | 'pair' | 'mailbox';
 export type RequestVerdict =
-  | { outcome: 'sent' }
+  /** `brand`: what the owed mail holds beside its own data. */
+  | { outcome: 'sent'; brand: Record<string, string> | null }
   | { outcome: 'not_registered' | 'recipients_used_up' | 'on_probation' }
   | { outcome: 'limited'; limit: Limit; retryAfter: number };
 
@@ -45,6 +46,7 @@ export type Opening = {
   device: Buffer;
   selector: Buffer;
   verifier: Buffer;
+  label: string;
 };
 export type Opened = { email: string; forwardUrl: string };
 
@@ -87,7 +89,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
 
   const requestAll = async (on: Queryable, rows: NewAttempt[], alone: boolean): Promise<RequestVerdict[]> => {
     const column = <Key extends keyof NewAttempt>(key: Key) => rows.map((row) => row[key]);
-    const { rows: answers } = await on.query<{ verdict: string; retry_after: number }>({
+    const { rows: answers } = await on.query<{ verdict: string; retry_after: number; brand: Record<string, string> | null }>({
       name: 'signin-request',
       text: REQUEST,
       values: [
@@ -116,9 +118,9 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
         alone,
       ],
     });
-    return answers.map(({ verdict, retry_after }) => {
-      if (verdict === 'sent' || verdict === 'not_registered' || verdict === 'recipients_used_up' || verdict === 'on_probation')
-        return { outcome: verdict };
+    return answers.map(({ verdict, retry_after, brand }) => {
+      if (verdict === 'sent') return { outcome: verdict, brand };
+      if (verdict === 'not_registered' || verdict === 'recipients_used_up' || verdict === 'on_probation') return { outcome: verdict };
       return { outcome: 'limited', limit: verdict as Limit, retryAfter: retry_after };
     });
   };
@@ -160,6 +162,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
           rows.map((row) => row.verifier),
           TOKEN_SECONDS,
           ATTEMPT_SECONDS,
+          rows.map((row) => row.label),
         ],
       });
       const opened: (Opened | null)[] = rows.map(() => null);

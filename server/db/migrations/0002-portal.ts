@@ -56,6 +56,8 @@ create table api_key_days (
 -- label: the browser or program, such as 'Firefox on Linux'. client_id: set for an application's token, which identifies and opens nothing.
 alter table sessions add column label text, add column client_id text;
 alter table remembered_keys add column label text;
+-- Signing out everywhere ends the portal's tokens too.
+create index tokens_portal on tokens (email) where domain is null;
 
 create table waitlist (
   service text not null check (service in ('analytics', 'bugs')),

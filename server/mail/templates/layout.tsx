@@ -33,6 +33,18 @@ const styles = {
     border: '1px solid #e4e4e7',
     borderRadius: 12,
   },
+  logo: {
+    display: 'block',
+    width: 'auto',
+    height: 40,
+    maxWidth: '100%',
+    margin: '0 0 24px',
+    objectFit: 'contain',
+    fontSize: 17,
+    lineHeight: '40px',
+    fontWeight: 600,
+    color: '#18181b',
+  },
   title: { margin: '0 0 16px', fontSize: 22, lineHeight: '30px', fontWeight: 600, color: '#18181b', overflowWrap: 'anywhere' },
   text: { margin: '0 0 16px', fontSize: 15, lineHeight: '24px', color: '#27272a', overflowWrap: 'anywhere' },
   button: {
@@ -59,6 +71,8 @@ const dark = [
   '.note{color:#a1a1aa!important}',
   '.button{background-color:#fafafa!important;color:#18181b!important}',
   '.rule{border-top-color:#3f3f46!important}',
+  // A logo may be dark on transparent: it keeps its white ground.
+  '.logo{padding:8px!important;border-radius:8px!important;background-color:#ffffff!important}',
 ].join('');
 const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}}`;
 
@@ -66,16 +80,16 @@ const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light 
 const DOCTYPE = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">';
 
 /**
- * The HTML of a letter, with its slots still in place. Rendered by React's synchronous renderer: its streaming ones, and so
+ * The HTML of a letter, with its slots still in place; with `logo`, also that of the site's logo. Rendered by React's synchronous renderer: its streaming ones, and so
  * react-email's `render`, switch on async_hooks, and every promise of this process would cost more ever after.
  */
-export function htmlOf(letter: Letter, language: LanguageCode): string {
-  const html = DOCTYPE + renderToStaticMarkup(<Layout letter={letter} language={language} />);
+export function htmlOf(letter: Letter, language: LanguageCode, logo: boolean): string {
+  const html = DOCTYPE + renderToStaticMarkup(<Layout letter={letter} language={language} logo={logo} />);
   // React's and react-email's markers; the conditional comments stay, Outlook reads them.
   return html.replace(/<!--(?!\[if|<!)[^>]*-->/g, '');
 }
 
-function Layout({ letter, language }: { letter: Letter; language: LanguageCode }) {
+function Layout({ letter, language, logo }: { letter: Letter; language: LanguageCode; logo: boolean }) {
   const { title, paragraphs, action, codeIntroduction, notes } = letter;
   return (
     <Html lang={language}>
@@ -88,6 +102,7 @@ function Layout({ letter, language }: { letter: Letter; language: LanguageCode }
       </Head>
       <Body className="page" style={styles.page}>
         <Container className="card" style={styles.card}>
+          {logo && <img className="logo" src={slot('logo')} alt={slot('sender')} height={40} style={styles.logo} />}
           <Heading as="h1" className="ink" style={styles.title}>
             {title}
           </Heading>

@@ -15,7 +15,8 @@ export type Letter = {
 /** Composes one kind of mail; called once for each language. */
 export type Template = (language: LanguageCode, service: { publicUrl: string }) => Letter;
 
-export type SlotName = 'host' | 'domain' | 'link' | 'code';
+/** `logo` and `sender`: the address of the site's logo, and who the mail is from in words. */
+export type SlotName = 'host' | 'domain' | 'link' | 'code' | 'logo' | 'sender';
 
 // Characters of Unicode's private use area: no text of ours has them, and HTML leaves them as they are.
 const OPEN = '\u{e000}';
