@@ -1,0 +1,388 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import {
+  addSite,
+  askForMail,
+  authorize,
+  codeOf,
+  type Developer,
+  freshAddress,
+  freshDomain,
+  openLink,
+  signInDeveloper,
+  tokenOf,
+} from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let second: Service;
+let ann: Developer;
+let bob: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  second = await stage.start({ PUBLIC_URL: service.url });
+  ann = await signInDeveloper(stage, service);
+  bob = await signInDeveloper(stage, service);
+});
+afterAll(() => stage.close());
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+const safari = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15';
+
+const actionsOf = async (email: string) =>
+  (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
+const status = async (client: Client, path = '/api/user/me') => (await client.get(path)).status;
+
+describe('settings', () => {
+  test('are kept, and each change stands in the audit trail once', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    expect((await client.get('/api/user/settings')).json).toEqual({
+      email,
+      name: '',
+      organisation: '',
+      plan: 'Free',
+      branding: { fromName: '', logoUrl: '' },
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    const branding = { fromName: 'Žalia & Co. ’s', logoUrl: 'https://cdn.shop.example/logo.png?v=2' };
+    expect((await client.put('/api/user/profile', { name: '  Ana Žukauskaitė ' })).json).toMatchObject({ name: 'Ana Žukauskaitė' });
+    expect((await client.put('/api/user/organisation', { organisation: 'Žalia' })).json).toMatchObject({ organisation: 'Žalia' });
+    expect((await client.put('/api/user/branding', branding)).json).toMatchObject({ branding, name: 'Ana Žukauskaitė' });
+    // The same again changes nothing.
+    expect((await client.put('/api/user/branding', branding)).status).toBe(200);
+    expect((await client.put('/api/user/profile', { name: 'Ana Žukauskaitė' })).status).toBe(200);
+    expect((await client.get('/api/user/settings')).json).toMatchObject({ name: 'Ana Žukauskaitė', organisation: 'Žalia', branding });
+    expect((await client.get('/api/user/me')).json.name).toBe('Ana Žukauskaitė');
+    expect(await actionsOf(email)).toEqual([
+      'branding_changed',
+      'organisation_changed',
+      'profile_changed',
+      'developer_signed_in',
+      'sign_in_requested',
+    ]);
+
+    await client.put('/api/user/profile', { name: '' });
+    expect((await client.get('/api/user/me')).json.name).toBeNull();
+    await client.put('/api/user/branding', { fromName: '', logoUrl: '' });
+    expect((await client.get('/api/user/settings')).json.branding).toEqual({ fromName: '', logoUrl: '' });
+  });
+
+  test('mass assignment is ignored, and nobody else’s change (S32)', async () => {
+    const before = (await bob.client.get('/api/user/settings')).json;
+    const { id: bobsId } = (await bob.client.get('/api/user/me')).json;
+    const more = { id: bobsId, userId: bobsId, user_id: bobsId, email: bob.email, plan: 'Pro', createdAt: '2020-01-01', brand_name: 'x' };
+    const changed = await ann.client.put('/api/user/profile', { name: 'Ann', organisation: 'smuggled', ...more });
+    expect(changed.json).toMatchObject({
+      email: ann.email,
+      name: 'Ann',
+      organisation: '',
+      plan: 'Free',
+      branding: { fromName: '', logoUrl: '' },
+    });
+    await ann.client.put('/api/user/organisation', { organisation: 'A', name: 'smuggled', ...more });
+    await ann.client.put('/api/user/branding', { fromName: '', logoUrl: '', name: 'smuggled', ...more });
+    expect((await ann.client.get('/api/user/settings')).json).toMatchObject({ email: ann.email, name: 'Ann', organisation: 'A' });
+    expect((await bob.client.get('/api/user/settings')).json).toEqual(before);
+  });
+
+  const hostile = [
+    'two\r\nlines',
+    'a\nBcc: eve@example.com',
+    'tab\there',
+    'nul\0',
+    'bell\u0007',
+    'escape\u001b[31m',
+    'next\u0085line',
+    'a\u2028b',
+    'a\u2029b',
+    'right\u202eto left',
+    'isolate\u2066x',
+    'zero\u200bwidth',
+    'mark\ufeffx',
+    'soft\u00adhyphen',
+    'private \ue000link\ue001',
+    'x'.repeat(81),
+    ['a'],
+    { a: 1 },
+    7,
+    null,
+    undefined,
+  ];
+  test.each(hostile)('the name %j is refused with a sentence, and nothing changes', async (text) => {
+    const before = (await ann.client.get('/api/user/settings')).text;
+    for (const [path, body] of [
+      ['/api/user/profile', { name: text }],
+      ['/api/user/organisation', { organisation: text }],
+      ['/api/user/branding', { fromName: text, logoUrl: '' }],
+    ] as const) {
+      const answer = await ann.client.put(path, body);
+      expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'bad_request']);
+      expect(answer.json.error).toMatch(/\w+ \w+/);
+    }
+    expect((await ann.client.get('/api/user/settings')).text).toBe(before);
+  });
+
+  test.each(['eve@example.com', 'Shop <eve@example.com', 'a, b', 'a; b', 'a: b', '"a"', 'a\\', 'x'.repeat(61)])(
+    'the From name %j is refused',
+    async (fromName) => {
+      const answer = await ann.client.put('/api/user/branding', { fromName, logoUrl: '' });
+      expect([answer.status, answer.json.field]).toEqual([400, 'fromName']);
+    },
+  );
+
+  test.each([
+    'javascript:alert(1)',
+    'http://shop.example/logo.png',
+    'data:image/png;base64,AAAA',
+    '//shop.example/logo.png',
+    'https://',
+    'https://logo',
+    'https://user:secret@shop.example/logo.png',
+    'https://shop.example/a b.png',
+    'https://shop.example/"><script>',
+    'https://shop.example/\r\nBcc:x',
+    'https://shop.example/ž.png',
+    `https://shop.example/${'x'.repeat(500)}`,
+    ['https://shop.example/logo.png'],
+  ])('the logo %j is refused', async (logoUrl) => {
+    const answer = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
+    expect([answer.status, answer.json.field]).toEqual([400, 'logoUrl']);
+  });
+});
+
+/** Signs in with the User-Agent of a browser. */
+async function signInWith(userAgent: string, email: string, at: Service = service): Promise<Developer> {
+  const client = at.client();
+  const { pkce } = await authorize(client, email, { redirect_uri: `${service.url}/developer` });
+  const code = codeOf(await stage.mailbox.waitFor(email));
+  const body = { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
+  const { json } = await client.post('/api/auth/token', body, { 'User-Agent': userAgent });
+  return { email, client, authKey: json.authKey, localKey: json.localKey };
+}
+
+const devicesOf = async ({ client }: Pick<Developer, 'client'>): Promise<Record<string, unknown>[]> =>
+  (await client.get('/api/user/devices')).json;
+const letsIn = async ({ client, email, authKey }: Developer) =>
+  (await client.post('/api/auth/validate-key', { email, key: authKey })).status;
+
+describe('devices', () => {
+  test('two browsers at two instances: one entry each, the own one first, named by its browser', async () => {
+    const email = freshAddress('dev');
+    const one = await signInWith(firefox, email);
+    const two = await signInWith(safari, email, second);
+    const listed = await devicesOf(two);
+    expect(listed).toEqual([
+      {
+        id: two.localKey,
+        label: 'Safari on macOS',
+        current: true,
+        signedIn: true,
+        createdAt: expect.any(String),
+        lastSeen: expect.any(String),
+      },
+      {
+        id: one.localKey,
+        label: 'Firefox on Linux',
+        current: false,
+        signedIn: true,
+        createdAt: expect.any(String),
+        lastSeen: expect.any(String),
+      },
+    ]);
+    for (const { createdAt, lastSeen } of listed) {
+      expect(Math.abs(Date.parse(String(createdAt)) - Date.now())).toBeLessThan(60_000);
+      expect(Math.abs(Date.parse(String(lastSeen)) - Date.now())).toBeLessThan(60_000);
+    }
+    expect((await devicesOf(one)).map(({ id, current }) => [id, current])).toEqual([
+      [one.localKey, true],
+      [two.localKey, false],
+    ]);
+    // A second sign-in in the same browser is the same device; by a bearer token it is told too.
+    const sid = one.client.cookies.get('sid');
+    const program = second.client();
+    const asked = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
+    expect(asked.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
+    expect(JSON.stringify(listed)).not.toContain(createHash('sha256').update(String(sid)).digest('base64url'));
+  });
+
+  test('a visitor’s browser, which remembers the address, is one too; signed out, its key is dead', async () => {
+    const email = freshAddress('dev');
+    const shop = await addSite(stage, service);
+    const developer = await signInWith(firefox, email);
+    const visitor = service.client();
+    await askForMail(visitor, email, `https://${shop}/`);
+    const { link } = await stage.mailbox.waitFor(email);
+    expect((await visitor.get(link, { 'User-Agent': 'emailauth/1.0' })).status).toBe(303);
+    const [, remembered] = await devicesOf(developer);
+    expect(remembered).toMatchObject({ label: 'Email Auth CLI', current: false, signedIn: false });
+    const key = decodeURIComponent(visitor.cookies.get('auth_key') ?? '');
+    const back = { email, key, forward_url: `https://${shop}/` };
+    expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(200);
+    expect((await developer.client.delete(`/api/user/devices/${remembered.id}`)).json).toEqual({ success: true });
+    expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(401);
+    expect(await devicesOf(developer)).toHaveLength(1);
+    // Its row stays, so that the limits know the browser.
+    expect((await stage.query('select 1 from remembered_keys where email = $1', [email])).length).toBe(2);
+  });
+
+  test.each([
+    ['a session that is idle and a key that is not', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
+    ['a session past its end', 'update sessions set expires_at = now() where user_id = $1', false],
+    ['a key that ended and a session that did not', 'update remembered_keys set expires_at = now() where email = $2', true],
+    ['an idle key', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
+  ])('%s: what still lets in is listed', async (_what, sql, signedIn) => {
+    const email = freshAddress('dev');
+    const [old, asking] = [await signInWith(firefox, email), await signInWith(safari, email)];
+    const [{ id }] = await stage.query('select id from users where email = $1', [email]);
+    const device = createHash('sha256')
+      .update(String(old.client.cookies.get('device')))
+      .digest();
+    await stage.query(`${sql.replace('$1', `'${id}'`).replace('$2', `'${email}'`)} and device = $1`, [device]);
+    const listed = (await devicesOf(asking)).find((one) => one.id === old.localKey);
+    expect(listed).toMatchObject({ signedIn, label: 'Firefox on Linux' });
+    await stage.query('update sessions set expires_at = now() where device = $1', [device]);
+    await stage.query('update remembered_keys set expires_at = now() where device = $1', [device]);
+    expect((await devicesOf(asking)).map((one) => one.id)).toEqual([asking.localKey]);
+  });
+
+  test('an application’s token is none, and opens nothing here', async () => {
+    const developer = await signInWith(firefox, freshAddress('dev'));
+    await stage.query(
+      `insert into sessions (hash, user_id, device, client_id, expires_at)
+       select sha256('x'), id, sha256('y'), 'app_1', now() + interval '1 day' from users where email = $1`,
+      [developer.email],
+    );
+    expect(await devicesOf(developer)).toHaveLength(1);
+  });
+
+  test('signing one out ends its session and its key at both instances, and leaves the others', async () => {
+    const email = freshAddress('dev');
+    const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email)];
+    const twin = second.client();
+    twin.cookies = new Map(one.client.cookies);
+    expect(await status(twin)).toBe(200);
+    expect((await two.client.delete(`/api/user/devices/${one.localKey}`)).json).toEqual({ success: true });
+    expect(await status(one.client)).toBe(401);
+    expect(await status(twin)).toBe(401);
+    expect(await letsIn(one)).toBe(401);
+    expect(await status(two.client)).toBe(200);
+    expect(await letsIn(two)).toBe(200);
+    expect((await devicesOf(two)).map(({ id }) => id)).toEqual([two.localKey]);
+    expect((await actionsOf(email))[0]).toBe('signed_in_again');
+    expect((await actionsOf(email)).filter((action) => action === 'device_signed_out')).toHaveLength(1);
+    const again = await two.client.delete(`/api/user/devices/${one.localKey}`);
+    expect([again.status, again.json.code]).toEqual([404, 'device_not_found']);
+  });
+
+  test('another account in the same browser is left alone', async () => {
+    const [shared, elsewhere] = [await signInWith(firefox, freshAddress('dev')), await signInWith(safari, freshAddress('dev'))];
+    // The second account signs in at the first one's browser as well.
+    const { pkce } = await authorize(shared.client, elsewhere.email);
+    const code = codeOf(await stage.mailbox.waitFor(elsewhere.email));
+    await shared.client.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID });
+    expect((await elsewhere.client.delete(`/api/user/devices/${shared.localKey}`)).status).toBe(200);
+    expect(await status(shared.client)).toBe(401);
+    expect(await letsIn(shared)).toBe(200);
+  });
+
+  test('another user’s device: 404, unchanged (S32)', async () => {
+    const victim = await signInWith(firefox, freshAddress('dev'));
+    const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
+    expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
+    expect(await status(victim.client)).toBe(200);
+    expect(await letsIn(victim)).toBe(200);
+    expect(await actionsOf(bob.email)).not.toContain('device_signed_out');
+    for (const id of ['x', `${victim.localKey}x`, '%27%20or%201%3D1', '_'.repeat(21), '%00'.repeat(22)]) {
+      expect([id, (await bob.client.delete(`/api/user/devices/${id}`)).status]).toEqual([id, 400]);
+    }
+  });
+
+  test('signing out everywhere ends all of it, this one too, and the cookies', async () => {
+    const email = freshAddress('dev');
+    const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email, second)];
+    const kept = new Map(two.client.cookies);
+    // A token for the portal that somebody holds back.
+    const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
+    const bystander = await signInWith(firefox, freshAddress('dev'));
+    const answer = await two.client.post('/api/user/sign-out-everywhere');
+    expect(answer.json).toEqual({ success: true });
+    expect(two.client.cookies.has('sid')).toBe(false);
+    expect(two.client.cookies.has('auth_key')).toBe(false);
+    two.client.cookies = kept;
+    expect(await status(two.client)).toBe(401);
+    expect(await status(one.client)).toBe(401);
+    expect([await letsIn(one), await letsIn(two)]).toEqual([401, 401]);
+    expect((await one.client.post('/api/auth/token-login', { token: tokenOf(json.redirectUrl), confirm: true })).status).toBe(401);
+    expect((await actionsOf(email))[0]).toBe('signed_out_everywhere');
+    expect(await status(bystander.client)).toBe(200);
+    expect(await letsIn(bystander)).toBe(200);
+  });
+});
+
+describe('the audit trail', () => {
+  test('shows what the account did, newest first, and neither visitors nor anybody else', async () => {
+    const developer = await signInDeveloper(stage, service);
+    const domain = freshDomain();
+    await developer.client.post('/api/websites', { domain });
+    await developer.client.put('/api/user/profile', { name: 'Dev' });
+    // The same person as a visitor of somebody's site, and a stranger as a visitor of this developer's.
+    await askForMail(developer.client, developer.email, `https://${domain}/`);
+    await openLink(developer.client, await stage.mailbox.waitFor(developer.email));
+    const stranger = freshAddress();
+    const visitor = service.client();
+    await askForMail(visitor, stranger, `https://${domain}/`);
+    await openLink(visitor, await stage.mailbox.waitFor(stranger));
+    await bob.client.put('/api/user/profile', { name: freshAddress() });
+
+    const { json } = await developer.client.get('/api/audit-logs');
+    expect(json.map(({ action, domain: site }: Record<string, unknown>) => [action, site])).toEqual([
+      ['profile_changed', null],
+      ['website_added', domain],
+      ['developer_signed_in', null],
+    ]);
+    expect(Object.keys(json[0])).toEqual(['id', 'action', 'domain', 'createdAt']);
+    expect((await developer.client.get('/api/audit-logs?limit=1')).json).toHaveLength(1);
+    for (const limit of ['0', '101', '-1', 'x', '1.5', '1&limit=2']) {
+      expect([limit, (await developer.client.get(`/api/audit-logs?limit=${limit}`)).status]).toEqual([limit, 400]);
+    }
+    expect((await developer.client.get(`/api/audit-logs?email=${bob.email}`)).json).toHaveLength(3);
+  });
+});
+
+test('a waitlist is joined once', async () => {
+  const { client, email } = await signInDeveloper(stage, service);
+  expect((await client.get('/api/waitlist')).json).toEqual({ joined: [] });
+  const answers = await Promise.all(Array.from({ length: 8 }, () => client.post('/api/waitlist', { service: 'bugs', email: bob.email })));
+  for (const { json } of answers) expect(json).toEqual({ joined: ['bugs'] });
+  expect((await client.post('/api/waitlist', { service: 'analytics' })).json).toEqual({ joined: ['analytics', 'bugs'] });
+  expect((await client.get('/api/waitlist')).json).toEqual({ joined: ['analytics', 'bugs'] });
+  expect((await bob.client.get('/api/waitlist')).json).toEqual({ joined: [] });
+  expect(await stage.query('select count(*)::int as n from waitlist where email = $1', [email])).toEqual([{ n: 2 }]);
+  expect((await actionsOf(email)).filter((action) => action === 'waitlist_joined')).toHaveLength(2);
+  for (const wrong of ['other', '', null, ['bugs'], '__proto__']) {
+    expect((await client.post('/api/waitlist', { service: wrong })).status).toBe(400);
+  }
+});
+
+test('all of it needs somebody signed in', async () => {
+  const nobody = service.client();
+  for (const answer of [
+    await nobody.get('/api/user/settings'),
+    await nobody.put('/api/user/profile', { name: 'x' }),
+    await nobody.put('/api/user/organisation', { organisation: 'x' }),
+    await nobody.put('/api/user/branding', { fromName: '', logoUrl: '' }),
+    await nobody.get('/api/user/devices'),
+    await nobody.delete(`/api/user/devices/${ann.localKey}`),
+    await nobody.post('/api/user/sign-out-everywhere'),
+    await nobody.get('/api/audit-logs'),
+    await nobody.get('/api/waitlist'),
+    await nobody.post('/api/waitlist', { service: 'bugs' }),
+    await nobody.get('/dashboard/settings/preview'),
+  ]) {
+    expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+  }
+});

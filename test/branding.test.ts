@@ -1,0 +1,209 @@
+import PostalMime from 'postal-mime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { languages } from '../contract/languages.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import type { ReceivedMail } from './mailbox.ts';
+import { askForMail, authorize, type Developer, freshAddress, freshDomain, openLink, registerSite, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let owner: Developer;
+let shop: string;
+const branding = { fromName: 'Žalia & Co.', logoUrl: 'https://cdn.shop.example/logo.png?a=1&b=2' };
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  owner = await signInDeveloper(stage, service);
+  shop = await addSite(owner);
+  await owner.client.put('/api/user/branding', branding);
+});
+afterAll(() => stage.close());
+
+async function addSite({ client }: Developer): Promise<string> {
+  const domain = freshDomain();
+  await client.post('/api/websites', { domain });
+  return domain;
+}
+
+const fromOf = async ({ raw }: ReceivedMail) => (await PostalMime.parse(raw)).from;
+const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
+
+async function visitorMail(domain: string, language = 'en', at: Service = service): Promise<ReceivedMail> {
+  const email = freshAddress();
+  await askForMail(at.client(), email, `https://${domain}/`, language);
+  return stage.mailbox.waitFor(email, 40_000);
+}
+
+async function expectPlain(mail: ReceivedMail) {
+  expect(await fromOf(mail)).toMatchObject(plain);
+  expect(mail.html).not.toContain('<img');
+  expect(mail.raw).not.toContain('cdn.shop.example');
+}
+
+describe('a mail of a site whose owner has a brand', () => {
+  test.each(['lt', 'uk'])('is from the name, shows the logo and still names the host (%s)', async (language) => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${shop}/`, language);
+    const mail = await stage.mailbox.waitFor(email);
+    expect(await fromOf(mail)).toMatchObject({ name: 'Žalia & Co.', address: plain.address });
+    expect(mail.sender).toBe(plain.address);
+    expect(mail.html).toMatch(/<img[^>]* src="https:\/\/cdn\.shop\.example\/logo\.png\?a=1&amp;b=2"[^>]* alt="Žalia &amp; Co\."/);
+    expect(mail.html.indexOf('<img')).toBeLessThan(mail.html.indexOf('<h1'));
+    for (const part of [mail.subject, mail.text, mail.html]) expect(part).toContain(shop);
+    expect(mail.html).toContain(`lang="${language}"`);
+    expect(await openLink(client, mail)).toContain(`https://${shop}/?token=`);
+  });
+
+  test('with a name alone has no logo, and with a logo alone the host in its place', async () => {
+    const other = await signInDeveloper(stage, service);
+    const domain = await addSite(other);
+    await expectPlain(await visitorMail(domain));
+    await other.client.put('/api/user/branding', { fromName: 'Just a name', logoUrl: '' });
+    const named = await visitorMail(domain);
+    expect(await fromOf(named)).toMatchObject({ name: 'Just a name', address: plain.address });
+    expect(named.html).not.toContain('<img');
+    await other.client.put('/api/user/branding', { fromName: '', logoUrl: branding.logoUrl });
+    const pictured = await visitorMail(domain);
+    expect(await fromOf(pictured)).toMatchObject(plain);
+    expect(pictured.html).toMatch(new RegExp(`<img[^>]* alt="${domain}"`));
+    await other.client.put('/api/user/branding', { fromName: '', logoUrl: '' });
+    await expectPlain(await visitorMail(domain));
+  });
+
+  test.each(['=?utf-8?B?QmNjOiBldmVAZXhhbXBsZS5jb20=?=', "Shop (Ltd.) [1] 'n' more…", '店'.repeat(60), 'x y '.repeat(15).trim(), '🛍 Shop'])(
+    'the name %j stays a name in one header',
+    async (fromName) => {
+      const other = await signInDeveloper(stage, service);
+      const domain = await addSite(other);
+      expect((await other.client.put('/api/user/branding', { fromName, logoUrl: '' })).status).toBe(200);
+      const mail = await visitorMail(domain);
+      expect(await fromOf(mail)).toMatchObject({ name: fromName, address: plain.address });
+      expect(mail.headers.filter(({ key }) => ['from', 'to', 'bcc', 'cc', 'subject', 'reply-to'].includes(key))).toHaveLength(3);
+      for (const line of mail.raw.split('\r\n')) expect(line.length).toBeLessThanOrEqual(78);
+    },
+  );
+
+  test('is the same when it goes out after a kill -9, whatever was changed in between', { timeout: 120_000 }, async () => {
+    const atOnce = await visitorMail(shop, 'lv');
+    const victim = await stage.start({ PUBLIC_URL: service.url });
+    const email = freshAddress();
+    await stage.mailbox.down();
+    await askForMail(victim.client(), email, `https://${shop}/`, 'lv');
+    await victim.kill();
+    await owner.client.put('/api/user/branding', { fromName: 'Another name', logoUrl: '' });
+    await stage.mailbox.up();
+    const swept = await stage.mailbox.waitFor(email, 60_000);
+    await owner.client.put('/api/user/branding', branding);
+    expect(await fromOf(swept)).toMatchObject({ name: branding.fromName });
+    const fixed = async ({ raw, recipients, link, code, messageId }: ReceivedMail) => {
+      const mail = await PostalMime.parse(raw);
+      const text = JSON.stringify({ headers: mail.headers.filter(({ key }) => key !== 'date'), html: mail.html, text: mail.text });
+      return [recipients[0], link, code, messageId.replace(/[<>]/g, '')].reduce((left, own) => left.replaceAll(own, '*'), text);
+    };
+    expect(await fixed(swept)).toBe(await fixed(atOnce));
+  });
+});
+
+describe('no brand has', () => {
+  test('a site that its owner has not claimed, until then; nor the mail that tells of it', async () => {
+    const dev = await signInDeveloper(stage, service);
+    await dev.client.put('/api/user/branding', branding);
+    const domain = await registerSite(service.client(), freshDomain(), dev.email);
+    await expectPlain(await stage.mailbox.waitFor(dev.email));
+    await expectPlain(await visitorMail(domain));
+    await signInDeveloper(stage, service, dev.email);
+    expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: branding.fromName });
+  });
+
+  test('a mail of the portal’s own, even to its owner', async () => {
+    const dev = await signInDeveloper(stage, service);
+    await addSite(dev);
+    await dev.client.put('/api/user/branding', branding);
+    await authorize(service.client(), dev.email);
+    await expectPlain(await stage.mailbox.waitFor(dev.email));
+    await askForMail(service.client(), dev.email);
+    await expectPlain(await stage.mailbox.waitFor(dev.email));
+  });
+
+  test('another owner’s site', async () => {
+    const stranger = await signInDeveloper(stage, service);
+    await expectPlain(await visitorMail(await addSite(stranger)));
+  });
+
+  test.each([
+    ["E'Shop\\r\\nBcc: eve@example.com'", "''"],
+    ["'Shop <eve@example.com>, eve@example.com'", "'javascript:alert(1)'"],
+    ["repeat('x', 61)", "'https://x.example/\"><img src=y onerror=z>'"],
+    ["E'\\uE000link\\uE001'", "'http://shop.example/logo.png'"],
+  ])('a mail whose row holds %s and %s, by whatever way: it goes out to its one recipient, without them', async (name, logo) => {
+    const other = await signInDeveloper(stage, service);
+    const domain = await addSite(other);
+    await stage.query(`update users set brand_name = ${name}, brand_logo_url = ${logo} where email = $1`, [other.email]);
+    const mail = await visitorMail(domain);
+    await expectPlain(mail);
+    expect(mail.recipients).toHaveLength(1);
+    expect(mail.raw).not.toMatch(/eve@|onerror|javascript:/);
+    expect(mail.headers.filter(({ key }) => key === 'bcc')).toEqual([]);
+  });
+});
+
+describe('the preview', () => {
+  const previewOf = (query: Record<string, string>, headers: Record<string, string> = {}) =>
+    owner.client.get(`/dashboard/settings/preview?${new URLSearchParams(query)}`, headers);
+
+  test.each(languages.map(({ code }) => code))('is the very mail, in %s', async (language) => {
+    const answer = await previewOf({ ...branding, language });
+    expect(answer.status).toBe(200);
+    const real = await visitorMail(shop, language);
+    const body = (html: string) =>
+      html
+        .replace(/<dl class="envelope">.*?<\/dl>/s, '')
+        .replace(/^.*?<body/s, '<body')
+        .replaceAll(real.link, '*')
+        .replaceAll(real.code, '*')
+        .replace(/http:\/\/localhost:\d+\/auth\/link\?t=preview/g, '*')
+        .replaceAll('123456', '*')
+        .trim();
+    expect(body(answer.text)).toBe(body(real.html));
+    expect(answer.text).toContain(`<dd>Žalia &amp; Co. <span>&lt;${plain.address}&gt;</span></dd>`);
+    expect(answer.text).toContain(real.subject);
+    expect(stage.mailbox.mailsFor(owner.email).some(({ messageId }) => messageId.includes('preview'))).toBe(false);
+  });
+
+  test('may be framed by our pages alone, and runs nothing', async () => {
+    const { headers } = await previewOf({ fromName: '', logoUrl: '' });
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    expect(headers['x-frame-options']).toBe('SAMEORIGIN');
+    const policy = String(headers['content-security-policy']).split('; ');
+    expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", 'img-src https:', "frame-ancestors 'self'", 'sandbox']));
+    expect(policy.join()).not.toContain('script-src');
+    const page = await owner.client.get('/dashboard/settings');
+    expect(page.headers['content-security-policy']).toContain("frame-src 'self'");
+  });
+
+  test('refuses what could not be saved, and other origins’ pages', async () => {
+    for (const [query, field] of [
+      [{ fromName: 'eve@example.com' }, 'fromName'],
+      [{ fromName: 'a\nb' }, 'fromName'],
+      [{ logoUrl: 'javascript:alert(1)' }, 'logoUrl'],
+      [{ logoUrl: 'http://shop.example/l.png' }, 'logoUrl'],
+    ] as [Record<string, string>, string][]) {
+      const { status, json } = await previewOf(query);
+      expect([status, json.code, json.field]).toEqual([400, 'bad_request', field]);
+      expect(json.error).toMatch(/\w+ \w+/);
+    }
+    for (const query of ['fromName=a&fromName=b', 'fromName=%00', 'logoUrl[]=x&logoUrl=javascript:1']) {
+      expect([query, (await owner.client.get(`/dashboard/settings/preview?${query}`)).status]).toEqual([query, 400]);
+    }
+    expect((await previewOf({ fromName: 'x' }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+    expect((await previewOf({ language: 'xx' })).text).toContain('lang="en"');
+    expect((await service.client().get('/dashboard/settings/preview')).status).toBe(401);
+  });
+
+  test('names a sample site where there is none yet', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    expect((await client.get('/dashboard/settings/preview?fromName=Shop')).text).toContain('Sign in to shop.example');
+  });
+});
