@@ -1,18 +1,7 @@
 import { z } from 'zod';
+import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
-
-/** Why a text is no name of a person or an organisation, or null: it stands on pages and may hold at most 80 characters. */
-export const nameFault = (text: string) => lineFault(text, 80);
-
-/** Why a text cannot stand as the sender's name in a mail, or null. Without the characters by which RFC 5322 §3.4 tells addresses. */
-export const fromNameFault = (text: string) => lineFault(text, 60) ?? (/[@<>"\\,:;]/.test(text) ? 'A name without @ < > " \\ , : ;' : null);
-
-/** Why a text is no address of a logo, or null. */
-export function logoUrlFault(text: string): string | null {
-  if (text.length > 500) return 'At most 500 characters';
-  return text === '' || isHttpsUrl(text) ? null : 'An address that begins with https://';
-}
 
 const line = (faultOf: (text: string) => string | null) =>
   z
@@ -62,15 +51,3 @@ export const AuditQuery = z.object({ limit: z.coerce.number().int().min(1).max(1
 export const WAITLIST_SERVICES = ['analytics', 'bugs'] as const;
 export const WaitlistEntry = z.object({ service: z.enum(WAITLIST_SERVICES) });
 export const Waitlist = z.object({ joined: z.array(z.enum(WAITLIST_SERVICES)) });
-
-// No line ends, no invisible or direction-changing characters, none that Unicode leaves to whoever uses it.
-function lineFault(text: string, most: number): string | null {
-  if (text.length > most) return `At most ${most} characters`;
-  return /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/u.test(text) ? 'No line ends and no invisible characters' : null;
-}
-
-function isHttpsUrl(text: string): boolean {
-  if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || /["<>\\^`{|}]/.test(text) || !URL.canParse(text)) return false;
-  const { username, password, hostname } = new URL(text);
-  return username === '' && password === '' && hostname.includes('.');
-}

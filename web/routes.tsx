@@ -19,8 +19,9 @@ const OverviewPage = page(() => import('./features/overview/overview-page.tsx'),
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/analytics-page.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/bugs-page.tsx'), 'BugsPage');
-const SettingsPage = page(() => import('./features/settings/settings-page.tsx'), 'SettingsPage');
-const ProfilePage = page(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
+const SettingsPage = page<'SettingsPage', { devices: ReactNode }>(() => import('./features/settings/settings-page.tsx'), 'SettingsPage');
+const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
+const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
 const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
 const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
@@ -52,12 +53,12 @@ export function Routes() {
         </DeveloperShell>
       </Route>
       <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
-      <DeveloperRoute path={paths.profile} page={<ProfilePage />} />
+      <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
       <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
       <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
       <DashboardRoute path={paths.bugs} page={<BugsPage />} />
-      <DashboardRoute path={paths.settings} page={<SettingsPage />} />
+      <DashboardRoute path={paths.settings} page={<SettingsPage devices={<Devices />} />} />
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />

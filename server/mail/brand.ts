@@ -1,4 +1,4 @@
-import { fromNameFault, logoUrlFault } from '../../contract/account.ts';
+import { fromNameFault, logoUrlFault } from '../../contract/rules.ts';
 import type { Mail } from './mail.ts';
 
 /** How the owner of a site wants its mails; an empty text: as the service's own. */

@@ -31,19 +31,39 @@ export function useRefreshUser() {
 
 /** Ends the session here and, when it can be reached, on the service. */
 export function useLogout(onDone: () => void) {
-  const queries = useQueryClient();
+  const forgetSession = useForgetSession();
   return useMutation({
     mutationFn: () => call<'logout'>('POST', '/api/auth/logout', {}),
     onError: (error) => console.warn('The service did not confirm the logout.', error),
     onSettled: () => {
-      forgetLatest();
-      blankKeys();
-      clearPkceOfTab();
-      queries.clear();
-      queries.setQueryData(ME, null);
+      forgetSession();
       onDone();
     },
   });
+}
+
+/** Ends the account's sessions and keys on every device. Unlike a logout it is nothing without the service. */
+export function useSignOutEverywhere(onDone: () => void) {
+  const forgetSession = useForgetSession();
+  return useMutation({
+    mutationFn: () => call<'signOutEverywhere'>('POST', '/api/user/sign-out-everywhere', {}),
+    onSuccess: () => {
+      forgetSession();
+      onDone();
+    },
+  });
+}
+
+/** Forgets in this browser who was signed in. */
+function useForgetSession() {
+  const queries = useQueryClient();
+  return () => {
+    forgetLatest();
+    blankKeys();
+    clearPkceOfTab();
+    queries.clear();
+    queries.setQueryData(ME, null);
+  };
 }
 
 /** Opens a session with the portal's own token. `confirm`: the person agreed to it. */

@@ -31,7 +31,7 @@ export function Field({
         aria-describedby={described || undefined}
         className={cx(
           // 16 px: anything smaller makes iOS zoom in.
-          'block h-11 w-full min-w-0 rounded-control border bg-panel px-3 text-base outline-offset-0 transition-colors',
+          'block h-11 w-full min-w-0 rounded-control border bg-panel px-3 text-base outline-offset-0 transition-colors read-only:bg-sunk read-only:text-muted',
           error ? 'border-danger' : 'border-edge/60 hover:border-edge',
           mono && 'font-mono text-[0.9375rem]',
         )}

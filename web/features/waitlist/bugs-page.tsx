@@ -1,5 +1,10 @@
-import { PageHeading } from '../../ui/page-heading.tsx';
+import { ComingSoon } from './coming-soon.tsx';
 
-export function BugsPage() {
-  return <PageHeading title="Bug Reports" />;
-}
+/** /dashboard/bugs */
+export const BugsPage = () => (
+  <ComingSoon
+    title="Bug Reports"
+    service="bugs"
+    text="Visitors report a sign-in that failed from the very page where it did, and you read what they saw and what had happened before."
+  />
+);
