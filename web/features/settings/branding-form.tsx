@@ -27,7 +27,7 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
     save.mutate(draft, {
       onSuccess: (saved) => {
         setDraft(saved.branding);
-        toast('Branding saved', 'The next mails of your websites have it.');
+        toast('Branding saved', 'The next emails of your websites have it.');
       },
     });
   };
@@ -48,7 +48,7 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
           name="fromName"
           autoComplete="off"
           placeholder="Your shop"
-          hint="Stands as the sender. The address stays the service’s own, so that your mails arrive."
+          hint="Stands as the sender. The address stays the service’s own, so that your emails arrive."
           value={draft.fromName}
           error={faultOf('fromName')}
           onChange={(event) => type({ ...draft, fromName: event.target.value })}
@@ -63,7 +63,7 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
           autoCapitalize="none"
           spellCheck={false}
           placeholder="https://example.com/logo.png"
-          hint="A PNG or JPG on https, shown 40 pixels high on top of the mail."
+          hint="A PNG or JPG on https, shown 40 pixels high on top of the email."
           value={draft.logoUrl}
           error={faultOf('logoUrl')}
           onChange={(event) => type({ ...draft, logoUrl: event.target.value })}

@@ -19,23 +19,15 @@ export function BrandingPreview({ branding }: { branding: Settings['branding'] |
 
   return (
     <div>
-      <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-3">
-        <h3 className="text-sm font-medium">Preview</h3>
-        <div className="w-44">
-          <Select
-            label="Language of the preview"
-            options={options}
-            value={language}
-            onChange={(event) => setLanguage(languageOf(event.target.value))}
-          />
-        </div>
+      <div className="max-w-48">
+        <Select label="Preview in" options={options} value={language} onChange={(event) => setLanguage(languageOf(event.target.value))} />
       </div>
-      <div className="relative mt-3 h-[40rem] overflow-hidden rounded-panel border border-line bg-sunk">
+      <div className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
         {frames.map((address) => (
           <iframe
             key={address}
             src={address}
-            title={`Preview of the mail, ${name}`}
+            title={`Preview of the email, ${name}`}
             sandbox=""
             aria-hidden={address === wanted ? undefined : true}
             onLoad={() => setShown(address)}

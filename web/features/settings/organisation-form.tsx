@@ -74,7 +74,7 @@ function Plan({ plan }: { plan: string }) {
         <Dialog title="The service is free" onClose={close}>
           <p className="text-muted">The Free plan has everything: there is no other one, nothing to pay and no feature behind a price.</p>
           <div className="mt-5 flex justify-end">
-            <Button onClick={close}>Good</Button>
+            <Button onClick={close}>Got it</Button>
           </div>
         </Dialog>
       )}

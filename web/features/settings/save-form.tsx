@@ -35,7 +35,7 @@ export function SaveForm({
       {children}
       {error && !busy && !fieldOf(error) ? <Alert>{wordsOf(error, 'The change could not be saved.')}</Alert> : null}
       <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-2">
-        <Button type="submit" busy={busy}>
+        <Button type="submit" look={changed ? 'primary' : 'secondary'} busy={busy}>
           {button}
         </Button>
         {changed && (

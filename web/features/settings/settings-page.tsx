@@ -28,7 +28,10 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
       <Section title="Organization" text="Whom you build for, and what the service costs.">
         {settings ? <OrganisationForm settings={settings} /> : <FormLoading fields={1} />}
       </Section>
-      <Section title="Email Branding" text="How the sign-in mails of your websites look. Their host stays in the subject and in the text.">
+      <Section
+        title="Email Branding"
+        text="How the sign-in emails of your websites look. The subject and the text always name the website’s domain."
+      >
         {settings ? <BrandingForm settings={settings} /> : <FormLoading fields={2} />}
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">

@@ -5,6 +5,6 @@ export const AnalyticsPage = () => (
   <ComingSoon
     title="Analytics"
     service="analytics"
-    text="Where visitors drop out between asking for a mail and signing in, by website, language and mail provider, so that you can see what to fix."
+    text="Where visitors drop out between asking for an email and signing in, by website, language and email provider, so that you can see what to fix."
   />
 );

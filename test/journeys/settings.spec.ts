@@ -1,0 +1,208 @@
+import type { Page } from 'playwright';
+import PostalMime from 'postal-mime';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { languages } from '../../contract/languages.ts';
+import { askForMail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const url = (path: string) => `${scene.service.url}${path}`;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+
+/** A page of a new browser, signed in, at `path`. */
+async function signedIn(path: string, email = freshAddress('dev')) {
+  const page = await (await scene.newBrowser()).newPage();
+  await signInToPortal(scene, page, email);
+  await page.goto(url(path));
+  return { page, email };
+}
+
+/** The text that is tied to a field as its description. */
+async function descriptionOf(page: Page, label: string): Promise<string> {
+  const ids = (await page.getByLabel(label).getAttribute('aria-describedby')) ?? '';
+  const texts = await Promise.all(ids.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
+  return texts.join(' ');
+}
+
+describe('settings', () => {
+  test('the profile: what is not saved says so, is discarded or saved, and stays', async () => {
+    const { page, email } = await signedIn('/dashboard');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await heading(page, 'Profile Settings');
+    expect(await page.getByLabel('Email').inputValue()).toBe(email);
+    expect(await page.getByLabel('Email').isEditable()).toBe(false);
+    expect(await descriptionOf(page, 'Email')).toContain('cannot be changed');
+    const name = page.getByLabel('Full Name');
+
+    await name.fill('x'.repeat(81));
+    await page.getByText('Not saved yet').waitFor();
+    await button(page, 'Save Changes').click();
+    await page.getByRole('alert').getByText('At most 80 characters').waitFor();
+    expect(await descriptionOf(page, 'Full Name')).toContain('At most 80 characters');
+    expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
+    await button(page, 'Discard').click();
+    expect(await name.inputValue()).toBe('');
+    expect(await page.getByText('Not saved yet').count()).toBe(0);
+
+    await name.fill(' Rasa Kazlauskienė ');
+    await name.press('Enter');
+    await page.getByText('Profile saved').waitFor();
+    expect(await name.inputValue()).toBe('Rasa Kazlauskienė');
+    expect(await page.getByText('Not saved yet').count()).toBe(0);
+    await page.reload();
+    await heading(page, 'Profile Settings');
+    expect(await name.inputValue()).toBe('Rasa Kazlauskienė');
+  });
+
+  test('without a connection: told in words, what was typed stays, and the next try works', async () => {
+    const { page } = await signedIn('/dashboard/settings');
+    await page.getByLabel('Full Name').fill('Rasa');
+    await page.context().setOffline(true);
+    await button(page, 'Save Changes').click();
+    await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+    await page.context().setOffline(false);
+    await button(page, 'Save Changes').click();
+    await page.getByText('Profile saved').waitFor();
+    expect(await page.getByLabel('Full Name').inputValue()).toBe('Rasa');
+  });
+
+  test('the organization, and that its plan costs nothing', async () => {
+    const { page } = await signedIn('/dashboard/settings');
+    await page.getByLabel('Organization Name').fill('two\u202elines');
+    await button(page, 'Save Organization').click();
+    await page.getByRole('alert').getByText('no invisible characters').waitFor();
+    await page.getByLabel('Organization Name').fill('Žalia');
+    await button(page, 'Save Organization').click();
+    await page.getByText('Organization saved').waitFor();
+    await page.getByText('Free', { exact: true }).waitFor();
+    await button(page, 'Upgrade').click();
+    const dialog = page.getByRole('dialog', { name: 'The service is free' });
+    await dialog.getByText('nothing to pay').waitFor();
+    await dialog.getByRole('button', { name: 'Got it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.reload();
+    await heading(page, 'Organization');
+    expect(await page.getByLabel('Organization Name').inputValue()).toBe('Žalia');
+  });
+
+  test('branding: the preview follows what is typed, in five languages; saved, the site’s mail has it', async () => {
+    const { page } = await signedIn('/developer-email-auth');
+    const domain = freshDomain();
+    await button(page, 'Add Your First Website').click();
+    await page.getByRole('dialog').getByLabel('Domain').fill(domain);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await heading(page, domain);
+    await page.goto(url('/dashboard/settings'));
+    const shown = (language: string) => page.frameLocator(`iframe[title="Preview of the email, ${language}"]:not(.opacity-0)`);
+    await shown('English').getByText(`Sign in to ${domain}`).first().waitFor();
+
+    await page.getByLabel('Logo URL').fill('http://shop.example/logo.png');
+    await page.getByLabel('From Name').fill('eve@example.com');
+    await button(page, 'Save Branding').click();
+    await page.getByRole('alert').getByText('A name without @').waitFor();
+    expect(await descriptionOf(page, 'From Name')).toContain('A name without @');
+    expect(await descriptionOf(page, 'Logo URL')).toContain('An address that begins with https://');
+
+    await page.getByLabel('Logo URL').fill('https://cdn.shop.example/logo.png');
+    await page.getByLabel('From Name').fill('Žalia & Co.');
+    await shown('English').getByText('Žalia & Co.').waitFor();
+    expect(await shown('English').locator('img').getAttribute('src')).toBe('https://cdn.shop.example/logo.png');
+    expect(await shown('English').locator('img').getAttribute('alt')).toBe('Žalia & Co.');
+    const subjects = new Set<string | null>();
+    for (const { code, name } of languages) {
+      await page.getByLabel('Preview in').selectOption(code);
+      await shown(name).locator(`html[lang="${code}"] h1`).waitFor();
+      subjects.add(await shown(name).locator('h1').textContent());
+    }
+    expect(subjects.size).toBe(languages.length);
+    for (const subject of subjects) expect(subject).toContain(domain);
+
+    await button(page, 'Save Branding').click();
+    await page.getByText('Branding saved').waitFor();
+    const visitor = freshAddress();
+    await askService(scene.service.client(), visitor, `https://${domain}/`, 'lt');
+    const mail = await scene.stage.mailbox.waitFor(visitor);
+    expect((await PostalMime.parse(mail.raw)).from?.name).toBe('Žalia & Co.');
+    expect(mail.html).toContain('https://cdn.shop.example/logo.png');
+
+    // The preview's frames are no steps of their own.
+    await page.goBack();
+    await page.waitForURL(url('/developer-email-auth'));
+  });
+});
+
+describe('devices', () => {
+  test('another one is signed out at once, and then this one', async () => {
+    const { page, email } = await signedIn('/dashboard/settings');
+    const { page: other } = await signedIn('/profile', email);
+    await other.getByText('This device').waitFor();
+    await page.reload();
+    const rows = page.getByRole('group', { name: 'Devices' }).getByRole('listitem');
+    await rows.nth(1).waitFor();
+    expect(await rows.nth(0).textContent()).toMatch(/Chrome on Linux.*This device.*Signed in/);
+    expect(await rows.nth(1).textContent()).toMatch(/Chrome on Linux.*Signed in · last seen/);
+    await rows.nth(1).getByRole('button', { name: 'Sign out Chrome on Linux' }).click();
+    await page.getByText('Signed out', { exact: true }).waitFor();
+    expect(await rows.count()).toBe(1);
+    await other.reload();
+    await heading(other, 'Not Logged In');
+
+    await rows.nth(0).getByRole('button', { name: 'Sign out Chrome on Linux' }).click();
+    await page.waitForURL(url('/'));
+    await page.goto(url('/dashboard/settings'));
+    await heading(page, 'Not Logged In');
+  });
+
+  test('the profile shows the account; everywhere means this device too', async () => {
+    const { page, email } = await signedIn('/developer');
+    await button(page, `Account: ${email}`).click();
+    await page.getByRole('link', { name: 'Profile' }).click();
+    await heading(page, 'Profile');
+    const facts = page.locator('dl').filter({ hasText: 'Member since' });
+    await facts.getByText(email).waitFor();
+    expect(await facts.textContent()).toMatch(/NameNot set.*Member since\d{1,2} \w{3,4} \d{4}/);
+    const { page: other } = await signedIn('/dashboard', email);
+
+    await button(page, 'Sign out everywhere').click();
+    const dialog = page.getByRole('dialog', { name: 'Sign out everywhere' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await button(page, 'Sign out everywhere').click();
+    await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.waitForURL(url('/'));
+    await page.getByText('Signed out everywhere').waitFor();
+    await other.reload();
+    await heading(other, 'Not Logged In');
+    await page.goto(url('/profile'));
+    await heading(page, 'Not Logged In');
+    // The address is remembered still, its key is not.
+    await page.goto(url('/auth'));
+    await button(page, email).click();
+    await page.getByText('No saved login found for this email.').waitFor();
+  });
+
+  test('the way from the profile to the settings', async () => {
+    const { page } = await signedIn('/profile');
+    await page.getByRole('link', { name: 'Edit in Settings' }).click();
+    await heading(page, 'Profile Settings');
+  });
+});
+
+test.each([
+  ['/dashboard/analytics', 'Analytics', 'analytics'],
+  ['/dashboard/bugs', 'Bug Reports', 'bugs'],
+])('%s: joined once, and for good', async (path, title, service) => {
+  const { page, email } = await signedIn(path);
+  await heading(page, title);
+  await button(page, 'Join Waitlist').click();
+  await page.getByText('You are on the list').waitFor();
+  expect(await button(page, 'Join Waitlist').count()).toBe(0);
+  await page.reload();
+  await page.getByText('You are on the list').waitFor();
+  expect(await scene.stage.query('select service from waitlist where email = $1', [email])).toEqual([{ service }]);
+});
