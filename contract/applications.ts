@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redirectUriFault } from './rules.ts';
 
 const name = z.string({ error: 'Name is required' }).trim().min(1, 'Name is required').max(80, 'At most 80 characters');
 
@@ -10,7 +11,7 @@ const redirectUris = z
   .superRefine((uris, context) => {
     for (const uri of uris) {
       const fault = redirectUriFault(uri);
-      if (fault) context.addIssue({ code: 'custom', message: `${uri}: ${fault}` });
+      if (fault) context.addIssue({ code: 'custom', message: `${uri} ${fault}` });
     }
   });
 
@@ -58,14 +59,3 @@ export const ApiKeyUsage = z.object({
   total: z.number(),
   days: z.array(z.object({ date: z.string(), calls: z.number(), refused: z.number() })),
 });
-
-/** @returns what is wrong with a redirect URI, or null */
-export function redirectUriFault(uri: string): string | null {
-  if (!URL.canParse(uri) || /[\s\\\p{Cc}]/u.test(uri)) return 'not an absolute URL';
-  const { protocol, hostname, username, password, hash } = new URL(uri);
-  if (hash || uri.includes('#')) return 'must have no fragment';
-  if (username || password) return 'must have no user info';
-  if (protocol === 'https:') return null;
-  if (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)) return null;
-  return 'must be https, or http to localhost, 127.0.0.1 or [::1]';
-}

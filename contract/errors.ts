@@ -36,6 +36,11 @@ export const errors = {
   },
   sign_in_needed: { status: 401, message: 'You are not signed in.', hint: 'Sign in and try again.' },
   bad_key: { status: 401, message: 'Invalid or expired credentials. Please try again with magic link.', hint: 'Ask for a sign-in mail.' },
+  bad_api_key: {
+    status: 401,
+    message: 'This API key is not valid: unknown, revoked or ended.',
+    hint: 'Send Authorization: Bearer with a key of the dashboard, or make a new one there.',
+  },
   bad_token: {
     status: 401,
     message: 'The authentication token is invalid or expired. Please try logging in again.',

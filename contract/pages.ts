@@ -48,7 +48,7 @@ export type SignInBoot = {
   /** On /auth/link: the mailed link that was opened. */
   link?:
     | { state: 'open'; secret: string; maskedEmail: string }
-    /** A native client's link: the page goes to `redirectUrl` by itself and says that the window may be closed. */
+    /** The link of a native client or of an application (then the target is its host): the page goes to `redirectUrl` by itself. */
     | { state: 'native'; redirectUrl: string }
     /** `again`: the sign-in page for the same target. */
     | { state: 'used' | 'expired' | 'invalid'; again: string };

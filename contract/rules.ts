@@ -91,3 +91,22 @@ function isHttpsUrl(text: string): boolean {
   const { username, password, hostname } = new URL(text);
   return username === '' && password === '' && hostname.includes('.');
 }
+
+/** Hosts of this very machine, to which http is fine (RFC 8252 §7.3). */
+const LOOPBACK_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
+
+/** What is wrong with a redirect URI of an application, in words that follow it; null: nothing. */
+export function redirectUriFault(uri: string): string | null {
+  if (!URL.canParse(uri)) return 'is not an absolute URL';
+  if (!/^[\x21-\x7e]+$/.test(uri) || /["<>\\^`{|}]/.test(uri))
+    return 'must be plain ASCII: encode what is not, and write the host as A-label';
+  if (uri.includes('#')) return 'must have no fragment';
+  const { protocol, origin, hostname, username, password } = new URL(uri);
+  if (username || password) return 'must have no user info';
+  const isWeb = protocol === 'https:' && normalHost(hostname) === hostname;
+  if (!isWeb && !LOOPBACK_ORIGIN.test(origin)) return 'must be https with a domain, or http to localhost, 127.0.0.1 or [::1]';
+  if (!uri.startsWith(origin) || !/^[/?]?$/.test(uri.charAt(origin.length))) {
+    return 'must begin with scheme and host in lower case, without a default port';
+  }
+  return null;
+}

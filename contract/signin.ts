@@ -62,8 +62,8 @@ export const TokenRequest = z.object({
 });
 export const TokenAnswer = z.object({
   email: z.string(),
-  authKey: z.string(),
-  localKey: z.string(),
+  authKey: z.string().optional().meta({ description: 'Not for applications' }),
+  localKey: z.string().optional().meta({ description: 'Not for applications' }),
   access_token: z.string(),
   token_type: z.literal('Bearer'),
   expires_in: z.number(),

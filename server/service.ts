@@ -10,7 +10,12 @@ import { previewRouter } from './account/preview-routes.ts';
 import { accountRoutes } from './account/routes.ts';
 import { createAdmin } from './admin/admin.ts';
 import { adminRoutes } from './admin/routes.ts';
+import { createApiKeys } from './api-keys/api-keys.ts';
+import { createApiKeyBearers } from './api-keys/bearers.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApp } from './app.ts';
+import { createApplications } from './applications/applications.ts';
+import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -32,6 +37,7 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
 import { createAccountsStore } from './signin/accounts-store.ts';
+import { createApplicationSignInStore } from './signin/application-store.ts';
 import { describeLink } from './signin/link-page.ts';
 import { createMailSecrets } from './signin/mail-secrets.ts';
 import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
@@ -95,7 +101,10 @@ export async function createService(parts: {
     onRefused: (mail) => accounts.markMailFailed(mail.id),
   });
   const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
-  const sessions = createSessions({ publicUrl: config.publicUrl, signin, accounts, secrets });
+  const applications = createApplications(database);
+  const applicationSignIns = createApplicationSignInStore(database.core);
+  const sessions = createSessions({ publicUrl: config.publicUrl, signin, accounts, secrets, applications, applicationSignIns });
+  const apiKeyBearers = createApiKeyBearers(database);
   const limits = createLimits(database.core, limitFactor);
   const uploads = createUploads({
     database,
@@ -123,7 +132,7 @@ export async function createService(parts: {
 
   const account = createAccounts(database);
   const devices = createDevices(database);
-  const identityOf = createIdentity(sessions);
+  const identityOf = createIdentity(sessions, apiKeyBearers);
   const origins = new Set([config.publicUrl]);
   const preview = previewRouter({
     secure: config.secure,
@@ -141,13 +150,15 @@ export async function createService(parts: {
     publicUrl: config.publicUrl,
     local,
     served: [
-      ...signInRoutes(signin, sessions, limits),
+      ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
       ...websiteRoutes(websites),
       ...statusRoutes(status),
       ...adminRoutes(admin),
       ...figureRoutes(figures),
       ...uploadRoutes(uploads),
       ...accountRoutes(account, devices),
+      ...applicationRoutes(applications),
+      ...apiKeyRoutes(createApiKeys(database)),
       ...languageRoutes(),
     ],
     listenerOf: createListener({
@@ -157,10 +168,11 @@ export async function createService(parts: {
       answerError,
       identityOf,
       isAdmin: admin.isOpen,
+      answered: apiKeyBearers.answered,
     }),
     openLink: linkListener({
       signin,
-      describeLink: (secret) => describeLink({ secrets, accounts, publicUrl: config.publicUrl }, secret),
+      describeLink: (secret) => describeLink({ secrets, accounts, applications, publicUrl: config.publicUrl }, secret),
       visitOf: (request, response) => ({
         clientAddress: clientAddressOf(request, config.trustProxy),
         cookies: cookiesOf(request, response, config.secure),
@@ -187,12 +199,13 @@ export async function createService(parts: {
       if (local) await accounts.admitLocalhost(uuid());
       outbox.start();
       probes.start();
+      apiKeyBearers.start();
       // Loaded right after the start, so that no request waits for the import.
       setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
     },
-    stop: () => {
+    stop: async () => {
       probes.stop();
-      return outbox.stop();
+      await Promise.all([outbox.stop(), apiKeyBearers.stop()]);
     },
     releaseUnclaimed: websites.releaseUnclaimed,
     removeUnneededUploads: uploads.removeUnneeded,

@@ -61,6 +61,8 @@ export type ServeSettings = {
   identityOf(request: IncomingMessage, cookies: Cookies): Promise<Identity | null>;
   /** Whether the request's `admin` cookie holds an open admin session; counts as use of it. */
   isAdmin(cookies: Cookies): Promise<boolean>;
+  /** Told how a request with an Authorization header was answered, where the route may ask who calls. */
+  answered(authorization: string, status: number): void;
 };
 
 /**
@@ -72,6 +74,7 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
   return ({ name, answer, mostSeconds }) => {
     const route: Route = routes[name];
     const call = answer as (input: unknown, caller: Caller) => unknown;
+    const asksWho = needsAccount(route.access) || route.access === 'any-origin';
     const answerHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
     return async (request, response, pathParams) => {
       try {
@@ -93,6 +96,9 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
         response.end(body);
       } catch (error) {
         settings.answerError(response, error, { oauth: route.oauth === true });
+      } finally {
+        const { authorization } = request.headers;
+        if (authorization !== undefined && asksWho) settings.answered(authorization, response.statusCode);
       }
     };
   };

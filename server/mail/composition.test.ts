@@ -52,6 +52,7 @@ test.each(languages)('a sign-in mail in $name names the host and carries link an
 
 const kinds: [MailKind, Record<string, string>, boolean][] = [
   ['sign_in', { host: 'shop.example' }, true],
+  ['app_sign_in', { host: 'shop.example' }, true],
   ['portal_sign_in', {}, true],
   ['registered', { domain: 'shop.example' }, true],
   ['domain_proven', { domain: 'shop.example' }, false],

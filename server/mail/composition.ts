@@ -12,6 +12,7 @@ import { signIn } from './templates/sign-in.ts';
 
 const templates: Record<MailKind, Template> = {
   sign_in: signIn,
+  app_sign_in: signIn,
   portal_sign_in: portalSignIn,
   registered,
   domain_proven: domainProven,

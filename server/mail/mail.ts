@@ -1,7 +1,7 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 
-export type MailKind = 'sign_in' | 'portal_sign_in' | 'registered' | 'domain_proven' | 'domain_lost';
+export type MailKind = 'sign_in' | 'app_sign_in' | 'portal_sign_in' | 'registered' | 'domain_proven' | 'domain_lost';
 
 /** A mail that is owed: one row of the table `outbox`. */
 export type Mail = {
@@ -12,7 +12,7 @@ export type Mail = {
   recipient: string;
   language: LanguageCode;
   /**
-   * `host` for sign_in, `domain` for registered and domain_*: host names, the only text in a mail that a requester chose.
+   * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in a mail that a requester chose.
    * `fromName`, `logoUrl` for sign_in: what the site's owner chose, see brand.ts.
    */
   data: Record<string, string>;

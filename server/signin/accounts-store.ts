@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
 import type { AttemptKind } from './secrets.ts';
-import { endedBySibling } from './statements.ts';
+import { clientGoesOn, endedBySibling } from './statements.ts';
 
 /** Idle and absolute life of a session: 7 and 30 days. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -40,7 +40,8 @@ export type LinkState = {
   icon: string | null;
   status: 'open' | 'used' | 'expired';
 };
-export type SessionUser = { id: string; email: string; name: string | null };
+/** `clientId`: the session is an application's token. */
+export type SessionUser = { id: string; email: string; name: string | null; clientId: string | null };
 
 const ENDED = endedBySibling('a', `${ATTEMPT_SECONDS}`);
 
@@ -121,14 +122,16 @@ const SESSION_USER = `
 with touched as (
   update sessions set seen_at = now() where hash = $1 and seen_at < now() - interval '1 minute' and seen_at > now() - interval '7 days'
 )
-select u.id, u.email, u.name from sessions s join users u on u.id = s.user_id
-where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'`;
+select u.id, u.email, u.name, s.client_id as "clientId" from sessions s join users u on u.id = s.user_id
+where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 days'
+  and (s.client_id is null or exists (
+    select from applications p where p.client_id = s.client_id and p.is_active and p.active_since <= s.created_at))`;
 
 // Every open attempt of this browser for the address counts the try, before anything is compared.
 const codeTry = (browserOrId: 'browser' | 'id') => `
-update sign_in_attempts set code_tries = code_tries + 1
+update sign_in_attempts a set code_tries = code_tries + 1
 where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
-  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 end
+  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientGoesOn('a')} end
 returning id, kind, browser`;
 
 const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
@@ -151,9 +154,12 @@ export function createAccountsStore(core: pg.Pool) {
         challenge,
         exchange.label,
       ]);
-      if (rows[0]) return rows[0].email;
+      return rows[0]?.email ?? null;
+    },
+
+    /** After an exchange that was refused: counts a wrong verifier; a replay with the right one ends what the code issued. */
+    async refuseExchange({ id, clientId, challenge }: Pick<Exchange, 'id' | 'clientId' | 'challenge'>): Promise<void> {
       await run('signin-exchange-refused', REFUSED_EXCHANGE, [id, clientId, challenge]);
-      return null;
     },
 
     /** Uses a portal token up. @returns the address, or null */
@@ -227,6 +233,13 @@ export function createAccountsStore(core: pg.Pool) {
       return row.expired ? 'expired' : 'waiting';
     },
 
+    /** The registered address of the site that a token is for, which this does not use up; null: no site's token. */
+    async siteOfToken(hash: Buffer): Promise<{ owner: string | null } | null> {
+      const text =
+        'select w.email as owner from tokens t left join websites w on w.domain = t.domain where t.hash = $1 and t.domain is not null';
+      return (await run<{ owner: string | null }>('signin-token-site', text, [hash])).rows[0] ?? null;
+    },
+
     /** What a page may say about a link, without using it. */
     async linkState(id: string): Promise<LinkState | null> {
       const text = `select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
@@ -260,14 +273,18 @@ export function createAccountsStore(core: pg.Pool) {
 
     /**
      * Ends a session, and the keys of its device, on all instances. The keys' rows stay without a verifier: by them the limits
-     * know the device, so that nobody else's requests lock its user out.
+     * know the device, so that nobody else's requests lock its user out. An application's token ends alone.
+     * @returns whether it was an application's
      */
-    async endSession(session: Buffer | null, device: Buffer | null): Promise<void> {
-      const text = `with ended as (delete from sessions where hash = $1 returning user_id, device),
-        forgotten as (update remembered_keys set verifier = '', previous_verifier = null where device = $2 or device in (select device from ended)),
-        audit as (insert into audit_log (action, email) select 'developer_signed_out', u.email from ended join users u on u.id = ended.user_id)
-        select 1`;
-      await run('signin-logout', text, [session, device]);
+    async endSession(session: Buffer | null, device: Buffer | null): Promise<boolean> {
+      const text = `with ended as (delete from sessions where hash = $1 returning user_id, device, client_id),
+        forgotten as (update remembered_keys set verifier = '', previous_verifier = null
+          where (device = $2 or device in (select device from ended)) and not exists (select from ended where client_id is not null)),
+        audit as (insert into audit_log (action, email, client_id)
+          select case when client_id is null then 'developer_signed_out' else 'application_signed_out' end, u.email, client_id
+          from ended join users u on u.id = ended.user_id)
+        select from ended where client_id is not null`;
+      return (await run('signin-logout', text, [session, device])).rowCount === 1;
     },
   };
 }

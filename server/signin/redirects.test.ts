@@ -98,8 +98,8 @@ test('the answer of an authorization names its issuer (RFC 9207)', () => {
 });
 
 describe('redirect_uri', () => {
-  const native: OAuthClient = { id: 'cli', redirectUris: ['/callback'], native: true };
-  const web: OAuthClient = { id: 'web', redirectUris: ['https://app.example/cb'], native: false };
+  const native: OAuthClient = { id: 'cli', redirectUris: ['/callback'], kind: 'native' };
+  const web: OAuthClient = { id: 'web', redirectUris: ['https://app.example/cb'], kind: 'web' };
 
   test.each(['http://127.0.0.1:49152/callback', 'http://[::1]:1/callback'])('a native client may use %s', (uri) => {
     expect(isRedirectOf(native, uri)).toBe(true);

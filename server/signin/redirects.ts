@@ -76,15 +76,26 @@ function withParameters(url: string, parameters: string): string {
   return `${base}${separator}${parameters}${fragment}`;
 }
 
-/** A client that may begin a PKCE sign-in. */
-export type OAuthClient = { id: string; redirectUris: readonly string[]; native: boolean };
+/** A client that may begin a PKCE sign-in: the portal's page, the command line, or somebody's application. */
+export type OAuthClient = { id: string; redirectUris: readonly string[]; kind: 'web' | 'native' | 'application' };
+
+/** The origin of an http URL of this machine, with its port. */
+const LOOPBACK_START = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(?=[/?]|$)/;
 
 /**
  * Whether a client may be sent to a redirect_uri: exactly one of its own; for a native client any port of a loopback
- * address literal with the exact path (RFC 8252 §7.3).
+ * address literal with the exact path, for an application any port of a loopback redirect of its own (RFC 8252 §7.3).
  */
 export function isRedirectOf(client: OAuthClient, redirectUri: string): boolean {
-  if (!client.native) return client.redirectUris.includes(redirectUri);
-  const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):(\d{1,5})(\/[A-Za-z0-9/_-]*)$/.exec(redirectUri);
-  return match !== null && Number(match[2]) > 0 && Number(match[2]) < 65_536 && client.redirectUris.includes(match[3]);
+  if (client.kind === 'native') {
+    const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):(\d{1,5})(\/[A-Za-z0-9/_-]*)$/.exec(redirectUri);
+    return match !== null && isPort(match[2]) && client.redirectUris.includes(match[3]);
+  }
+  if (client.redirectUris.includes(redirectUri)) return true;
+  const port = LOOPBACK_START.exec(redirectUri)?.[2];
+  if (client.kind === 'web' || port === undefined || !isPort(port)) return false;
+  const portless = (uri: string) => uri.replace(LOOPBACK_START, '$1');
+  return client.redirectUris.some((own) => LOOPBACK_START.test(own) && portless(own) === portless(redirectUri));
 }
+
+const isPort = (text: string) => Number(text) > 0 && Number(text) < 65_536;

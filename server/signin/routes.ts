@@ -17,10 +17,18 @@ import type { Browser, SignedIn, SignIn, Target } from './signin.ts';
 type Visit = { clientAddress: string; cookies: Cookies; header(name: string): string | undefined };
 
 /** The calls of the sign-in core. */
-export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits): Served[] {
-  const sessionOf = (cookies: Cookies) => {
+export function signInRoutes(
+  signin: SignIn,
+  sessions: Sessions,
+  limits: Limits,
+  /** @returns whose API key an Authorization header holds, undefined when it holds none. @throws Fault bad_api_key, test_key */
+  keyOwnerOf: (authorization: string) => Promise<string | undefined>,
+): Served[] {
+  // An application's token is no session of the browser's, even when it stands in its cookie.
+  const sessionOf = async (cookies: Cookies) => {
     const sid = cookies.get('sid');
-    return isRandomSecret(sid) ? sessions.accountOf(sid) : null;
+    const user = isRandomSecret(sid) ? await sessions.accountOf(sid) : null;
+    return user?.clientId === null ? user : null;
   };
 
   // A good token is always answered: somebody else's bad ones, sent through the same site, must not stop its visitors.
@@ -28,7 +36,9 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
     { token, domain }: { token: string; domain?: string },
     { clientAddress, header }: Caller<'verifyToken' | 'verifyTokenByPost'>,
   ) => {
-    const verdict = await signin.verify(token, domain, header('idempotency-key'));
+    const authorization = header('authorization');
+    const owner = authorization === undefined ? undefined : await keyOwnerOf(authorization);
+    const verdict = await signin.verify(token, domain, header('idempotency-key'), owner);
     if (verdict.valid) return { email: verdict.email, valid: true as const, domain: verdict.host };
     limits.refuseBlocked('failed_verify', clientAddress);
     await limits.hit('failed_verify', clientAddress);
@@ -47,6 +57,7 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
     serve('verifyTokenByPost', verify),
     serve('authorize', (input, caller) => sessions.authorize(input, browserOf(caller, 'renew'))),
     serve('token', async (input, caller) => {
+      if (sessions.isApplicationId(input.client_id)) return sessions.exchangeForApplication(input);
       const browser = browserOf(caller, 'renew');
       return sessions.tokenAnswer(openSession(caller.cookies, await sessions.exchange(input, browser)), browser.device);
     }),
@@ -61,7 +72,8 @@ export function signInRoutes(signin: SignIn, sessions: Sessions, limits: Limits)
       return { success: true, email: openSession(caller.cookies, session).email };
     }),
     serve('logout', async (_input, { cookies, header }) => {
-      await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));
+      const isApplication = await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));
+      if (isApplication) return { success: true };
       cookies.set('sid', null);
       blankRemembered(cookies);
       return { success: true };

@@ -2,11 +2,14 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { ATTEMPT_SECONDS, CLI_CLIENT_ID, maskEmail, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { type Applications, isApplicationId } from '../applications/applications.ts';
 import { type AccountsStore, type Issue, SESSION_SECONDS, type SessionUser } from './accounts-store.ts';
+import { APPLICATION_TOKEN_SECONDS, type ApplicationSignInStore } from './application-store.ts';
 import { deviceLabelOf } from './device-label.ts';
 import { isRedirectOf, type OAuthClient } from './redirects.ts';
 import { createAuthKey, deviceIdOf, digest, idToHandle, randomSecret, type Secrets } from './secrets.ts';
 import type { Browser, SignIn } from './signin.ts';
+import type { NewAttempt } from './store.ts';
 
 /** A developer's new session: the secret for the `sid` cookie, which is the bearer token too, and the device's key. */
 export type NewSession = { email: string; session: string; authKey: string };
@@ -14,17 +17,33 @@ export type NewSession = { email: string; session: string; authKey: string };
 export type Sessions = ReturnType<typeof createSessions>;
 
 /** Developers: OAuth 2.0 authorization code with PKCE (RFC 6749, RFC 7636), the portal's own token, and sessions. */
-export function createSessions(parts: { publicUrl: string; signin: SignIn; accounts: AccountsStore; secrets: Secrets }) {
-  const { publicUrl, signin, accounts, secrets } = parts;
-  const clients: readonly OAuthClient[] = [
-    { id: WEB_CLIENT_ID, redirectUris: [`${publicUrl}/developer`], native: false },
-    { id: CLI_CLIENT_ID, redirectUris: ['/callback'], native: true },
+export function createSessions(parts: {
+  publicUrl: string;
+  signin: SignIn;
+  accounts: AccountsStore;
+  secrets: Secrets;
+  applications: Pick<Applications, 'redirectUrisOf'>;
+  applicationSignIns: ApplicationSignInStore;
+}) {
+  const { publicUrl, signin, accounts, secrets, applications, applicationSignIns } = parts;
+  const builtIn: readonly OAuthClient[] = [
+    { id: WEB_CLIENT_ID, redirectUris: [`${publicUrl}/developer`], kind: 'web' },
+    { id: CLI_CLIENT_ID, redirectUris: ['/callback'], kind: 'native' },
   ];
 
-  function clientOf(id: string): OAuthClient {
-    const client = clients.find((known) => known.id === id);
-    if (!client) throw new Fault('unknown_client', { field: 'client_id' });
-    return client;
+  async function clientOf(id: string): Promise<OAuthClient> {
+    const client = builtIn.find((known) => known.id === id);
+    if (client) return client;
+    const redirectUris = await applications.redirectUrisOf(id);
+    if (!redirectUris) throw new Fault('unknown_client', { field: 'client_id' });
+    return { id, redirectUris, kind: 'application' };
+  }
+
+  function mailOf({ kind }: OAuthClient, { state, redirect_uri }: Parsed<'authorize'>): Pick<NewAttempt, 'mailKind' | 'mailData'> {
+    // Only the portal's link leads to the portal's callback; any other one to a page of ours, which goes on to the redirect URI.
+    if (kind === 'web') return { mailKind: 'portal_sign_in', mailData: { state } };
+    if (kind === 'native') return { mailKind: 'portal_sign_in', mailData: {} };
+    return { mailKind: 'app_sign_in', mailData: { host: new URL(redirect_uri).hostname } };
   }
 
   async function newIssue(browser: Browser): Promise<{ issue: Issue; session: string; authKey: string }> {
@@ -41,7 +60,7 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
   return {
     /** Begins a sign-in of a developer. @throws Fault unknown_client, bad_redirect_uri, rate_limited; then no mail goes out */
     async authorize(request: Parsed<'authorize'>, browser: Browser): Promise<Output<'authorize'>> {
-      const client = clientOf(request.client_id);
+      const client = await clientOf(request.client_id);
       if (!isRedirectOf(client, request.redirect_uri)) throw new Fault('bad_redirect_uri', { field: 'redirect_uri' });
       const attempt = signin.newAttempt(request.email, request.language, browser);
       await signin.begin({
@@ -51,9 +70,7 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
         redirectUri: request.redirect_uri,
         challenge: request.code_challenge,
         state: request.state,
-        mailKind: 'portal_sign_in',
-        // A native client's link leads to a page of ours, which goes on to its loopback address.
-        mailData: client.native ? {} : { state: request.state },
+        ...mailOf(client, request),
       });
       return { sent: true, expiresIn: ATTEMPT_SECONDS, attempt: idToHandle(attempt.id) };
     },
@@ -64,10 +81,31 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
       if (known?.kind !== 'app') throw new Fault('bad_grant');
       const { issue, session, authKey } = await newIssue(browser);
       const challenge = digest(code_verifier).toString('base64url');
-      const email = await accounts.exchange({ ...issue, id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge });
-      if (!email) throw new Fault('bad_grant');
-      return { email, session, authKey };
+      const grant = { id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
+      const email = await accounts.exchange({ ...issue, ...grant });
+      if (email) return { email, session, authKey };
+      await accounts.refuseExchange(grant);
+      throw new Fault('bad_grant');
     },
+
+    /**
+     * The same for somebody's application. Its token only tells who the person is: it opens neither portal nor account, ends
+     * after an hour, and the browser or program that exchanges it remembers nothing.
+     * @throws Fault bad_grant
+     */
+    async exchangeForApplication({ code, code_verifier, client_id, redirect_uri }: Parsed<'token'>): Promise<Output<'token'>> {
+      const known = secrets.readLink(code);
+      if (known?.kind !== 'app') throw new Fault('bad_grant');
+      const challenge = digest(code_verifier).toString('base64url');
+      const token = randomSecret();
+      const grant = { id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
+      const email = await applicationSignIns.exchange({ ...grant, userId: uuid(), session: digest(token) });
+      if (email) return { email, access_token: token, token_type: 'Bearer', expires_in: APPLICATION_TOKEN_SECONDS };
+      await accounts.refuseExchange(grant);
+      throw new Fault('bad_grant');
+    },
+
+    isApplicationId,
 
     /**
      * Opens a session with the portal's own token. It asks first when another browser began the attempt, or somebody else is signed in.
@@ -86,11 +124,11 @@ export function createSessions(parts: { publicUrl: string; signin: SignIn; accou
       throw new Fault('bad_token');
     },
 
-    /** Ends a session and its device's keys. */
+    /** Ends a session and its device's keys, or an application's token. @returns whether it was an application's */
     logout: (session: string | undefined, device: string | undefined) =>
       accounts.endSession(session ? digest(session) : null, device ? digest(device) : null),
 
-    /** Whose session secret this is, from the `sid` cookie or a bearer token. */
+    /** Whose session secret this is, from the `sid` cookie or a bearer token, which may be an application's. */
     accountOf: (session: string): Promise<SessionUser | null> => accounts.sessionUser(digest(session)),
 
     /** RFC 6749 §5.1, with the product's own names beside the standard's. */

@@ -198,10 +198,18 @@ export function createSignIn(parts: {
       return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
     },
 
-    /** Whom a token is for, once. `domain` is the host that asks; a token for another one is refused and kept. */
-    async verify(token: string, domain: string | undefined, idempotencyKey: string | undefined): Promise<Verdict> {
+    /**
+     * Whom a token is for, once. `domain` is the host that asks; a token for another one is refused and kept. So is a token for
+     * a site that is not `owner`'s, the linked address of the one whose API key asks.
+     */
+    async verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner?: string): Promise<Verdict> {
+      const hash = digest(token);
+      if (owner !== undefined) {
+        const site = await accounts.siteOfToken(hash);
+        if (site?.owner !== owner) return { valid: false, reason: site ? 'other_domain' : 'unknown' };
+      }
       return store.verify({
-        hash: digest(token),
+        hash,
         host: domain === undefined ? null : askingHost(domain),
         idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
       });

@@ -1,3 +1,5 @@
+import { ATTEMPT_SECONDS, CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/rules.ts';
+
 /**
  * The three hot statements of the sign-in core. Each takes one array per column, row n of all arrays being one call, and
  * does in one commit what that call does: single use is the `update … where … is null` inside.
@@ -35,6 +37,14 @@ export const endedBySibling = (attempt: string, seconds: string) => `exists (
         and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
         and sibling.client_id is not distinct from ${attempt}.client_id
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
+
+/**
+ * Whether the client of an attempt may go on with it: a built-in one, or an application that was never switched off since.
+ * @param attempt alias of the row
+ */
+export const clientGoesOn = (attempt: string) => `(${attempt}.client_id in ('${WEB_CLIENT_ID}', '${CLI_CLIENT_ID}')
+    or exists (select from applications p where p.client_id = ${attempt}.client_id and p.is_active
+      and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds'))`;
 
 /** Different mailboxes that a site may mail a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
@@ -93,7 +103,8 @@ owed as (
   from mailbox_passed
 ),
 audit as (
-  insert into audit_log (action, email, domain) select 'sign_in_requested', email, domain from mailbox_passed
+  insert into audit_log (action, email, domain, client_id)
+  select 'sign_in_requested', email, domain, case when mail_kind = 'app_sign_in' then client_id end from mailbox_passed
 )
 select case
     when a.n is null then 'on_probation'

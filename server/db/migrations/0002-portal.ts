@@ -26,6 +26,8 @@ create table applications (
   client_id text not null unique,
   redirect_uris text[] not null,
   is_active boolean not null default true,
+  -- What began before ended when the application was switched off.
+  active_since timestamptz not null default now(),
   created_at timestamptz not null default now()
 );
 create index applications_user on applications (user_id);

@@ -12,7 +12,7 @@ const titles: Record<LanguageCode, string> = {
   ru: `Вход на ${host}`,
 };
 
-/** For a visitor of a site: the way in to it. */
+/** For a visitor of a site, or a user of an application: the way in to the host where they go. */
 export const signIn: Template = (language) => {
   const words = signInWords[language];
   return {

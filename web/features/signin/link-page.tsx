@@ -18,7 +18,7 @@ type LinkIn<State extends Link['state']> = Extract<Link, { state: State }>;
 /** /auth/link: a mailed link opened in a browser that did not ask for it, or one that is of no use any more. */
 export function LinkPage({ target, link }: { target: Target; link: Link }) {
   if (link.state === 'open') return <ConfirmLink target={target} link={link} />;
-  if (link.state === 'native') return <BackToProgram link={link} />;
+  if (link.state === 'native') return <BackToProgram target={target} link={link} />;
   return <EndedLink target={target} link={link} />;
 }
 
@@ -87,19 +87,20 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
   );
 }
 
-/** A program on this computer asked for the mail: its answer goes there. */
-function BackToProgram({ link }: { link: LinkIn<'native'> }) {
+/** A program on this computer or an application asked for the mail: its answer goes there. */
+function BackToProgram({ target, link }: { target: Target; link: LinkIn<'native'> }) {
   const { t } = useTranslator();
+  const host = target.kind === 'site' ? target.displayHost : null;
   useEffect(() => {
     location.replace(link.redirectUrl);
   }, [link.redirectUrl]);
   return (
     <Card>
-      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
-      <PageHeading title={t('auth.native_title')} />
-      <p className="mt-2 text-muted">{t('auth.native_text')}</p>
+      <TargetLine target={target} portalName={t('auth.portal_name')} />
+      <PageHeading title={t(host ? 'auth.confirm_title' : 'auth.native_title')} />
+      <p className="mt-2 text-muted">{t(host ? 'auth.signing_in' : 'auth.native_text')}</p>
       <ButtonLink look="secondary" href={link.redirectUrl} className="mt-6 w-full">
-        {t('auth.native_button')}
+        {host ? t('auth.confirm_button', { host }) : t('auth.native_button')}
       </ButtonLink>
     </Card>
   );

@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { ATTEMPT_SECONDS, CODE_TRIES } from '../../contract/rules.ts';
+import { clientGoesOn, endedBySibling } from './statements.ts';
+
+/** Life of an application's token, in seconds. */
+export const APPLICATION_TOKEN_SECONDS = 3600;
+
+/** `session`: the SHA-256 of the token that is issued. */
+export type ApplicationExchange = {
+  id: string;
+  clientId: string;
+  redirectUri: string | null;
+  challenge: string;
+  userId: string;
+  session: Buffer;
+};
+
+// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition, like the developer's EXCHANGE; but what is issued only identifies: no
+// key, no claimed site. $1 attempt, $2 client, $3 redirect URI, $4 challenge, $5 user id, $6 session.
+const EXCHANGE = `
+with person as (
+  update sign_in_attempts a set consumed_at = now(), session = $6
+  where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
+    and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+    and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}
+    and ${clientGoesOn('a')}
+  returning email, client_id
+),
+account as (
+  insert into users (id, email) select $5, email from person on conflict (email) do update set email = excluded.email returning id
+),
+session as (
+  insert into sessions (hash, user_id, client_id, expires_at)
+  select $6, account.id, person.client_id, now() + interval '${APPLICATION_TOKEN_SECONDS} seconds' from account, person
+),
+audit as (
+  insert into audit_log (action, email, client_id) select 'application_signed_in', email, client_id from person
+)
+select email from person`;
+
+export type ApplicationSignInStore = ReturnType<typeof createApplicationSignInStore>;
+
+/** The statement that ends an application's sign-in. */
+export function createApplicationSignInStore(core: pg.Pool) {
+  return {
+    /** @returns the address that is signed in, or null when anything of code, client and verifier does not fit */
+    async exchange({ id, clientId, redirectUri, challenge, userId, session }: ApplicationExchange): Promise<string | null> {
+      const values = [id, clientId, redirectUri, challenge, userId, session];
+      const { rows } = await core.query<{ email: string }>({ name: 'signin-application-exchange', text: EXCHANGE, values });
+      return rows[0]?.email ?? null;
+    },
+  };
+}
