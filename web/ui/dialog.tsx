@@ -5,15 +5,18 @@ import { Toaster } from './toaster.tsx';
 /**
  * A modal dialog: the browser keeps the focus in it and closes it on Escape.
  * @param first what has the focus at the beginning; the button that closes, when it is left out
+ * @param stays a click beside it does not close it: it shows something that cannot be shown again
  */
 export function Dialog({
   title,
   first,
+  stays = false,
   onClose,
   children,
 }: {
   title: string;
   first?: RefObject<HTMLElement | null>;
+  stays?: boolean;
   onClose: () => void;
   children: ReactNode;
 }) {
@@ -38,7 +41,7 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === dialog.current && onClose()}
+      onClick={(event) => event.target === dialog.current && !stays && onClose()}
       className="rise m-auto w-[calc(100%-2rem)] max-w-lg rounded-panel border border-line bg-panel p-0 text-ink shadow-raised backdrop:bg-scrim"
     >
       <div className="p-5 sm:p-6">

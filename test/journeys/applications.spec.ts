@@ -1,0 +1,195 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authorize, freshAddress } from '../sign-ins.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let scene: Scene;
+let page: Page;
+beforeAll(async () => {
+  scene = await openScene();
+  const context = await scene.newBrowser();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  page = await context.newPage();
+  await signInToPortal(scene, page, freshAddress('dev'));
+  await page.goto(`${scene.service.url}/dashboard/auth`);
+});
+afterAll(() => scene.close());
+
+const dialog = () => page.getByRole('dialog');
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
+const clipboard = () => page.evaluate('navigator.clipboard.readText()') as Promise<string>;
+const callback = () => `${scene.shop.origin}/callback`;
+const ask = (path: string, key: string) => scene.service.client().get(path, { Authorization: `Bearer ${key}` });
+
+test('both lists are empty at first, and teach the next step with this service’s own address', async () => {
+  await heading(page, 'No applications created yet');
+  await heading(page, 'No API keys created yet');
+  await button('Copy authorize').click();
+  await page.getByText('Copied to clipboard').waitFor();
+  expect(await clipboard()).toContain(`curl ${scene.service.url}/api/auth/authorize`);
+  await button('Copy with a key').click();
+  expect(await clipboard()).toContain(`curl ${scene.service.url}/api/websites`);
+});
+
+test('an application is created, with its faults told at the fields', async () => {
+  await button('New Application').click();
+  await inDialog('Cancel').click();
+  await button('New Application').click();
+  await inDialog('Create Application').click();
+  await dialog().getByText('Name is required').waitFor();
+  await dialog().getByText('Redirect URI is required').waitFor();
+  expect(await page.evaluate('document.activeElement.name')).toBe('name');
+  await dialog().getByLabel('Name').fill('Team notes');
+  await dialog().getByLabel('Redirect URI', { exact: true }).fill('http://app.example/callback');
+  await inDialog('Create Application').click();
+  await dialog().getByText('This must be https with a domain').waitFor();
+  await dialog().getByLabel('Redirect URI', { exact: true }).fill(callback());
+  await inDialog('Add redirect URI').click();
+  expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Redirect URI 2');
+  await dialog().getByLabel('Redirect URI 2').fill('https://app.example.com/callback');
+  await inDialog('Add redirect URI').click();
+  await inDialog('Remove redirect URI 3').click();
+  await inDialog('Create Application').click();
+  await page.getByText('Application created').waitFor();
+  await heading(page, 'Team notes');
+  await page.getByText('https://app.example.com/callback', { exact: true }).waitFor();
+  await button('Copy client ID of Team notes').click();
+  expect(await clipboard()).toMatch(/^app_[\w-]{22}$/);
+});
+
+test('somebody signs in through it: the mailed link goes on to the redirect URI, and the logs tell it', async () => {
+  const clientId = await clipboard();
+  await button('View Logs of Team notes').click();
+  await dialog().getByText('Nobody has signed in through this application yet').waitFor();
+  expect(await dialog().textContent()).toContain(clientId);
+  await inDialog('Close').click();
+
+  const program = scene.service.client();
+  const { email, pkce } = await authorize(program, freshAddress('user'), { client_id: clientId, redirect_uri: callback() });
+  const visitor = await (await scene.newBrowser()).newPage();
+  const arrived = visitor.waitForRequest((request) => request.url().startsWith(callback()));
+  await visitor.goto((await scene.stage.mailbox.waitFor(email)).link);
+  const target = new URL((await arrived).url());
+  expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([pkce.state, scene.service.url]);
+  const code = target.searchParams.get('code');
+  const answer = await program.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: clientId });
+  expect(answer.json.email).toBe(email);
+
+  await button('View Logs of Team notes').click();
+  await dialog().getByText('Signed in', { exact: true }).waitFor();
+  await dialog().getByText('Sign-in mail requested').waitFor();
+  expect(await dialog().getByText(email).count()).toBe(2);
+  await page.keyboard.press('Escape');
+  await dialog().waitFor({ state: 'detached' });
+});
+
+test('it is configured: renamed, a redirect URI less, switched off', async () => {
+  await button('Configure Team notes').click();
+  await dialog().getByLabel('Name').fill('Diary');
+  await inDialog('Remove redirect URI 2').click();
+  await dialog().getByRole('switch', { name: 'Active' }).click();
+  await inDialog('Save').click();
+  await page.getByText('Application updated').waitFor();
+  await heading(page, 'Diary');
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Diary' }) });
+  await row.getByText('Inactive').waitFor();
+  expect(await row.textContent()).not.toContain('app.example.com');
+  const clientId = await clipboard();
+  const { answer } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
+  expect(answer.json.code).toBe('unknown_client');
+});
+
+test('what cannot be saved or loaded is said in words, with a way out', async () => {
+  await page.route('**/api/clients/**', (route) => route.fulfill({ status: 503, json: { error: 'The service is not available.' } }));
+  await button('Configure Diary').click();
+  await inDialog('Save').click();
+  await dialog().getByRole('alert').getByText('The service is not available.').waitFor();
+  await inDialog('Cancel').click();
+  await page.unrouteAll();
+  await page.route('**/api/clients', (route) => route.abort());
+  await page.reload();
+  await page.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  await page.unrouteAll();
+  await button('Try again').click();
+  await heading(page, 'Diary');
+});
+
+test('it is deleted after a question', async () => {
+  await button('Delete Diary').click();
+  await dialog().getByText('its access tokens and open sign-ins end at once').waitFor();
+  await inDialog('Cancel').click();
+  await button('Delete Diary').click();
+  await inDialog('Delete').click();
+  await page.getByText('Application deleted').waitFor();
+  await heading(page, 'No applications created yet');
+});
+
+let firstKey: string;
+let secondKey: string;
+
+test('a key is generated, shown this once, and works', async () => {
+  await button('Generate Key').click();
+  await inDialog('Generate').click();
+  await dialog().getByText('Name is required').waitFor();
+  await dialog().getByLabel('Name').fill('Deploys');
+  await dialog().getByLabel('Environment').selectOption('test');
+  await inDialog('Generate').click();
+  await dialog().getByText('it is shown only this once').waitFor();
+  await inDialog('Copy API key').click();
+  firstKey = await clipboard();
+  expect(firstKey).toMatch(/^ea_test_[\w-]{43}$/);
+  await inDialog('Copy try it').click();
+  expect(await clipboard()).toContain(firstKey);
+  await page.mouse.click(5, 5);
+  await inDialog('Done').click();
+  expect(await page.locator('body').textContent()).not.toContain(firstKey);
+  expect(await row('Deploys').textContent()).toContain('Last used Never');
+  expect((await ask('/api/user/me', firstKey)).status).toBe(200);
+  expect((await ask('/api/api-keys', firstKey)).status).toBe(403);
+  await button(/^Copy key ID of Deploys/).click();
+  expect(firstKey.startsWith((await clipboard()).replace('…', ''))).toBe(true);
+});
+
+test('its usage is a chart with totals, and a table for screen readers', async () => {
+  await expect.poll(async () => (await stageCalls())[0]?.calls, { timeout: 5000 }).toBe('2');
+  await button(/^Usage Stats of Deploys/).click();
+  await dialog().getByText('Calls, 30 days').waitFor();
+  await dialog().locator('svg .recharts-bar').waitFor();
+  expect(await dialog().locator('dd').allTextContents()).toEqual(['2', '2', 'UTC', '1']);
+  expect(await dialog().locator('tbody tr').count()).toBe(30);
+  await inDialog('Close').click();
+  await page.reload();
+  await row('Deploys')
+    .getByText(/Last used (now|\d+ )/)
+    .waitFor();
+});
+
+test('it is rotated: a new key is shown, the old one tells when it ends', async () => {
+  await button(/^Rotate Deploys/).click();
+  await dialog().getByLabel('How long the old key works on').selectOption('1 hour');
+  await inDialog('Rotate').click();
+  await inDialog('Copy API key').click();
+  secondKey = await clipboard();
+  await inDialog('Done').click();
+  await page.getByText(/Ends \d+ \w+/).waitFor();
+  expect(await button(/^Rotate Deploys/).count()).toBe(1);
+  for (const key of [firstKey, secondKey]) expect((await ask('/api/user/me', key)).status).toBe(200);
+});
+
+test('both are revoked after a question, and stay in the list as inactive', async () => {
+  for (const left of [1, 0]) {
+    await button(/^Revoke Deploys/)
+      .first()
+      .click();
+    await dialog().getByText('stops working within a second').waitFor();
+    await inDialog('Revoke').click();
+    await page.getByText('API key revoked').waitFor();
+    await expect.poll(() => button(/^Revoke Deploys/).count()).toBe(left);
+  }
+  expect(await page.getByText('Inactive').count()).toBe(2);
+  await expect.poll(async () => (await ask('/api/user/me', secondKey)).status, { timeout: 1000 }).toBe(401);
+});
+
+const row = (name: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) });
+const stageCalls = () => scene.stage.query('select calls from api_key_days');
