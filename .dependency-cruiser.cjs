@@ -185,7 +185,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(?:dist|data)/' },
+    // The files in a template's folder belong to other people's projects.
+    exclude: { path: '^(?:(?:dist|data)/|templates/[^/]+/)' },
     // Imports of types count as well: they tie rooms together all the same.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },

@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -127,6 +127,9 @@ async function build() {
       run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh]),
       run('vite/bin/vite.js', ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']),
     ]);
+    for (const entry of readdirSync(at('templates'), { withFileTypes: true })) {
+      if (entry.isDirectory()) cpSync(at('templates', entry.name), join(fresh, 'templates', entry.name), { recursive: true });
+    }
     renameSync(at('dist/web'), join(fresh, 'web'));
     rmSync(at('dist'), { recursive: true, force: true });
     renameSync(fresh, at('dist'));

@@ -1,0 +1,243 @@
+/**
+ * Every framework that an integration is written for: what its files are called in a project, what they need and how such a
+ * project is recognised. The files themselves lie in the folder named by `id`; `render` fills them in. The web app, the
+ * command line and the MCP server read this one list.
+ */
+export type Framework = {
+  /** Also the name of the folder. */
+  id: string;
+  name: string;
+  language: 'JavaScript' | 'TypeScript' | 'Python' | 'Go' | 'PHP' | 'Ruby';
+  files: readonly TemplateFile[];
+  /** What to install before, in the project's directory. */
+  commands: readonly string[];
+  /** What is left to do once the files are there; placeholders are filled in. */
+  next: readonly string[];
+  /** It has sessions of its own, which need no SESSION_SECRET. */
+  ownSessions?: true;
+  /** The port of its development server. */
+  port: number;
+  /** A project is of this framework when one of these files exists and, where `contains` is given, has that text in it. */
+  recognised: readonly { file: string; contains?: string }[];
+};
+
+export type TemplateFile = {
+  /** Its name in the framework's folder. */
+  source: string;
+  /** Where it goes in a project; placeholders are filled in. */
+  path: string;
+  role: string;
+};
+
+export type EnvironmentVariable = { name: string; value: string; purpose: string };
+
+/** What every integration reads from its environment; the values are filled in like the files. */
+export const environment: readonly EnvironmentVariable[] = [
+  {
+    name: 'SESSION_SECRET',
+    value: '',
+    purpose: 'Signs the session cookie: 64 random characters, for example from `openssl rand -hex 32`.',
+  },
+  { name: 'SITE_URL', value: '__SITE__', purpose: 'Where the site runs; its host is the domain whose tokens are accepted.' },
+  { name: 'EMAILAUTH_URL', value: '__ORIGIN__', purpose: 'The sign-in service.' },
+];
+
+const dependency = (name: string) => [{ file: 'package.json', contains: `"${name}"` }];
+const requirement = (name: string) => ['requirements.txt', 'pyproject.toml'].map((file) => ({ file, contains: name }));
+
+export const frameworks: readonly Framework[] = [
+  {
+    id: 'express',
+    name: 'Express',
+    language: 'JavaScript',
+    files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: [
+      "Add it before your own routes: import { auth, signedInOnly } from './auth.js'; app.use(auth);",
+      "Guard your pages: app.get('/orders', signedInOnly, …).",
+    ],
+    port: 3000,
+    recognised: dependency('express'),
+  },
+  {
+    id: 'nextjs',
+    name: 'Next.js',
+    language: 'TypeScript',
+    files: [
+      { source: 'lib-auth.ts', path: 'lib/auth.ts', role: 'Session' },
+      { source: 'login.ts', path: 'app/login/route.ts', role: 'Login' },
+      { source: 'callback.ts', path: 'app__CALLBACK__/route.ts', role: 'Callback' },
+      { source: 'account.tsx', path: 'app/account/page.tsx', role: 'Protected page' },
+      { source: 'logout.ts', path: 'app/logout/route.ts', role: 'Logout' },
+    ],
+    commands: [],
+    next: [
+      'With a src directory, put app and lib into it; `@/` is the alias that create-next-app sets up.',
+      'Link to /login with a plain <a>: <Link> would fetch it ahead of the click.',
+    ],
+    port: 3000,
+    recognised: dependency('next'),
+  },
+  {
+    id: 'sveltekit',
+    name: 'SvelteKit',
+    language: 'JavaScript',
+    files: [
+      { source: 'auth.js', path: 'src/lib/server/auth.js', role: 'Session' },
+      { source: 'login.js', path: 'src/routes/login/+server.js', role: 'Login' },
+      { source: 'callback.js', path: 'src/routes__CALLBACK__/+server.js', role: 'Callback' },
+      { source: 'account.server.js', path: 'src/routes/account/+page.server.js', role: 'Protected page, logout' },
+      { source: 'account.svelte', path: 'src/routes/account/+page.svelte', role: 'Protected page' },
+    ],
+    commands: [],
+    next: ['Link to /login with data-sveltekit-reload, so that it is asked for only by a click.'],
+    port: 5173,
+    recognised: dependency('@sveltejs/kit'),
+  },
+  {
+    id: 'nuxt',
+    name: 'Nuxt',
+    language: 'TypeScript',
+    files: [
+      { source: 'auth.ts', path: 'server/utils/auth.ts', role: 'Session' },
+      { source: 'login.get.ts', path: 'server/routes/login.get.ts', role: 'Login' },
+      { source: 'callback.get.ts', path: 'server/routes__CALLBACK__.get.ts', role: 'Callback' },
+      { source: 'logout.post.ts', path: 'server/routes/logout.post.ts', role: 'Logout' },
+      { source: 'me.get.ts', path: 'server/api/me.get.ts', role: 'Who is signed in' },
+      { source: 'account.vue', path: 'app/pages/account.vue', role: 'Protected page' },
+    ],
+    commands: [],
+    next: ['Link to /login with a plain <a> or <NuxtLink external>. In Nuxt 3 the pages are in pages, without app.'],
+    port: 3000,
+    recognised: dependency('nuxt'),
+  },
+  {
+    id: 'astro',
+    name: 'Astro',
+    language: 'TypeScript',
+    files: [
+      { source: 'auth.ts', path: 'src/lib/auth.ts', role: 'Settings' },
+      { source: 'login.ts', path: 'src/pages/login.ts', role: 'Login' },
+      { source: 'callback.ts', path: 'src/pages__CALLBACK__.ts', role: 'Callback' },
+      { source: 'account.astro', path: 'src/pages/account.astro', role: 'Protected page' },
+      { source: 'logout.ts', path: 'src/pages/logout.ts', role: 'Logout' },
+    ],
+    commands: ['npx astro add node'],
+    next: ['The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.'],
+    ownSessions: true,
+    port: 4321,
+    recognised: dependency('astro'),
+  },
+  {
+    id: 'hono',
+    name: 'Hono',
+    language: 'TypeScript',
+    files: [{ source: 'auth.ts', path: 'src/auth.ts', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: [
+      "Add it before your own routes: import { auth, signedInOnly } from './auth'; app.route('/', auth);",
+      "Guard your pages: app.get('/orders', signedInOnly, …). It runs on Node.js, Bun, Deno and Workers.",
+    ],
+    port: 3000,
+    recognised: dependency('hono'),
+  },
+  {
+    id: 'fastify',
+    name: 'Fastify',
+    language: 'JavaScript',
+    files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
+    commands: ['npm install @fastify/cookie fastify-plugin'],
+    next: [
+      "Add it before your own routes: import { auth, signedInOnly } from './auth.js'; await app.register(auth);",
+      "Guard your pages: app.get('/orders', { preHandler: signedInOnly }, …).",
+    ],
+    port: 3000,
+    recognised: dependency('fastify'),
+  },
+  {
+    id: 'static',
+    name: 'Static HTML',
+    language: 'JavaScript',
+    files: [
+      { source: 'worker.js', path: 'worker.js', role: 'Login, callback, logout, guard' },
+      { source: 'wrangler.jsonc', path: 'wrangler.jsonc', role: 'Settings of the worker' },
+      { source: 'index.html', path: 'public/index.html', role: 'Page with the link' },
+      { source: 'account.html', path: 'public/account.html', role: 'Protected page' },
+    ],
+    commands: ['npx wrangler secret put SESSION_SECRET'],
+    next: ['Put your pages into public; those under /account are for visitors who are signed in.', 'Deploy: npx wrangler deploy.'],
+    port: 8787,
+    recognised: [{ file: 'index.html' }, { file: 'public/index.html' }],
+  },
+  {
+    id: 'flask',
+    name: 'Flask',
+    language: 'Python',
+    files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: ['Add it to your app: from auth import init_auth, signed_in_only; init_auth(app).', 'Guard your views with @signed_in_only.'],
+    port: 5000,
+    recognised: [...requirement('flask'), ...requirement('Flask')],
+  },
+  {
+    id: 'fastapi',
+    name: 'FastAPI',
+    language: 'Python',
+    files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
+    commands: ['pip install httpx itsdangerous'],
+    next: [
+      'Add it to your app: from auth import init_auth, signed_in_email; init_auth(app).',
+      'Guard your paths: email: Annotated[str, Depends(signed_in_email)].',
+    ],
+    port: 8000,
+    recognised: requirement('fastapi'),
+  },
+  {
+    id: 'django',
+    name: 'Django',
+    language: 'Python',
+    files: [{ source: 'email_login.py', path: 'email_login.py', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: [
+      "Put it beside manage.py and add to urlpatterns: path('', include('email_login')).",
+      "Guard your views with @login_required, and set LOGIN_URL = '/login'. Its sessions and users are Django's own.",
+    ],
+    ownSessions: true,
+    port: 8000,
+    recognised: [{ file: 'manage.py' }],
+  },
+  {
+    id: 'go',
+    name: 'Go',
+    language: 'Go',
+    files: [{ source: 'auth.go', path: 'auth.go', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: ['Add it to your http.ServeMux (Go 1.22 or newer): AddAuth(mux).', 'Guard your pages with SignedInOnly.'],
+    port: 8080,
+    recognised: [{ file: 'go.mod' }],
+  },
+  {
+    id: 'php',
+    name: 'PHP',
+    language: 'PHP',
+    files: [{ source: 'auth.php', path: 'auth.php', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: ["Begin your front controller with: require 'auth.php';", 'Guard your pages: $email = signedInEmail();.'],
+    ownSessions: true,
+    port: 8000,
+    recognised: [{ file: 'index.php' }, { file: 'public/index.php' }],
+  },
+  {
+    id: 'sinatra',
+    name: 'Sinatra',
+    language: 'Ruby',
+    files: [{ source: 'auth.rb', path: 'auth.rb', role: 'Login, callback, account, logout' }],
+    commands: [],
+    next: ['Derive your app from it: require_relative "auth"; class App < Auth.', 'Guard your routes: email = signed_in_email.'],
+    port: 4567,
+    recognised: [{ file: 'Gemfile', contains: 'sinatra' }],
+  },
+];
+
+/** @returns undefined for an id that no framework has */
+export const frameworkOf = (id: string): Framework | undefined => frameworks.find((framework) => framework.id === id);

@@ -1,0 +1,72 @@
+import json
+import os
+import secrets
+from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
+
+from django.contrib.auth import get_user_model, login, logout
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect
+from django.urls import path
+from django.utils.html import format_html
+from django.views.decorators.http import require_GET, require_POST
+
+AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
+SITE = os.environ.get("SITE_URL", "__SITE__")
+
+
+@require_GET
+def start(request):
+    request.session["login_state"] = state = secrets.token_urlsafe(24)
+    forward_url = f"{SITE}__CALLBACK__?state={state}"
+    return redirect(f"{AUTH}/auth?" + urlencode({"forward_url": forward_url, "language": "__LANGUAGE__"}))
+
+
+@require_GET
+def callback(request):
+    state, token = request.GET.get("state"), request.GET.get("token")
+    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+    if not token or not state or state != request.session.get("login_state"):
+        return refuse("This sign-in is not valid in this browser.", 400)
+    question = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
+    try:
+        with urlopen(f"{AUTH}/api/verify-token?{question}", timeout=5) as response:
+            answer = json.load(response)
+    except (OSError, ValueError):
+        return refuse("Sign-in is not available at the moment.", 503)
+    if not answer["valid"]:
+        return refuse("This sign-in is used up or too old.", 400)
+    del request.session["login_state"]
+    email = answer["email"]
+    user, _ = get_user_model().objects.get_or_create(username=email, defaults={"email": email})
+    if not user.is_active:
+        return refuse("This account is closed.", 403)
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect("/account")
+
+
+@login_required(login_url="/login")
+def account(request):
+    page = '<p>Signed in as {}</p><form method="post" action="/logout">{}<button>Log out</button></form>'
+    field = format_html('<input type="hidden" name="csrfmiddlewaretoken" value="{}">', get_token(request))
+    return HttpResponse(format_html(page, request.user.email, field))
+
+
+@require_POST
+def leave(request):
+    logout(request)
+    return redirect("/")
+
+
+def refuse(reason, status):
+    return HttpResponse(format_html('<p>{} <a href="/login">Try again</a></p>', reason), status=status)
+
+
+urlpatterns = [
+    path("login", start),
+    path("__CALLBACK__".lstrip("/"), callback),
+    path("account", account),
+    path("logout", leave),
+]

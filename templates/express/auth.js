@@ -1,0 +1,69 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Router } from 'express';
+
+const AUTH = process.env.EMAILAUTH_URL ?? '__ORIGIN__';
+const SITE = new URL(process.env.SITE_URL ?? '__SITE__');
+const SECRET = process.env.SESSION_SECRET;
+if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
+const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
+const SESSION_MS = 7 * 24 * 3600 * 1000;
+
+/** Add it before your own routes: `app.use(auth)`. */
+export const auth = Router();
+
+auth.get('/login', (_request, response) => {
+  const state = randomUUID();
+  const forwardUrl = `${SITE.origin}__CALLBACK__?state=${state}`;
+  response.cookie('login_state', state, { ...COOKIE, maxAge: 15 * 60 * 1000 });
+  response.redirect(303, `${AUTH}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`);
+});
+
+auth.get('__CALLBACK__', async (request, response) => {
+  const { state, token } = request.query;
+  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  if (typeof token !== 'string' || !state || state !== cookieOf(request, 'login_state')) return refuse(response, 400);
+  const question = new URLSearchParams({ token, domain: SITE.hostname });
+  const answer = await fetch(`${AUTH}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
+    .then((verified) => (verified.ok ? verified.json() : null))
+    .catch(() => null);
+  if (!answer) return refuse(response, 503);
+  if (!answer.valid) return refuse(response, 400);
+  response.clearCookie('login_state', COOKIE);
+  response.cookie('session', seal({ email: answer.email, until: Date.now() + SESSION_MS }), { ...COOKIE, maxAge: SESSION_MS });
+  response.redirect(303, '/account');
+});
+
+auth.get('/account', signedInOnly, (_request, response) => {
+  const email = response.locals.email.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  response.send(`<p>Signed in as ${email}</p><form method="post" action="/logout"><button>Log out</button></form>`);
+});
+
+auth.post('/logout', (_request, response) => response.clearCookie('session', COOKIE).redirect(303, '/'));
+
+/** Put it before every route that needs a visitor; `response.locals.email` says who it is. */
+export function signedInOnly(request, response, next) {
+  response.locals.email = unseal(cookieOf(request, 'session'));
+  if (response.locals.email) next();
+  else response.redirect(303, '/login');
+}
+
+function refuse(response, status) {
+  const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
+  response.status(status).send(`<p>${reason} <a href="/login">Try again</a></p>`);
+}
+
+const cookieOf = (request, name) => request.headers.cookie?.match(new RegExp(`(?:^|; )${name}=([^;]+)`))?.[1];
+const sign = (text) => createHmac('sha256', SECRET).update(text).digest();
+
+function seal(session) {
+  const text = Buffer.from(JSON.stringify(session)).toString('base64url');
+  return `${text}.${sign(text).toString('base64url')}`;
+}
+
+function unseal(sealed = '') {
+  const [text, mac = ''] = sealed.split('.');
+  const given = Buffer.from(mac, 'base64url');
+  if (given.length !== 32 || !timingSafeEqual(given, sign(text))) return null;
+  const { email, until } = JSON.parse(Buffer.from(text, 'base64url'));
+  return until > Date.now() ? email : null;
+}

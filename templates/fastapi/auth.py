@@ -1,0 +1,69 @@
+import os
+import secrets
+from html import escape
+from typing import Annotated
+from urllib.parse import urlencode, urlsplit
+
+import httpx
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.middleware.sessions import SessionMiddleware
+
+AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
+SITE = os.environ.get("SITE_URL", "__SITE__")
+
+auth = APIRouter()
+
+
+def init_auth(app: FastAPI):
+    """Call it once: init_auth(app). Sessions live in a signed, HttpOnly cookie."""
+    https = SITE.startswith("https:")
+    app.add_middleware(SessionMiddleware, os.environ["SESSION_SECRET"], max_age=7 * 24 * 3600, same_site="lax", https_only=https)
+    app.include_router(auth)
+
+
+@auth.get("/login")
+def login(request: Request):
+    request.session["login_state"] = state = secrets.token_urlsafe(24)
+    forward_url = f"{SITE}__CALLBACK__?state={state}"
+    return RedirectResponse(f"{AUTH}/auth?" + urlencode({"forward_url": forward_url, "language": "__LANGUAGE__"}), 303)
+
+
+@auth.get("__CALLBACK__")
+async def callback(request: Request, state: str = "", token: str = ""):
+    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+    if not token or not state or state != request.session.get("login_state"):
+        return refuse("This sign-in is not valid in this browser.", 400)
+    question = {"token": token, "domain": urlsplit(SITE).hostname}
+    try:
+        async with httpx.AsyncClient(timeout=5) as client:
+            answer = (await client.get(f"{AUTH}/api/verify-token", params=question)).raise_for_status().json()
+    except (httpx.HTTPError, ValueError):
+        return refuse("Sign-in is not available at the moment.", 503)
+    if not answer["valid"]:
+        return refuse("This sign-in is used up or too old.", 400)
+    request.session.clear()
+    request.session["email"] = answer["email"]
+    return RedirectResponse("/account", 303)
+
+
+def signed_in_email(request: Request) -> str:
+    """What every path that needs a visitor depends on; without one it goes to /login."""
+    if "email" not in request.session:
+        raise HTTPException(303, headers={"Location": "/login"})
+    return request.session["email"]
+
+
+@auth.get("/account", response_class=HTMLResponse)
+def account(email: Annotated[str, Depends(signed_in_email)]):
+    return f'<p>Signed in as {escape(email)}</p><form method="post" action="/logout"><button>Log out</button></form>'
+
+
+@auth.post("/logout")
+def logout(request: Request):
+    request.session.clear()
+    return RedirectResponse("/", 303)
+
+
+def refuse(reason: str, status: int):
+    return HTMLResponse(f'<p>{reason} <a href="/login">Try again</a></p>', status)

@@ -1,0 +1,66 @@
+import { type Context, Hono, type Next } from 'hono';
+import { env } from 'hono/adapter';
+import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+
+type Variables = { email: string };
+const SESSION_SECONDS = 7 * 24 * 3600;
+
+function settings(c: Context) {
+  const { EMAILAUTH_URL = '__ORIGIN__', SITE_URL = '__SITE__', SESSION_SECRET } = env<Record<string, string | undefined>>(c);
+  if (!SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
+  const site = new URL(SITE_URL);
+  const cookie = { httpOnly: true, sameSite: 'Lax', secure: site.protocol === 'https:', path: '/' } as const;
+  return { authUrl: EMAILAUTH_URL, site, secret: SESSION_SECRET, cookie };
+}
+
+/** Add it before your own routes: `app.route('/', auth)`. */
+export const auth = new Hono<{ Variables: Variables }>();
+
+auth.get('/login', (c) => {
+  const { authUrl, site, cookie } = settings(c);
+  const state = crypto.randomUUID();
+  setCookie(c, 'login_state', state, { ...cookie, maxAge: 900 });
+  const forwardUrl = `${site.origin}__CALLBACK__?state=${state}`;
+  return c.redirect(`${authUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`, 303);
+});
+
+auth.get('__CALLBACK__', async (c) => {
+  const { authUrl, site, secret, cookie } = settings(c);
+  const { state, token } = c.req.query();
+  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  if (!token || !state || state !== getCookie(c, 'login_state')) return refuse(c, 400);
+  const question = new URLSearchParams({ token, domain: site.hostname });
+  const answer = await fetch(`${authUrl}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
+    .then((verified) => (verified.ok ? verified.json() : null))
+    .catch(() => null);
+  if (!answer) return refuse(c, 503);
+  if (!answer.valid) return refuse(c, 400);
+  deleteCookie(c, 'login_state', cookie);
+  const session = JSON.stringify({ email: answer.email, until: Date.now() + SESSION_SECONDS * 1000 });
+  await setSignedCookie(c, 'session', session, secret, { ...cookie, maxAge: SESSION_SECONDS });
+  return c.redirect('/account', 303);
+});
+
+/** Put it before every route that needs a visitor; `c.get('email')` says who it is. */
+export async function signedInOnly(c: Context<{ Variables: Variables }>, next: Next) {
+  const session = await getSignedCookie(c, settings(c).secret, 'session');
+  const { email, until } = session ? JSON.parse(session) : { email: '', until: 0 };
+  if (until < Date.now()) return c.redirect('/login', 303);
+  c.set('email', email);
+  await next();
+}
+
+auth.get('/account', signedInOnly, (c) =>
+  c.html(html`<p>Signed in as ${c.get('email')}</p><form method="post" action="/logout"><button>Log out</button></form>`),
+);
+
+auth.post('/logout', (c) => {
+  deleteCookie(c, 'session', settings(c).cookie);
+  return c.redirect('/', 303);
+});
+
+function refuse(c: Context, status: 400 | 503) {
+  const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
+  return c.html(html`<p>${reason} <a href="/login">Try again</a></p>`, status);
+}

@@ -1,0 +1,72 @@
+import { type LanguageCode, languages } from '../contract/languages.ts';
+import { normalHost } from '../contract/rules.ts';
+import { type EnvironmentVariable, environment, type Framework } from './catalog.ts';
+
+/** What an integration is filled in with. */
+export type Filling = {
+  /** Of the service, such as `https://auth.example.com`. */
+  origin: string;
+  /** The registered domain, or `localhost`. */
+  domain: string;
+  /** Where the visitor comes back to on the site: `/auth/callback` unless given. */
+  callbackPath?: string;
+  /** Of the sign-in page; English unless given. */
+  language?: LanguageCode;
+};
+
+/** The texts of a framework's files by their `source`, as they lie in its folder. */
+export type Sources = Readonly<Record<string, string>>;
+
+export type Integration = {
+  files: { path: string; role: string; contents: string }[];
+  env: EnvironmentVariable[];
+  commands: string[];
+  nextSteps: string[];
+};
+
+const CALLBACK_PATH = '/auth/callback';
+const TAKEN_PATHS = ['/login', '/logout', '/account'];
+
+/**
+ * The files of a framework for one site. Pure: who calls it has read the sources.
+ * @throws RangeError for a value that has no place in the code
+ */
+export function render(framework: Framework, sources: Sources, filling: Filling): Integration {
+  const values = valuesOf(framework, filling);
+  const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => values[name] ?? placeholder);
+  return {
+    files: framework.files.map(({ source, path, role }) => {
+      const text = sources[source];
+      if (text === undefined) throw new RangeError(`The source ${framework.id}/${source} is missing.`);
+      return { path: fill(path), role, contents: fill(text) };
+    }),
+    env: environment
+      .filter(({ name }) => !(framework.ownSessions && name === 'SESSION_SECRET'))
+      .map((variable) => ({ ...variable, value: fill(variable.value) })),
+    commands: [...framework.commands],
+    nextSteps: framework.next.map(fill),
+  };
+}
+
+function valuesOf(
+  framework: Framework,
+  { origin, domain, callbackPath = CALLBACK_PATH, language = 'en' }: Filling,
+): Record<string, string> {
+  const host = domain === 'localhost' ? domain : normalHost(domain);
+  if (!host) throw new RangeError(`${domain} is no domain.`);
+  if (!/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
+  // Inside string literals of six languages, and in file names: nothing but plain segments.
+  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || TAKEN_PATHS.includes(callbackPath)) {
+    throw new RangeError(`${callbackPath} is no path for a callback.`);
+  }
+  if (!languages.some(({ code }) => code === language)) throw new RangeError(`${language} is no language of the sign-in page.`);
+  return {
+    ORIGIN: origin,
+    DOMAIN: host,
+    SITE: host === 'localhost' ? `http://localhost:${framework.port}` : `https://${host}`,
+    CALLBACK: callbackPath,
+    LANGUAGE: language,
+    // From the callback's file up to the directory that holds the pages.
+    UP: '../'.repeat(callbackPath.split('/').length - 1),
+  };
+}

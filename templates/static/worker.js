@@ -1,0 +1,57 @@
+const COOKIE = 'Path=/; HttpOnly; Secure; SameSite=Lax';
+const SESSION_SECONDS = 7 * 24 * 3600;
+
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    const auth = env.EMAILAUTH_URL ?? '__ORIGIN__';
+    const site = new URL(env.SITE_URL ?? '__SITE__');
+    if (!env.SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
+
+    if (url.pathname === '/login') {
+      const state = crypto.randomUUID();
+      const forwardUrl = `${site.origin}__CALLBACK__?state=${state}`;
+      const question = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
+      return go(`${auth}/auth?${question}`, `login_state=${state}; Max-Age=900; ${COOKIE}`);
+    }
+    if (url.pathname === '__CALLBACK__') {
+      const [state, token] = [url.searchParams.get('state'), url.searchParams.get('token')];
+      // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+      if (!token || !state || state !== cookieOf(request, 'login_state')) return refuse(400);
+      const question = new URLSearchParams({ token, domain: site.hostname });
+      const answer = await fetch(`${auth}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
+        .then((verified) => (verified.ok ? verified.json() : null))
+        .catch(() => null);
+      if (!answer) return refuse(503);
+      if (!answer.valid) return refuse(400);
+      const session = `${encodeURIComponent(answer.email)}|${Date.now() + SESSION_SECONDS * 1000}`;
+      const mac = hex(await crypto.subtle.sign('HMAC', await keyOf(env), bytes(session)));
+      return go('/account', `session=${session}|${mac}; Max-Age=${SESSION_SECONDS}; ${COOKIE}`, `login_state=; Max-Age=0; ${COOKIE}`);
+    }
+    if (url.pathname === '/logout' && request.method === 'POST') return go('/', `session=; Max-Age=0; ${COOKIE}`);
+    // What lies under /account is for visitors who are signed in; everything else is for everybody.
+    if (/^\/account(?:$|[/.])/.test(url.pathname) && !(await signedInEmail(request, env))) return go('/login');
+    return env.ASSETS.fetch(request);
+  },
+};
+
+/** Who is signed in, or null. */
+async function signedInEmail(request, env) {
+  const [email, until, mac = ''] = (cookieOf(request, 'session') ?? '').split('|');
+  const given = Uint8Array.from(mac.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
+  const genuine = await crypto.subtle.verify('HMAC', await keyOf(env), given, bytes(`${email}|${until}`));
+  return genuine && Number(until) > Date.now() ? decodeURIComponent(email) : null;
+}
+
+const bytes = (text) => new TextEncoder().encode(text);
+const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const keyOf = (env) =>
+  crypto.subtle.importKey('raw', bytes(env.SESSION_SECRET), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+const cookieOf = (request, name) => request.headers.get('Cookie')?.match(new RegExp(`(?:^|; )${name}=([^;]+)`))?.[1];
+const go = (to, ...cookies) =>
+  new Response(null, { status: 303, headers: [['Location', to], ...cookies.map((cookie) => ['Set-Cookie', cookie])] });
+
+function refuse(status) {
+  const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
+  return new Response(`<p>${reason} <a href="/login">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
+}

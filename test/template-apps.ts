@@ -1,0 +1,213 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { frameworkOf } from '../templates/catalog.ts';
+import { readSources } from '../templates/read.ts';
+import { render } from '../templates/render.ts';
+import { Client } from './client.ts';
+import { freePort, waitUntil } from './waiting.ts';
+
+/** A site made of nothing but a template and the few lines that start it. */
+export type TemplateApp = { url: string; client(): Client; close(): Promise<void> };
+
+type Recipe = {
+  id: string;
+  /** Whether this machine has what it takes. */
+  available(): boolean;
+  /** Files beside the template's, by name. */
+  around: Record<string, string>;
+  command: string[];
+  env?: Record<string, string>;
+};
+
+// Packages that are no dependencies of this repository may lie elsewhere.
+const modules = process.env.TEMPLATE_NODE_MODULES ?? join(import.meta.dirname, '../node_modules');
+const installed = (name: string) => {
+  try {
+    return createRequire(`${modules}/`).resolve(name) !== '';
+  } catch {
+    return false;
+  }
+};
+const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+const python = process.env.TEMPLATE_PYTHON ?? 'python3';
+const node = process.execPath;
+const moduleType = '{ "type": "module" }';
+
+const WORKER_IN_NODE = `import { createServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import worker from './worker.js';
+const pages = { '/': 'public/index.html', '/account': 'public/account.html' };
+const ASSETS = { fetch: async (request) => {
+  const page = pages[new URL(request.url).pathname];
+  return page ? new Response(await readFile(page)) : new Response('', { status: 404 });
+} };
+createServer(async (request, response) => {
+  const asked = new Request(process.env.SITE_URL + request.url, { method: request.method, headers: request.headers });
+  const answer = await worker.fetch(asked, { ...process.env, ASSETS });
+  response.statusCode = answer.status;
+  for (const [name, value] of answer.headers) response.appendHeader(name, value);
+  response.end(Buffer.from(await answer.arrayBuffer()));
+}).listen(process.env.PORT, '127.0.0.1');`;
+
+const DJANGO = `import os, sys
+from django.conf import settings
+from django.core.management import execute_from_command_line
+from django.http import HttpResponse
+from django.urls import include, path
+settings.configure(
+    SECRET_KEY="test", ROOT_URLCONF="main", ALLOWED_HOSTS=["*"], DEBUG=False,
+    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions"],
+    MIDDLEWARE=["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.csrf.CsrfViewMiddleware",
+                "django.contrib.auth.middleware.AuthenticationMiddleware"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "db.sqlite3"}})
+sys.modules["main"] = sys.modules["__main__"]
+if __name__ == "__main__":
+    import django
+    django.setup()
+    urlpatterns = [path("", lambda request: HttpResponse("home")), path("", include("email_login"))]
+    execute_from_command_line(["main.py", "migrate", "-v", "0"])
+    execute_from_command_line(["main.py", "runserver", "--noreload", "127.0.0.1:" + os.environ["PORT"]])`;
+
+export const recipes: Recipe[] = [
+  {
+    id: 'express',
+    available: () => true,
+    around: {
+      'package.json': moduleType,
+      'main.js': `import express from 'express';
+import { auth } from './auth.js';
+express().use(auth).get('/', (_, response) => response.send('home')).listen(process.env.PORT, '127.0.0.1');`,
+    },
+    command: [node, 'main.js'],
+  },
+  {
+    id: 'static',
+    available: () => true,
+    around: { 'package.json': moduleType, 'main.js': WORKER_IN_NODE },
+    command: [node, 'main.js'],
+  },
+  {
+    id: 'hono',
+    available: () => installed('hono') && installed('@hono/node-server'),
+    around: {
+      'package.json': moduleType,
+      'main.ts': `import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+import { auth } from './src/auth.ts';
+serve({ fetch: new Hono().route('/', auth).get('/', (c) => c.text('home')).fetch, port: Number(process.env.PORT), hostname: '127.0.0.1' });`,
+    },
+    command: [node, '--import', 'tsx', 'main.ts'],
+  },
+  {
+    id: 'fastify',
+    available: () => installed('fastify') && installed('@fastify/cookie') && installed('fastify-plugin'),
+    around: {
+      'package.json': moduleType,
+      'main.js': `import fastify from 'fastify';
+import { auth } from './auth.js';
+const app = fastify();
+await app.register(auth);
+app.get('/', () => 'home');
+await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });`,
+    },
+    command: [node, 'main.js'],
+  },
+  {
+    id: 'php',
+    available: () => runs('php', '-v'),
+    around: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
+    command: ['php', '-S', '127.0.0.1:{port}', 'index.php'],
+  },
+  {
+    id: 'flask',
+    available: () => runs(python, '-c', 'import flask'),
+    around: {
+      'main.py': `import os
+from flask import Flask
+from auth import init_auth
+app = Flask(__name__)
+init_auth(app)
+app.get("/")(lambda: "home")
+app.run(host="127.0.0.1", port=int(os.environ["PORT"]))`,
+    },
+    command: [python, 'main.py'],
+  },
+  {
+    id: 'fastapi',
+    available: () => runs(python, '-c', 'import fastapi, uvicorn, httpx, itsdangerous'),
+    around: {
+      'main.py': `from fastapi import FastAPI
+from auth import init_auth
+app = FastAPI()
+init_auth(app)
+app.get("/")(lambda: "home")`,
+    },
+    command: [python, '-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', '{port}'],
+  },
+  {
+    id: 'django',
+    available: () => runs(python, '-c', 'import django'),
+    around: { 'main.py': DJANGO },
+    command: [python, 'main.py'],
+  },
+  {
+    id: 'sinatra',
+    available: () => runs('ruby', '-e', 'require "sinatra/base"; require "webrick"'),
+    around: {
+      'main.rb': `require_relative "auth"
+class App < Auth
+  set :server, "webrick"
+  set :bind, "127.0.0.1"
+  set :port, ENV.fetch("PORT").to_i
+  get("/") { "home" }
+end
+App.run!`,
+    },
+    command: ['ruby', 'main.rb'],
+  },
+];
+
+/** Renders a template for localhost into an empty directory and runs it against the service. */
+export async function startTemplateApp({ id, around, command, env }: Recipe, serviceUrl: string): Promise<TemplateApp> {
+  const framework = frameworkOf(id);
+  if (!framework) throw new Error(`There is no framework ${id}.`);
+  const directory = await mkdtemp(join(tmpdir(), `emailauth-${id}-`));
+  const integration = render(framework, await readSources(framework), { origin: serviceUrl, domain: 'localhost' });
+  const files = [...integration.files.map(({ path, contents }) => [path, contents]), ...Object.entries(around)];
+  for (const [path, contents] of files) {
+    await mkdir(join(directory, dirname(path)), { recursive: true });
+    await writeFile(join(directory, path), contents);
+  }
+  await symlink(modules, join(directory, 'node_modules'));
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const [program, ...args] = command.map((part) => part.replace('{port}', String(port)));
+  const child = spawn(program, args, {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), SITE_URL: url, SESSION_SECRET: 'x'.repeat(64), ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'exit');
+  const close = async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await waitUntil(`${id} answers`, 30_000, async () => {
+      if (child.exitCode !== null) throw new Error(`${id} ended. It wrote:\n${output}`);
+      const answer = await new Client(url).get('/').catch(() => null);
+      return answer?.status === 200 || `It wrote:\n${output}`;
+    });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url, client: () => new Client(url), close };
+}
