@@ -11,7 +11,7 @@ export type Framework = {
   files: readonly TemplateFile[];
   /** What to install before, in the project's directory. */
   commands: readonly string[];
-  /** What is left to do once the files are there; placeholders are filled in. */
+  /** What is left to do once the files are there; code stands in backticks. */
   next: readonly string[];
   /** It has sessions of its own, which need no SESSION_SECRET. */
   ownSessions?: true;
@@ -53,8 +53,8 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
     commands: [],
     next: [
-      "Add it before your own routes: import { auth, signedInOnly } from './auth.js'; app.use(auth);",
-      "Guard your pages: app.get('/orders', signedInOnly, …).",
+      "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; app.use(auth);`",
+      "Guard your pages: `app.get('/orders', signedInOnly, …)`.",
     ],
     port: 3000,
     recognised: dependency('express'),
@@ -72,8 +72,8 @@ export const frameworks: readonly Framework[] = [
     ],
     commands: [],
     next: [
-      'With a src directory, put app and lib into it; `@/` is the alias that create-next-app sets up.',
-      'Link to /login with a plain <a>: <Link> would fetch it ahead of the click.',
+      'With a src directory, put `app` and `lib` into it; `@/` is the alias that create-next-app sets up.',
+      'Link to `/login` with a plain `<a>`: `<Link>` would fetch it ahead of the click.',
     ],
     port: 3000,
     recognised: dependency('next'),
@@ -90,7 +90,7 @@ export const frameworks: readonly Framework[] = [
       { source: 'account.svelte', path: 'src/routes/account/+page.svelte', role: 'Protected page' },
     ],
     commands: [],
-    next: ['Link to /login with data-sveltekit-reload, so that it is asked for only by a click.'],
+    next: ['Link to `/login` with `data-sveltekit-reload`, so that it is asked for only by a click.'],
     port: 5173,
     recognised: dependency('@sveltejs/kit'),
   },
@@ -107,7 +107,7 @@ export const frameworks: readonly Framework[] = [
       { source: 'account.vue', path: 'app/pages/account.vue', role: 'Protected page' },
     ],
     commands: [],
-    next: ['Link to /login with a plain <a> or <NuxtLink external>. In Nuxt 3 the pages are in pages, without app.'],
+    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`. In Nuxt 3 the pages are in `pages`, without `app`.'],
     port: 3000,
     recognised: dependency('nuxt'),
   },
@@ -135,8 +135,8 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.ts', path: 'src/auth.ts', role: 'Login, callback, account, logout' }],
     commands: [],
     next: [
-      "Add it before your own routes: import { auth, signedInOnly } from './auth'; app.route('/', auth);",
-      "Guard your pages: app.get('/orders', signedInOnly, …). It runs on Node.js, Bun, Deno and Workers.",
+      "Add it before your own routes: `import { auth, signedInOnly } from './auth'; app.route('/', auth);`",
+      "Guard your pages: `app.get('/orders', signedInOnly, …)`. It runs on Node.js, Bun, Deno and Workers.",
     ],
     port: 3000,
     recognised: dependency('hono'),
@@ -148,8 +148,8 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
     commands: ['npm install @fastify/cookie fastify-plugin'],
     next: [
-      "Add it before your own routes: import { auth, signedInOnly } from './auth.js'; await app.register(auth);",
-      "Guard your pages: app.get('/orders', { preHandler: signedInOnly }, …).",
+      "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; await app.register(auth);`",
+      "Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`.",
     ],
     port: 3000,
     recognised: dependency('fastify'),
@@ -165,7 +165,7 @@ export const frameworks: readonly Framework[] = [
       { source: 'account.html', path: 'public/account.html', role: 'Protected page' },
     ],
     commands: ['npx wrangler secret put SESSION_SECRET'],
-    next: ['Put your pages into public; those under /account are for visitors who are signed in.', 'Deploy: npx wrangler deploy.'],
+    next: ['Put your pages into `public`; those under `/account` are for visitors who are signed in.', 'Deploy: `npx wrangler deploy`.'],
     port: 8787,
     recognised: [{ file: 'index.html' }, { file: 'public/index.html' }],
   },
@@ -175,7 +175,7 @@ export const frameworks: readonly Framework[] = [
     language: 'Python',
     files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
     commands: [],
-    next: ['Add it to your app: from auth import init_auth, signed_in_only; init_auth(app).', 'Guard your views with @signed_in_only.'],
+    next: ['Add it to your app: `from auth import init_auth, signed_in_only; init_auth(app)`.', 'Guard your views with `@signed_in_only`.'],
     port: 5000,
     recognised: [...requirement('flask'), ...requirement('Flask')],
   },
@@ -186,8 +186,8 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
     commands: ['pip install httpx itsdangerous'],
     next: [
-      'Add it to your app: from auth import init_auth, signed_in_email; init_auth(app).',
-      'Guard your paths: email: Annotated[str, Depends(signed_in_email)].',
+      'Add it to your app: `from auth import init_auth, signed_in_email; init_auth(app)`.',
+      'Guard your paths: `email: Annotated[str, Depends(signed_in_email)]`.',
     ],
     port: 8000,
     recognised: requirement('fastapi'),
@@ -199,8 +199,8 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'email_login.py', path: 'email_login.py', role: 'Login, callback, account, logout' }],
     commands: [],
     next: [
-      "Put it beside manage.py and add to urlpatterns: path('', include('email_login')).",
-      "Guard your views with @login_required, and set LOGIN_URL = '/login'. Its sessions and users are Django's own.",
+      "Put it beside `manage.py` and add to `urlpatterns`: `path('', include('email_login'))`.",
+      "Guard your views with `@login_required`, and set `LOGIN_URL = '/login'`. Its sessions and users are Django's own.",
     ],
     ownSessions: true,
     port: 8000,
@@ -212,7 +212,7 @@ export const frameworks: readonly Framework[] = [
     language: 'Go',
     files: [{ source: 'auth.go', path: 'auth.go', role: 'Login, callback, account, logout' }],
     commands: [],
-    next: ['Add it to your http.ServeMux (Go 1.22 or newer): AddAuth(mux).', 'Guard your pages with SignedInOnly.'],
+    next: ['Add it to your `http.ServeMux` (Go 1.22 or newer): `AddAuth(mux)`.', 'Guard your pages with `SignedInOnly`.'],
     port: 8080,
     recognised: [{ file: 'go.mod' }],
   },
@@ -222,7 +222,7 @@ export const frameworks: readonly Framework[] = [
     language: 'PHP',
     files: [{ source: 'auth.php', path: 'auth.php', role: 'Login, callback, account, logout' }],
     commands: [],
-    next: ["Begin your front controller with: require 'auth.php';", 'Guard your pages: $email = signedInEmail();.'],
+    next: ["Begin your front controller with `require 'auth.php';`", 'Guard your pages: `$email = signedInEmail();`'],
     ownSessions: true,
     port: 8000,
     recognised: [{ file: 'index.php' }, { file: 'public/index.php' }],
@@ -233,7 +233,7 @@ export const frameworks: readonly Framework[] = [
     language: 'Ruby',
     files: [{ source: 'auth.rb', path: 'auth.rb', role: 'Login, callback, account, logout' }],
     commands: [],
-    next: ['Derive your app from it: require_relative "auth"; class App < Auth.', 'Guard your routes: email = signed_in_email.'],
+    next: ['Derive your app from it: `require_relative "auth"; class App < Auth`.', 'Guard your routes: `email = signed_in_email`.'],
     port: 4567,
     recognised: [{ file: 'Gemfile', contains: 'sinatra' }],
   },

@@ -44,7 +44,7 @@ export function render(framework: Framework, sources: Sources, filling: Filling)
       .filter(({ name }) => !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     commands: [...framework.commands],
-    nextSteps: framework.next.map(fill),
+    nextSteps: [...framework.next],
   };
 }
 

@@ -17,8 +17,8 @@ auth = APIRouter()
 
 def init_auth(app: FastAPI):
     """Call it once: init_auth(app). Sessions live in a signed, HttpOnly cookie."""
-    https = SITE.startswith("https:")
-    app.add_middleware(SessionMiddleware, os.environ["SESSION_SECRET"], max_age=7 * 24 * 3600, same_site="lax", https_only=https)
+    options = {"max_age": 7 * 24 * 3600, "same_site": "lax", "https_only": SITE.startswith("https:")}
+    app.add_middleware(SessionMiddleware, secret_key=os.environ["SESSION_SECRET"], **options)
     app.include_router(auth)
 
 

@@ -1,11 +1,12 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
-import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifyRequestSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { FrameworkPicker } from '../../ui/framework-picker.tsx';
+import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AssistantPrompts } from './assistant-prompts.tsx';
+import { ManualSteps } from './manual-steps.tsx';
 
 const DOMAIN = 'example.com';
 
@@ -22,17 +23,28 @@ const security = [
   { title: 'Audit logging', text: 'Every sign-in and every change of a website is recorded.' },
 ];
 
+const sections = [
+  { id: 'overview', title: 'Overview' },
+  { id: 'assistants', title: 'With an AI assistant' },
+  { id: 'by-hand', title: 'By hand, in four steps' },
+  { id: 'frameworks', title: 'In your framework' },
+  { id: 'security', title: 'Security features' },
+] as const;
+
 /** /webservices/email-auth: what the service does and how a site uses it. */
 export function GuidePage() {
-  const { origin } = location;
+  // The page is drawn after the browser has looked for the section that its address names.
+  useEffect(() => {
+    document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, []);
   return (
-    <div className="mx-auto max-w-3xl">
-      <section className="py-12 sm:py-20">
+    <>
+      <section className="max-w-3xl py-12 sm:py-20">
         <PageHeading title="Email Authentication" className="text-4xl leading-[1.1] sm:text-5xl">
           Email sign-in for any site
         </PageHeading>
         <p className="mt-5 max-w-xl text-lg leading-7 text-muted">
-          Register a domain, add a link, verify a token. No library, no setup fee, no waiting: it takes under 2 minutes and is active at
+          Register a domain, add a link, verify a token. No library, no setup fees, no waiting: it takes under 2 minutes and is active at
           once.
         </p>
         <ButtonLink as={Link} href={paths.register} className="mt-8">
@@ -40,94 +52,74 @@ export function GuidePage() {
         </ButtonLink>
       </section>
 
-      <Section title="Overview">
-        <dl className="grid gap-6 sm:grid-cols-3">
-          {features.map(({ title, text }) => (
-            <div key={title}>
-              <dt className="font-medium">{title}</dt>
-              <dd className="mt-1.5 text-[0.9375rem] leading-6 text-muted">{text}</dd>
+      <div className="grid gap-x-14 border-t border-line lg:grid-cols-[11rem_minmax(0,1fr)]">
+        <nav aria-label="On this page" className="hidden self-start pt-14 lg:sticky lg:top-0 lg:block">
+          <ul className="-ml-3 text-sm">
+            {sections.map(({ id, title }) => (
+              <li key={id}>
+                <a href={`#${id}`} className="flex min-h-10 items-center rounded-control px-3 text-muted hover:bg-sunk hover:text-ink">
+                  {title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="min-w-0 max-w-3xl divide-y divide-line">
+          <Section id="overview">
+            <dl className="grid gap-6 sm:grid-cols-3">
+              {features.map(({ title, text }) => (
+                <div key={title}>
+                  <dt className="font-medium">{title}</dt>
+                  <dd className="mt-1.5 text-[0.9375rem] leading-6 text-muted">{text}</dd>
+                </div>
+              ))}
+            </dl>
+          </Section>
+
+          <Section id="assistants" text="Choose what your site is built with and paste this into the assistant that writes it.">
+            <div className="grid gap-5">
+              <FrameworkPicker />
+              <AssistantPrompt domain={DOMAIN} />
+              <h3 className="mt-3 font-semibold tracking-tight">Example prompts</h3>
+              <AssistantPrompts origin={location.origin} />
             </div>
-          ))}
-        </dl>
-      </Section>
+          </Section>
 
-      <Section title="With an AI assistant">
-        <AssistantPrompts origin={origin} />
-      </Section>
+          <Section id="by-hand">
+            <ManualSteps domain={DOMAIN} />
+          </Section>
 
-      <Section title="By hand, in four steps">
-        <ol className="grid gap-10">
-          <Step number={1} title="Register your domain">
-            <p>
-              <Link href={paths.register} className="text-ink underline underline-offset-4 hover:text-accent">
-                Register the root domain
-              </Link>{' '}
-              with a linked email. Only that email can log in and manage changes for the domain.
-            </p>
-          </Step>
-          <Step number={2} title="Add a “Login with Email” button">
-            <p>
-              Send your visitors to the auth page with a <Code>forward_url</Code> on your domain, and a <Code>language</Code> if you like:
-              en, lt, lv, uk or ru.
-            </p>
-            <CodeBlock label="login.js" code={redirectSnippet(origin, DOMAIN, 'en')} />
-            <p>A plain link works too; then leave out the check of the state.</p>
-            <CodeBlock label="login.html" code={linkSnippet(origin, DOMAIN)} />
-          </Step>
-          <Step number={3} title="Handle the redirect">
-            <p>
-              After the sign-in your visitor is back at the <Code>forward_url</Code>, byte for byte as you gave it, with one more parameter:{' '}
-              <Code>token</Code>.
-            </p>
-            <CodeBlock label="request" code={returnSnippet(DOMAIN)} />
-          </Step>
-          <Step number={4} title="Verify the token in the background">
-            <p>Ask from your server, and always name your domain: a token of another site is then refused.</p>
-            <CodeBlock label="welcome.js" code={verifySnippet(origin, DOMAIN)} />
-            <CodeBlock label="response.json" code={answerSnippet(DOMAIN)} />
-            <CodeBlock label="terminal" code={verifyRequestSnippet(origin, DOMAIN)} />
-          </Step>
-        </ol>
-      </Section>
+          <Section id="frameworks" text="Login, callback, a protected page and logout: these files are what the steps above come to.">
+            <Integration domain={DOMAIN} />
+          </Section>
 
-      <Section title="Security features">
-        <dl className="divide-y divide-line border-y border-line">
-          {security.map(({ title, text }) => (
-            <div key={title} className="grid gap-x-6 gap-y-1 py-4 sm:grid-cols-[12rem_1fr]">
-              <dt className="font-medium">{title}</dt>
-              <dd className="text-[0.9375rem] leading-6 text-muted">{text}</dd>
-            </div>
-          ))}
-        </dl>
-        <ButtonLink as={Link} href={paths.register} className="mt-8">
-          Register Domain
-        </ButtonLink>
-      </Section>
-    </div>
+          <Section id="security">
+            <dl className="divide-y divide-line border-y border-line">
+              {security.map(({ title, text }) => (
+                <div key={title} className="grid gap-x-6 gap-y-1 py-4 sm:grid-cols-[12rem_1fr]">
+                  <dt className="font-medium">{title}</dt>
+                  <dd className="text-[0.9375rem] leading-6 text-muted">{text}</dd>
+                </div>
+              ))}
+            </dl>
+            <ButtonLink as={Link} href={paths.register} className="mt-8">
+              Register Domain
+            </ButtonLink>
+          </Section>
+        </div>
+      </div>
+    </>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
+function Section({ id, text, children }: { id: (typeof sections)[number]['id']; text?: string; children: ReactNode }) {
   return (
-    <section className="border-t border-line py-10 sm:py-14">
-      <h2 className="mb-6 text-xl font-semibold tracking-tight">{title}</h2>
-      {children}
+    <section id={id} aria-labelledby={`${id}-title`} className="scroll-mt-4 py-10 sm:py-14">
+      <h2 id={`${id}-title`} className="text-xl font-semibold tracking-tight">
+        {sections.find((section) => section.id === id)?.title}
+      </h2>
+      {text && <p className="mt-1 text-[0.9375rem] leading-6 text-muted">{text}</p>}
+      <div className="mt-6">{children}</div>
     </section>
   );
 }
-
-function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
-  return (
-    <li className="grid min-w-0 gap-3">
-      <h3 className="flex items-baseline gap-3 font-semibold tracking-tight">
-        <span className="font-mono text-sm text-accent">{number}</span>
-        {title}
-      </h3>
-      <div className="grid min-w-0 gap-3 text-[0.9375rem] leading-6 text-muted">{children}</div>
-    </li>
-  );
-}
-
-const Code = ({ children }: { children: string }) => (
-  <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{children}</code>
-);

@@ -40,9 +40,9 @@ export function Hero() {
 }
 
 const steps = [
-  { who: 'Your site sends its visitor', code: ['/auth?forward_url=', 'https://shop.example/welcome'] },
+  { who: 'Your site sends its visitor', code: ['/auth?forward_url=', 'https://shop.example/auth/callback'] },
   { who: 'We mail a link and a 6-digit code', code: ['ada@example.com', ''] },
-  { who: 'The visitor is back with a token', code: ['https://shop.example/welcome', '?token=Zk3v…'] },
+  { who: 'The visitor is back with a token', code: ['https://shop.example/auth/callback', '?token=Zk3v…'] },
   { who: 'Your server verifies it, once', code: ['{ "email": "ada@example.com", ', '"valid": true }'] },
 ];
 

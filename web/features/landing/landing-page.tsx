@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { useUser } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Loading } from '../../ui/loading.tsx';
+import { AssistantTip } from './assistant-tip.tsx';
 import { Hero } from './hero.tsx';
 import { Services } from './services.tsx';
 
@@ -18,6 +19,7 @@ export function LandingPage() {
   return (
     <>
       <Hero />
+      <AssistantTip />
       <Services />
       <Blurbs />
     </>

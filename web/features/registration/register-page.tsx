@@ -12,17 +12,21 @@ import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { IntegrationGuide } from './integration-guide.tsx';
+
+const EXAMPLE = 'example.com';
 
 type Fields = { domain: string; email: string };
 type Faults = Partial<Fields>;
 
-/** /webservices/email-auth/register: a domain and its linked address. */
+/** /webservices/email-auth/register: a domain and its linked address, and what comes after, filled with what is typed. */
 export function RegisterPage() {
   const [, navigate] = useLocation();
   const register = useMutation({ mutationFn: (fields: Fields) => call<'registerWebsite'>('POST', '/api/websites/register', fields) });
   const form = useRef<HTMLFormElement>(null);
   const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
   const [faults, setFaults] = useState<Faults>({});
+  const domain = normalHost(fields.domain.trim()) ?? EXAMPLE;
 
   const show = (found: Faults) => {
     setFaults(found);
@@ -54,50 +58,58 @@ export function RegisterPage() {
   };
 
   return (
-    <div className="mx-auto max-w-md py-10 sm:py-16">
-      <Link
-        href={paths.guide}
-        className="-ml-1 inline-flex min-h-11 items-center gap-1.5 rounded-control px-1 text-sm text-muted hover:text-ink"
-      >
-        <BackIcon />
-        Email authentication
-      </Link>
-      <PageHeading title="Register your domain" className="mt-4 text-3xl leading-9" />
-      <p className="mt-2 text-muted">Active at once; your setup instructions follow.</p>
-      <form ref={form} noValidate onSubmit={submit} className="mt-8 grid gap-5">
-        {register.error && <Alert>{wordsOf(register.error, 'An error occurred during registration')}</Alert>}
-        <Field
-          label="Domain"
-          name="domain"
-          required
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          inputMode="url"
-          placeholder="example.com"
-          hint="Root domain only, without protocol, subdomains or paths."
-          value={fields.domain}
-          error={faults.domain}
-          onChange={change('domain')}
-        />
-        <Field
-          label="Email Address"
-          name="email"
-          type="email"
-          required
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          placeholder="you@example.com"
-          hint="Only this email will be able to log in and manage changes for the domain."
-          value={fields.email}
-          error={faults.email}
-          onChange={change('email')}
-        />
-        <Button type="submit" busy={register.isPending}>
-          {register.isPending ? 'Registering...' : 'Register Domain'}
-        </Button>
-      </form>
+    <div className="grid gap-x-14 gap-y-14 py-10 sm:py-16 lg:grid-cols-[22rem_minmax(0,1fr)]">
+      <div className="w-full max-w-md lg:sticky lg:top-8 lg:self-start">
+        <Link
+          href={paths.guide}
+          className="-ml-1 inline-flex min-h-11 items-center gap-1.5 rounded-control px-1 text-sm text-muted hover:text-ink"
+        >
+          <BackIcon />
+          Email authentication
+        </Link>
+        <PageHeading title="Register your domain" className="mt-4 text-3xl leading-9" />
+        <p className="mt-2 text-muted">Active at once; your setup instructions follow.</p>
+        <form ref={form} noValidate onSubmit={submit} className="mt-8 grid gap-5">
+          {register.error && <Alert>{wordsOf(register.error, 'An error occurred during registration')}</Alert>}
+          <Field
+            label="Domain"
+            name="domain"
+            required
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            inputMode="url"
+            placeholder={EXAMPLE}
+            hint="Root domain only, without protocol, subdomains or paths."
+            value={fields.domain}
+            error={faults.domain}
+            onChange={change('domain')}
+          />
+          <Field
+            label="Email Address"
+            name="email"
+            type="email"
+            required
+            autoComplete="email"
+            autoCapitalize="none"
+            spellCheck={false}
+            placeholder="you@example.com"
+            hint="Only this email will be able to log in and manage changes for the domain."
+            value={fields.email}
+            error={faults.email}
+            onChange={change('email')}
+          />
+          <Button type="submit" busy={register.isPending}>
+            {register.isPending ? 'Registering...' : 'Register Domain'}
+          </Button>
+        </form>
+      </div>
+      <div className="min-w-0 border-t border-line pt-10 lg:border-t-0 lg:border-l lg:pt-0 lg:pl-14">
+        <p className="mb-8 text-sm text-muted">
+          What comes next for <span className="font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{domain}</span>
+        </p>
+        <IntegrationGuide domain={domain} />
+      </div>
     </div>
   );
 }
@@ -105,7 +117,7 @@ export function RegisterPage() {
 function faultsOf({ domain, email }: Fields): Faults {
   const faults: Faults = {};
   if (domain === '') faults.domain = 'Domain is required';
-  else if (!normalHost(domain)) faults.domain = domainMessage('example.com');
+  else if (!normalHost(domain)) faults.domain = domainMessage(EXAMPLE);
   if (email === '') faults.email = 'Email is required';
   else if (!normalEmail(email)) faults.email = EMAIL_MESSAGE;
   return faults;
