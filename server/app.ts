@@ -7,6 +7,7 @@ import { type Route, routes } from '../contract/routes.ts';
 import type { AnswerError } from './http/errors.ts';
 import { entryOf, type WebApp } from './http/pages.ts';
 import { type Listener, preflightHeaders, type Served } from './http/serve.ts';
+import { siteFiles } from './http/site-files.ts';
 import { isLoopbackHost } from './signin/redirects.ts';
 
 export type AppParts = {
@@ -48,6 +49,7 @@ export function createApp(parts: AppParts): RequestListener {
 
   for (const router of parts.routers) app.use(router);
   app.use('/assets', parts.web.headers, parts.web.assets);
+  app.use(siteFiles(parts.web));
   app.get('/openapi.json', parts.web.headers, async (_, response) => void response.json(await parts.openApi()));
   app.get('/auth/link', (request, response) => parts.openLink(request, response));
   if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts.publicUrl));
@@ -72,7 +74,7 @@ function pages({ web, pageTarget }: AppParts): RequestHandler {
   return async (request, response) => {
     const entry = entryOf(request.path);
     if (entry !== 'signin') {
-      web.sendPortal(response, entry ? 200 : 404);
+      web.sendPortal(response, request.path, entry ? 200 : 404);
       return;
     }
     const { forward_url, language } = request.query as Record<string, string | string[] | undefined>;

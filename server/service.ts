@@ -145,7 +145,7 @@ export async function createService(parts: {
   });
 
   const answerError = createAnswerError(log, dataHeaders(config.secure));
-  const web = loadWebApp(config.secure);
+  const web = loadWebApp(config);
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,

@@ -6,7 +6,9 @@ import compression from 'compression';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import type { Config } from '../config.ts';
 import { texts } from '../languages/texts.ts';
+import { describePages } from './page-texts.ts';
 import { pageHeaders } from './protection.ts';
 
 // From source and from dist alike, the built web app lies in dist/web of the package.
@@ -22,21 +24,24 @@ export type WebApp = {
   assets: RequestHandler[];
   /** The sign-in page with its texts and target written in. */
   sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
-  sendPortal(response: ServerResponse, status: 200 | 404): void;
+  /** The portal's page, described for search engines as what stands at `path`. */
+  sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
+  /** The address of its icon. */
+  icon: string;
 };
 
 /** Which entry shows a path, or null where there is no page. */
 export function entryOf(path: string): PageEntry | null {
-  return (pages as Record<string, PageEntry>)[path.length > 1 ? path.replace(/\/$/, '') : path] ?? null;
+  return (pages as Record<string, PageEntry>)[plainPath(path)] ?? null;
 }
 
-/**
- * @param secure the service is on https
- * @throws when the web app is not built
- */
-export function loadWebApp(secure: boolean): WebApp {
+const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
+
+/** @throws when the web app is not built */
+export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {
   const html = { signin: readPage('signin'), portal: readPage('portal') };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
+  const portalAt = describePages(html.portal, publicUrl);
   const signInParts = new Map<LanguageCode, { before: string; after: string }>();
   const partsOf = (language: LanguageCode) => {
     const known = signInParts.get(language);
@@ -63,7 +68,8 @@ export function loadWebApp(secure: boolean): WebApp {
       const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
       send(response, 200, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
     },
-    sendPortal: (response, status) => send(response, status, html.portal),
+    sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
+    icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
   };
 }
 

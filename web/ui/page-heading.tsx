@@ -10,7 +10,7 @@ export function PageHeading({ title, className, children }: { title: string; cla
   }, []);
   return (
     <>
-      <title>{title === 'Email Auth' ? title : `${title} · Email Auth`}</title>
+      <title>{`${title} · Email Auth`}</title>
       <h1 ref={heading} tabIndex={-1} className={cx('font-semibold tracking-tight', className ?? 'text-2xl leading-8')}>
         {children ?? title}
       </h1>

@@ -9,9 +9,7 @@ export function Hero() {
   return (
     <section className="grid items-center gap-x-12 gap-y-10 py-12 sm:py-20 lg:grid-cols-[1.1fr_1fr]">
       <div>
-        <PageHeading title="Email Auth" className="text-4xl leading-[1.1] sm:text-5xl">
-          Passwordless email auth for vibe coding
-        </PageHeading>
+        <PageHeading title="Passwordless email auth for vibe coding" className="text-4xl leading-[1.1] sm:text-5xl" />
         <p className="mt-5 max-w-xl text-lg leading-7 text-muted">
           Your visitors sign in with a link in an email. No passwords to store, no accounts to manage: register your domain, add a link,
           verify a token.
@@ -40,9 +38,9 @@ export function Hero() {
 }
 
 const steps = [
-  { who: 'Your site sends its visitor', code: ['/auth?forward_url=', 'https://shop.example/auth/callback'] },
+  { who: 'Your site sends its visitor', code: ['/auth?forward_url=', 'https://shop.example/welcome'] },
   { who: 'We mail a link and a 6-digit code', code: ['ada@example.com', ''] },
-  { who: 'The visitor is back with a token', code: ['https://shop.example/auth/callback', '?token=Zk3v…'] },
+  { who: 'The visitor is back with a token', code: ['https://shop.example/welcome', '?token=Zk3v…'] },
   { who: 'Your server verifies it, once', code: ['{ "email": "ada@example.com", ', '"valid": true }'] },
 ];
 

@@ -1,0 +1,96 @@
+import { readdir } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { frameworkOf, frameworks } from './catalog.ts';
+import { assistantPrompt } from './prompt.ts';
+import { readSources } from './read.ts';
+import { render } from './render.ts';
+
+const filling = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
+
+/** Lines of code, in the languages whose comments begin with `//`, `#` or `*`. Go's braces and imports take lines of their own. */
+const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
+const MOST_LINES: Record<string, number> = { go: 135 };
+
+describe.each(frameworks)('$id', (framework) => {
+  test('is filled in, and nothing is left to fill', async () => {
+    const { files, env, commands, nextSteps } = render(framework, await readSources(framework), filling);
+    const all = JSON.stringify([files, env, commands, nextSteps]);
+    expect(all).not.toMatch(/__[A-Z]+__/);
+    expect(all).toContain('https://auth.example.com');
+    expect(all).toContain('https://shop.example');
+    expect(all).toContain('/sign-in/done');
+    expect(all).not.toContain('/auth/callback');
+  });
+
+  test('sends the domain, compares a state of its own, opens and closes a session, and says 503', async () => {
+    const code = render(framework, await readSources(framework), filling)
+      .files.map(({ contents }) => contents)
+      .join('\n');
+    expect(code).toContain('/api/verify-token');
+    expect(code).toMatch(/\bdomain\b/);
+    expect(code).toContain('login_state');
+    expect(code).toMatch(/httpOnly|httponly|HttpOnly|HTTPONLY|session\[|useSession|SessionMiddleware/);
+    expect(code).toMatch(/logout/);
+    expect(code).toMatch(/503|ServiceUnavailable/);
+    expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
+  });
+
+  test('is short, and every file of its folder is in the catalogue', async () => {
+    const sources = await readSources(framework);
+    const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc)$/.test(name) ? 0 : linesOfCode(text)));
+    const sum = lines.reduce((total, count) => total + count, 0);
+    expect(sum).toBeGreaterThanOrEqual(30);
+    expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 80);
+    const folder = await readdir(new URL(`./${framework.id}`, import.meta.url));
+    expect(folder.sort()).toEqual(framework.files.map(({ source }) => source).sort());
+  });
+
+  test('goes into a prompt that names service, domain and files', async () => {
+    const integration = render(framework, await readSources(framework), filling);
+    const prompt = assistantPrompt(framework, integration, filling);
+    expect(prompt).toContain(`this ${framework.name} project, for the domain shop.example`);
+    expect(prompt).toContain('verify-token?token=…&domain=shop.example');
+    for (const { path, contents } of integration.files) expect(prompt).toContain(`--- ${path}\n${contents.trimEnd()}`);
+  });
+});
+
+const express = frameworkOf('express') ?? frameworks[0];
+
+test('localhost is on http, at the port of the framework’s development server', async () => {
+  const { env } = render(express, await readSources(express), { origin: 'http://localhost:3000', domain: 'localhost' });
+  expect(env.find(({ name }) => name === 'SITE_URL')?.value).toBe('http://localhost:3000');
+});
+
+test('files go where the callback path leads', async () => {
+  const nextjs = frameworkOf('nextjs') ?? express;
+  const astro = frameworkOf('astro') ?? express;
+  expect(render(nextjs, await readSources(nextjs), filling).files.map(({ path }) => path)).toContain('app/sign-in/done/route.ts');
+  const callback = render(astro, await readSources(astro), filling).files.find(({ path }) => path === 'src/pages/sign-in/done.ts');
+  expect(callback?.contents).toContain("from '../../lib/auth'");
+});
+
+test.each([
+  { domain: "shop.example'); process.exit('" },
+  { domain: 'shop' },
+  { domain: '' },
+  { origin: "https://auth.example.com';" },
+  { origin: 'javascript:alert(1)' },
+  { callbackPath: '/done\u0060;evil();//' },
+  { callbackPath: '/../../etc/passwd' },
+  { callbackPath: '//evil.example' },
+  { callbackPath: 'done' },
+  { callbackPath: '/login' },
+  { language: 'de' as 'en' },
+])('refuses %j', async (wrong) => {
+  const sources = await readSources(express);
+  expect(() => render(express, sources, { ...filling, ...wrong })).toThrow(RangeError);
+});
+
+test('a source that was not read is named', () => {
+  expect(() => render(express, {}, filling)).toThrow('express/auth.js');
+});
+
+test('ids are names of folders, and no project without files is recognised', () => {
+  expect(new Set(frameworks.map(({ id }) => id)).size).toBe(frameworks.length);
+  for (const { recognised } of frameworks) expect(recognised.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,296 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { frameworks } from '../../templates/catalog.ts';
+import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { heading, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const GUIDE = '/webservices/email-auth';
+const REGISTER = `${GUIDE}/register`;
+const SUCCESS = `${REGISTER}/success`;
+
+async function open(path: string, { clipboard = true, width = 1024 } = {}): Promise<Page> {
+  const context = await scene.newBrowser();
+  if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  const page = await context.newPage();
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(scene.service.url + path);
+  return page;
+}
+
+const at = (page: Page) => new URL(page.url()).pathname;
+const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
+const hrefOf = (page: Page, name: string | RegExp) => page.getByRole('link', { name, exact: true }).getAttribute('href');
+const wide = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+describe('the landing page', () => {
+  test('has its claims, its tip, three blurbs, and buttons that lead on', async () => {
+    const page = await open('/');
+    await heading(page, 'Passwordless email auth for vibe coding');
+    for (const claim of ['No setup fees', 'AI assistant ready', 'Enterprise ready']) await page.getByText(claim, { exact: true }).waitFor();
+    for (const name of ['Secure by Design', 'Lightning Fast', 'AI Assistant Ready', 'Tip for AI assistants']) await heading(page, name);
+    expect(await hrefOf(page, 'Get Started Free')).toBe('/auth');
+    expect(await hrefOf(page, 'Connect With Email')).toBe('/auth');
+    await page.getByRole('button', { name: 'Copy the prompt' }).click();
+    await page.getByText('Copied to clipboard').waitFor();
+    expect(await copied(page)).toContain(`${scene.service.url}${GUIDE}`);
+    await page.getByRole('link', { name: 'Learn More' }).click();
+    await heading(page, 'Email sign-in for any site');
+    expect(at(page)).toBe(GUIDE);
+  });
+
+  test('only the service that is ready is a link', async () => {
+    const page = await open('/');
+    await heading(page, 'Services');
+    const services = page.getByRole('region', { name: 'Services' });
+    for (const status of ['Ready Now', 'Coming Soon', 'Planned', 'Vote Now']) await services.getByText(status).first().waitFor();
+    expect(await services.getByRole('link').count()).toBe(1);
+    await services.getByRole('link', { name: /Email Authentication.*Ready Now/ }).click();
+    expect(at(page)).toBe(GUIDE);
+  });
+
+  test('shows that it loads until it knows who is there', async () => {
+    const context = await scene.newBrowser();
+    const page = await context.newPage();
+    let answer = () => {};
+    await page.route('**/api/user/me', async (route) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await route.continue();
+    });
+    await page.goto(scene.service.url);
+    await page.getByText('Loading...', { exact: true }).waitFor();
+    answer();
+    await heading(page, 'Services');
+  });
+});
+
+describe('the guide', () => {
+  test('has its sections, and its links lead to the registration', async () => {
+    const page = await open(GUIDE);
+    for (const name of ['Overview', 'With an AI assistant', 'By hand, in four steps', 'In your framework', 'Security features']) {
+      await heading(page, name);
+    }
+    for (const text of ['Magic Links', 'Domain Security', 'Token Verification', 'Single-use tokens', 'URL validation', 'Audit logging']) {
+      await page.getByText(text, { exact: true }).waitFor();
+    }
+    await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Security features' }).click();
+    expect(new URL(page.url()).hash).toBe('#security');
+    expect(await hrefOf(page, 'Register Domain')).toBe(REGISTER);
+    await page.getByRole('link', { name: 'Set Up Email Authentication in One Click' }).click();
+    await heading(page, 'Register your domain');
+    expect(at(page)).toBe(REGISTER);
+  });
+
+  test('shows every framework, with its files, and copies each of them and its prompt', async () => {
+    const page = await open(GUIDE);
+    const picker = page.getByRole('group', { name: 'Framework' }).last();
+    for (const { id, name, files } of frameworks) {
+      await picker.getByText(name, { exact: true }).click();
+      await page.getByText(`prompt for ${name}`, { exact: true }).waitFor();
+      expect(await page.getByRole('tab').count(), id).toBe(files.length);
+    }
+    await picker.getByText('Next.js', { exact: true }).click();
+    await page.getByRole('tab', { name: 'app/auth/callback/route.ts' }).click();
+    await page.getByRole('button', { name: 'Copy app/auth/callback/route.ts' }).click();
+    await page.getByText('Code copied successfully').waitFor();
+    expect(await copied(page)).toContain('api/verify-token');
+    await page.getByRole('button', { name: 'Copy prompt for Next.js' }).click();
+    await expect.poll(() => copied(page)).toContain('Add passwordless email sign-in to this Next.js project');
+
+    await page.reload();
+    await page.getByText('prompt for Next.js', { exact: true }).waitFor();
+  });
+
+  test('tabs and radio buttons go by the arrow keys', async () => {
+    const page = await open(GUIDE);
+    await page.getByRole('tab', { name: 'auth.js' }).waitFor();
+    const express = page.getByRole('radio', { name: 'Express' }).last();
+    await express.focus();
+    await page.keyboard.press('ArrowRight');
+    const files = page.getByRole('tab');
+    await page.getByRole('tab', { name: 'lib/auth.ts', selected: true }).focus();
+    await page.keyboard.press('ArrowLeft');
+    expect(await files.last().getAttribute('aria-selected')).toBe('true');
+    await page.keyboard.press('Home');
+    expect(await files.first().evaluate('(tab) => tab === document.activeElement')).toBe(true);
+    expect(await page.getByRole('tabpanel').textContent()).toContain('openSession');
+  });
+
+  test('a phone has a select in place of the radio buttons, and nothing is wider than it', async () => {
+    for (const path of ['/', GUIDE, REGISTER, `${SUCCESS}?domain=shop.example`, '/tos', '/privacy', '/no-such-page']) {
+      const page = await open(path, { width: 320 });
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await wide(page), path).toBeLessThanOrEqual(0);
+      if (path === GUIDE) {
+        await page.getByLabel('Framework').last().selectOption('Flask');
+        await page.getByText('prompt for Flask', { exact: true }).waitFor();
+      }
+      await page.context().close();
+    }
+  });
+
+  test('says how to copy when the browser will not', async () => {
+    const page = await open(GUIDE, { clipboard: false });
+    await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))");
+    await page.getByRole('button', { name: 'Copy request' }).click();
+    await page.getByText('Copy failed', { exact: true }).waitFor();
+    await page.getByText('Please copy manually', { exact: true }).waitFor();
+  });
+});
+
+describe('the registration', () => {
+  const submit = (page: Page) => page.getByRole('button', { name: 'Register Domain' }).click();
+
+  test.each([
+    ['', '', ['Domain is required', 'Email is required']],
+    ['shop', 'ann', ['Please enter a valid domain (e.g., example.com)', 'Please enter a valid email address']],
+    ['https://shop.example', 'ann@mail.example', ['Please enter a valid domain (e.g., example.com)']],
+    ['shop.example/path', 'a b@mail.example', ['Please enter a valid domain (e.g., example.com)', 'Please enter a valid email address']],
+  ])('of %j by %j is refused in words, and the field has the focus', async (domain, email, words) => {
+    const page = await open(REGISTER);
+    await page.getByLabel('Domain').fill(domain);
+    await page.getByLabel('Email Address').fill(email);
+    await submit(page);
+    for (const text of words) await page.getByText(text, { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(words.length);
+    expect(await page.getByLabel('Domain').evaluate('(field) => field === document.activeElement')).toBe(true);
+    expect(at(page)).toBe(REGISTER);
+  });
+
+  test('shows the steps for the domain that is typed, and takes them to the success page', async () => {
+    const [page, domain] = [await open(REGISTER), freshDomain()];
+    const code = page.getByRole('tabpanel');
+    await expect.poll(() => code.textContent()).toContain("'https://example.com'");
+    await page.getByLabel('Domain').fill(domain);
+    await expect.poll(() => code.textContent()).toContain(`'https://${domain}'`);
+    await page.getByText('FastAPI', { exact: true }).first().click();
+    await page.getByText('prompt for FastAPI', { exact: true }).waitFor();
+    await page.getByLabel('Email Address').fill(freshAddress('owner'));
+    await page.keyboard.press('Enter');
+    await page.getByText('Redirecting to setup instructions...').waitFor();
+    await heading(page, 'Registration Successful!');
+    expect(at(page)).toBe(SUCCESS);
+    // The choice has come along.
+    await page.getByRole('tab', { name: 'auth.py' }).waitFor();
+    for (const [button, text] of [
+      ['Copy login', `https://${domain}/auth/callback?state=`],
+      ['Copy terminal', `token=TOKEN&domain=${domain}'`],
+      ['Copy response.json', `"domain": "${domain}"`],
+      ['Copy auth.py', `https://${domain}`],
+      ['Copy prompt for FastAPI', `for the domain ${domain}`],
+    ]) {
+      await page.getByRole('button', { name: button, exact: true }).first().click();
+      await expect.poll(() => copied(page)).toContain(text);
+    }
+    expect(await hrefOf(page, 'Access Developer Area')).toBe('/auth');
+    await page.getByRole('link', { name: 'Back to Documentation' }).click();
+    expect(at(page)).toBe(GUIDE);
+  });
+
+  test('a domain that is taken, and one that is none: the service’s words, gone at the next try', async () => {
+    const [page, domain] = [await open(REGISTER), freshDomain()];
+    const register = async (name: string) => {
+      await page.getByLabel('Domain').fill(name);
+      await page.getByLabel('Email Address').fill(freshAddress('owner'));
+      await submit(page);
+    };
+    await register(domain);
+    await heading(page, 'Registration Successful!');
+    await page.goto(scene.service.url + REGISTER);
+    await register(domain);
+    await page.getByText('This domain is already registered.').waitFor();
+    await register('co.uk');
+    await page.getByRole('alert').first().waitFor();
+    expect(await page.getByText('This domain is already registered.').count()).toBe(0);
+    expect(at(page)).toBe(REGISTER);
+  });
+
+  test('a service that is out of reach is told in words', async () => {
+    const page = await open(REGISTER);
+    await page.context().setOffline(true);
+    await page.getByLabel('Domain').fill(freshDomain());
+    await page.getByLabel('Email Address').fill(freshAddress('owner'));
+    await submit(page);
+    await page.getByText('The service cannot be reached. Check your connection and try again.').waitFor();
+    await page.context().setOffline(false);
+    await submit(page);
+    await heading(page, 'Registration Successful!');
+  });
+
+  test('without a domain in its address the success page shows an example and where to register', async () => {
+    for (const address of [SUCCESS, `${SUCCESS}?domain=%27%3B%3Cscript%3E`]) {
+      const page = await open(address);
+      await heading(page, 'Set up your site');
+      await expect.poll(() => page.getByRole('tabpanel').textContent()).toContain("'https://example.com'");
+      expect(await hrefOf(page, 'Register yours')).toBe(REGISTER);
+    }
+  });
+});
+
+test('the check mark of a copy goes after two seconds', async () => {
+  const page = await open(`${SUCCESS}?domain=shop.example`);
+  const button = page.getByRole('button', { name: 'Copy login', exact: true });
+  const mark = button.locator('svg.text-accent');
+  await button.click();
+  await mark.waitFor();
+  const from = Date.now();
+  await mark.waitFor({ state: 'detached' });
+  expect(Date.now() - from).toBeGreaterThan(1500);
+});
+
+test.each([
+  ['/tos', 'Terms of Service', ['late fee of 1.5% per month', '100 USD', 'in the 12 months before', 'for 30 days']],
+  ['/privacy', 'Privacy Policy', ['within 30 days', 'about 2 years', 'up to 7 years', 'under 13']],
+])('%s says what it must, and when it was last changed', async (path, title, words) => {
+  const page = await open(path);
+  await heading(page, title);
+  for (const text of words) await page.getByText(text).first().waitFor();
+  await page.getByText(/^Last updated: \d{1,2} \w+ \d{4}$/).waitFor();
+  expect(await page.title()).toBe(`${title} · Email Auth`);
+});
+
+test('the 404 page names the address and leads on', async () => {
+  const page = await open('/no/such-page');
+  await heading(page, '404 Page Not Found');
+  await page.getByText('Did you forget to add the page to the router?').waitFor();
+  await page.getByText('/no/such-page', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Documentation' }).click();
+  await heading(page, 'Email sign-in for any site');
+  await page.goBack();
+  await page.getByRole('link', { name: 'Go to Homepage' }).click();
+  await heading(page, 'Services');
+});
+
+test('the keyboard walks the landing page in the order of reading, and on to the guide', async () => {
+  const page = await open('/');
+  await heading(page, 'Services');
+  const names: (string | null)[] = [];
+  for (let stop = 0; stop < 11; stop++) {
+    await page.keyboard.press('Tab');
+    names.push(await page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"));
+  }
+  const stops = ['Home', 'Email Auth', 'Sign in', /theme/, 'Get Started Free', 'Connect With Email', 'Learn More', 'Copy the prompt'];
+  for (const [index, name] of [...stops, /^Email Authentication/, 'Terms', 'Privacy'].entries()) expect(names[index]).toMatch(name);
+  await page.getByRole('link', { name: 'Learn More' }).focus();
+  await page.keyboard.press('Enter');
+  await heading(page, 'Email sign-in for any site');
+  // The new page's heading has the focus, so that it is read out.
+  expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+});
+
+test('what search engines read', async () => {
+  const client = scene.service.client();
+  expect((await client.get('/robots.txt')).text).toContain('Disallow: /auth/link\n');
+  const manifest = await client.get('/manifest.webmanifest');
+  expect([manifest.status, manifest.headers['content-type']]).toEqual([200, 'application/manifest+json; charset=utf-8']);
+  expect((await client.get(manifest.json.icons[0].src)).status).toBe(200);
+  expect((await client.get(`${GUIDE}/`)).text).toContain(`<link rel="canonical" href="${scene.service.url}${GUIDE}" />`);
+  expect((await client.get('/no-such-page')).text).toContain('noindex');
+});
