@@ -14,8 +14,8 @@ export function ConnectionBanner() {
     <div role="status" className="pointer-events-none fixed inset-x-4 bottom-4 z-40 sm:right-auto sm:w-96">
       {said && (
         <div className="rise flex items-start gap-3 rounded-panel border border-edge bg-panel px-4 py-3 text-sm shadow-raised">
-          <span className="mt-0.5 text-muted">
-            <Spinner />
+          <span className="grid h-5 w-4 shrink-0 place-items-center text-muted">
+            {connection === 'offline' ? <span className="size-2 rounded-full bg-edge" /> : <Spinner />}
           </span>
           <p>
             <span className="font-medium">{said.title}</span>

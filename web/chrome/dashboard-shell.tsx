@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { paths } from '../paths.ts';
@@ -32,6 +32,11 @@ export function DashboardShell({ children }: { children: ReactNode }) {
   const { data: user, isPending } = useUser();
   const hint = useAccountHint();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
+  const strip = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab of the path that is shown
+  useEffect(() => {
+    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [path]);
   return (
     <>
       <SkipLink />
@@ -46,7 +51,7 @@ export function DashboardShell({ children }: { children: ReactNode }) {
       <div className="mx-auto grid w-full max-w-6xl grow content-start md:grid-cols-[14rem_1fr] md:content-stretch">
         <aside className="min-w-0 border-line max-md:border-b md:border-r">
           <div className="flex flex-col md:sticky md:top-0 md:max-h-dvh md:min-h-[calc(100dvh-8rem)]">
-            <nav aria-label="Dashboard" className="flex gap-1 overflow-x-auto px-2 py-2 sm:px-4 md:flex-col md:py-4">
+            <nav ref={strip} aria-label="Dashboard" className="flex gap-1 overflow-x-auto px-2 py-2 sm:px-4 md:flex-col md:py-4">
               {tabs.map(({ href, label, soon }) => (
                 <Link
                   key={href}

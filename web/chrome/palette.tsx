@@ -60,7 +60,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
   return (
     <Dialog title="Commands" first={input} onClose={onClose}>
-      <Command label="Commands" vimBindings={false} loop>
+      <Command label="Commands" filter={matches} vimBindings={false} loop>
         <div className="flex items-center gap-2 rounded-control border border-edge/60 px-3 focus-within:border-accent">
           <SearchIcon className="size-4 text-muted" />
           <Command.Input
@@ -77,6 +77,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </Command>
     </Dialog>
   );
+}
+
+/** Every word of the search begins a word of the entry; its own words go before its keywords. */
+function matches(label: string, search: string, keywords: string[] = []): number {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const beginIn = (text: string) => words.every((word) => ` ${text.toLowerCase()}`.includes(` ${word}`));
+  if (beginIn(label)) return 1;
+  return beginIn([label, ...keywords].join(' ')) ? 0.5 : 0;
 }
 
 function Entries({ heading, entries, onClose }: { heading: string; entries: Entry[]; onClose: () => void }) {

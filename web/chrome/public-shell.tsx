@@ -7,7 +7,8 @@ import { PaletteButton, ThemeButton } from './bar-tools.tsx';
 import { Footer } from './footer.tsx';
 import { CONTENT, SkipLink } from './skip-link.tsx';
 
-const link = 'flex min-h-11 items-center rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
+const link =
+  'flex min-h-11 items-center gap-[0.25em] whitespace-nowrap rounded-control px-2 text-sm sm:px-3 font-medium text-muted hover:bg-sunk hover:text-ink';
 
 /** Bar and footer around a page that everybody may see. */
 export function PublicShell({ children }: { children: ReactNode }) {
@@ -20,7 +21,7 @@ export function PublicShell({ children }: { children: ReactNode }) {
         <PaletteButton wide />
         {user || (isPending && hint) ? (
           <Link href={paths.developer} className={link}>
-            Developer Home
+            Developer <span className="max-sm:sr-only">Home</span>
           </Link>
         ) : (
           // The sign-in page is an entry of its own, which only a page load reaches.
@@ -28,7 +29,7 @@ export function PublicShell({ children }: { children: ReactNode }) {
             Sign in
           </a>
         )}
-        <ThemeButton />
+        <ThemeButton className="max-[22.5rem]:hidden" />
       </Bar>
       <main id={CONTENT} tabIndex={-1} className="mx-auto w-full max-w-5xl grow px-4 sm:px-6">
         {children}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { type Probe, waited } from './probes.ts';
+import { stateOf, summaryOf } from './status.ts';
+import type { History } from './store.ts';
+
+const probe = (changes: Partial<Probe> = {}): Probe => ({
+  at: 0,
+  checkedAt: new Date(0),
+  databaseMs: 1,
+  responseMs: 2,
+  failed: [],
+  ...changes,
+});
+
+describe('the state', () => {
+  test('is operational while every probe is good and quick', () => {
+    expect(stateOf(probe()).state).toBe('operational');
+  });
+
+  test.each([
+    ['degraded', { failed: ['mail'] }],
+    ['degraded', { databaseMs: 501 }],
+    ['degraded', { responseMs: 1001 }],
+    ['down', { failed: ['database'], databaseMs: null }],
+    ['down', { failed: ['mail', 'response'], responseMs: null }],
+  ] as const)('is %s by %j', (state, changes) => {
+    expect(stateOf(probe({ ...changes, failed: [...('failed' in changes ? changes.failed : [])] })).state).toBe(state);
+  });
+});
+
+describe('the summary', () => {
+  const history = (measured: number, failed: number, recent = false): History => ({
+    since: new Date(0),
+    responseMs: 3.456,
+    days: [
+      { date: '2026-03-01', measured: 0, failed: 0 },
+      { date: '2026-03-02', measured, failed },
+    ],
+    incidents: [{ startedAt: new Date(0), endedAt: new Date(180_000), components: ['mail'], recent }],
+  });
+
+  test('has no averages of less than an hour', () => {
+    expect(summaryOf(history(59, 0), false)).toMatchObject({ uptimePercent: null, responseMs: null });
+    expect(summaryOf(history(60, 0), false)).toMatchObject({ uptimePercent: 100, responseMs: 3.5 });
+  });
+
+  test('never rounds a failure away', () => {
+    expect(summaryOf(history(43_200, 1), false).uptimePercent).toBe(99.99);
+  });
+
+  test('lets an incident go on while the probes fail, and only a recent one', () => {
+    const end = (recent: boolean, failing: boolean) => summaryOf(history(60, 3, recent), failing).incidents[0].endedAt;
+    expect([end(true, true), end(true, false), end(false, true)]).toEqual([null, '1970-01-01T00:03:00.000Z', '1970-01-01T00:03:00.000Z']);
+    expect(summaryOf(history(60, 3), false).incidents[0].minutes).toBe(3);
+  });
+});
+
+describe('probes that wait for the database', () => {
+  test('are one a minute, the worse of two', () => {
+    const first = probe({ at: 1_000, responseMs: 9, failed: ['mail'] });
+    const second = probe({ at: 59_000, databaseMs: null, failed: ['database', 'mail'] });
+    expect(waited([first], second)).toMatchObject([{ databaseMs: 1, responseMs: 9, failed: ['mail', 'database'] }]);
+    expect(waited([first], probe({ at: 61_000 }))).toHaveLength(2);
+  });
+
+  test('are a day at most, the newest', () => {
+    let probes: Probe[] = [];
+    for (let minute = 0; minute < 1_500; minute++) probes = waited(probes, probe({ at: minute * 60_000 }));
+    expect([probes.length, probes[0].at]).toEqual([1_440, 60 * 60_000]);
+  });
+});

@@ -1,0 +1,278 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Service } from '../harness.ts';
+import { freshAddress } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let scene: Scene;
+let service: Service;
+let developer: Page;
+let email: string;
+beforeAll(async () => {
+  scene = await openScene();
+  service = scene.service;
+  email = freshAddress('dev');
+  developer = await newPage();
+  await signInToPortal(scene, developer, email);
+});
+afterAll(() => scene.close());
+
+const url = (path: string) => `${scene.service.url}${path}`;
+const newPage = async () => (await scene.newBrowser()).newPage();
+const minutes = 60_000;
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Commands' });
+const nobody = async (path: string) => {
+  const page = await newPage();
+  await page.goto(url(path));
+  return page;
+};
+
+describe('the commands', () => {
+  test('by keyboard: Ctrl-K, a few letters, Enter; Escape closes', async () => {
+    await developer.goto(url('/developer'));
+    await heading(developer, 'Developer Portal');
+    await developer.keyboard.press('Control+k');
+    await palette(developer).getByPlaceholder('Where to, or what to do?').waitFor();
+    await developer.keyboard.type('gen api');
+    expect(await palette(developer).getByRole('option').allTextContents()).toEqual(['Generate API key']);
+    await developer.keyboard.press('Enter');
+    await developer.waitForURL(url('/dashboard/auth'));
+    await developer.keyboard.press('Meta+k');
+    await palette(developer).waitFor();
+    await developer.keyboard.type('nothing of that name');
+    await developer.getByText('Nothing is called that.').waitFor();
+    await developer.keyboard.press('Escape');
+    await palette(developer).waitFor({ state: 'detached' });
+    await developer.keyboard.press('Control+k');
+    await palette(developer).waitFor();
+    await developer.keyboard.press('Control+k');
+    await palette(developer).waitFor({ state: 'detached' });
+  });
+
+  test('every page is there, and leads to itself', { timeout: 2 * minutes }, async () => {
+    const pages = {
+      'Developer Home': '/developer',
+      'Email Auth Service': '/developer-email-auth',
+      Dashboard: '/dashboard',
+      'Applications and API keys': '/dashboard/auth',
+      Analytics: '/dashboard/analytics',
+      'Bug Reports': '/dashboard/bugs',
+      Settings: '/dashboard/settings',
+      Profile: '/profile',
+      Documentation: '/webservices/email-auth',
+      'Register a domain': '/webservices/email-auth/register',
+      Status: '/status',
+      Terms: '/tos',
+      Privacy: '/privacy',
+    };
+    await developer.goto(url('/tos'));
+    for (const [name, path] of Object.entries(pages)) {
+      await developer.getByRole('button', { name: 'Commands' }).click();
+      await palette(developer).getByRole('option', { name, exact: false }).first().click();
+      await developer.waitForURL(url(path));
+      await developer.getByRole('heading', { level: 1 }).waitFor();
+    }
+  });
+
+  test('by its button, without an account: fewer entries; the focus returns; the theme and the sign-in page', async () => {
+    const page = await nobody('/status');
+    const button = page.getByRole('button', { name: 'Commands' });
+    await button.click();
+    await palette(page).getByRole('option', { name: 'Home' }).waitFor();
+    const labels = await palette(page).getByRole('option').allTextContents();
+    expect(labels).toEqual(expect.arrayContaining(['Home', 'Documentation', 'Sign in', 'Copy sign-in URL']));
+    expect(labels.join()).not.toMatch(/Sign out|Settings|API key|Add website/);
+    await page.keyboard.press('Escape');
+    await palette(page).waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Commands');
+    await button.click();
+    await palette(page).getByRole('option', { name: 'Switch to dark theme' }).click();
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await button.click();
+    await palette(page).getByRole('option', { name: 'Sign in', exact: true }).click();
+    await page.waitForURL(url('/auth'));
+  });
+
+  test('copies the address of the sign-in page; not over another dialog', async () => {
+    await developer.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+    await developer.goto(url('/developer-email-auth'));
+    await developer.getByRole('button', { name: 'Commands' }).click();
+    await palette(developer).getByRole('option', { name: 'Copy sign-in URL' }).click();
+    await developer.getByText('Copied to clipboard').waitFor();
+    expect(await developer.evaluate('navigator.clipboard.readText()')).toBe(url('/auth'));
+    await developer.getByRole('button', { name: 'Add New Website' }).click();
+    await developer.getByRole('dialog', { name: 'Add New Website' }).waitFor();
+    await developer.keyboard.press('Control+k');
+    expect(await palette(developer).count()).toBe(0);
+  });
+
+  test('sign out', async () => {
+    const page = await newPage();
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.getByRole('button', { name: 'Commands' }).click();
+    await palette(page).getByRole('option', { name: 'Sign out' }).click();
+    await page.waitForURL(url('/'));
+    expect(await page.evaluate(async () => (await fetch('/api/user/me')).status)).toBe(401);
+  });
+});
+
+describe('the menus', () => {
+  test.each([
+    ['Developer Home', '/developer'],
+    ['Email Auth Service', '/developer-email-auth'],
+    ['Dashboard', '/dashboard'],
+    ['Status', '/status'],
+    ['Documentation', '/webservices/email-auth'],
+  ])('Developer Services: %s', async (name, path) => {
+    await developer.goto(url('/profile'));
+    await developer.getByRole('button', { name: 'Developer Services' }).click();
+    await developer.getByRole('link', { name, exact: true }).first().click();
+    await developer.waitForURL(url(path));
+  });
+
+  test('the account: the address, Profile and Settings; without one Not authenticated', async () => {
+    await developer.goto(url('/developer'));
+    await developer.getByRole('button', { name: email }).click();
+    await developer.getByRole('link', { name: 'Profile' }).click();
+    await developer.waitForURL(url('/profile'));
+    await developer.getByRole('heading', { level: 1 }).waitFor();
+    await developer.getByRole('button', { name: email }).click();
+    await developer.getByRole('link', { name: 'Settings' }).click();
+    await developer.waitForURL(url('/dashboard/settings'));
+    const page = await nobody('/developer');
+    await page.getByRole('button', { name: 'Not authenticated' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).first().click();
+    await page.waitForURL(url('/auth'));
+  });
+
+  test.each([320, 1280])('the dashboard at %d px: every tab, the way to the portal, and Sign Out', async (width) => {
+    const page = await newPage();
+    await page.setViewportSize({ width, height: 800 });
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.goto(url('/dashboard'));
+    const tabs = page.getByRole('navigation', { name: 'Dashboard' });
+    for (const [name, path] of [
+      ['Authentication', '/dashboard/auth'],
+      ['Analytics', '/dashboard/analytics'],
+      ['Bug Reports', '/dashboard/bugs'],
+      ['Settings', '/dashboard/settings'],
+    ]) {
+      await tabs.getByRole('link', { name }).click();
+      await page.waitForURL(url(path));
+      expect(await tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
+    expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
+    if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
+    await page.getByRole('button', { name: 'Sign Out' }).click();
+    await page.waitForURL(url('/'));
+  });
+
+  test.each(['/status', '/developer', '/dashboard'])('%s: the first Tab skips to the content', async (path) => {
+    await developer.goto(url(path));
+    await developer.getByRole('heading', { level: 1 }).waitFor();
+    await developer.keyboard.press('Tab');
+    expect(await developer.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await developer.keyboard.press('Enter');
+    expect(await developer.evaluate('document.activeElement.tagName')).toBe('MAIN');
+  });
+});
+
+test('a tooltip comes after 700 ms, the next one at once, and Escape closes it', async () => {
+  await developer.goto(url('/status'));
+  await developer.getByRole('button', { name: /^Switch to/ }).hover();
+  await developer.waitForTimeout(300);
+  expect(await developer.getByRole('tooltip').count()).toBe(0);
+  await developer.getByRole('tooltip', { name: '' }).filter({ hasText: 'Switch between light and dark' }).waitFor({ timeout: 2_000 });
+  await developer.getByRole('button', { name: 'Commands' }).hover();
+  await developer.getByRole('tooltip').filter({ hasText: 'Go anywhere' }).waitFor({ timeout: 400 });
+  await developer.keyboard.press('Escape');
+  await developer.getByRole('tooltip').waitFor({ state: 'detached' });
+});
+
+describe('without a connection', () => {
+  test('a banner says so; what was typed stays, a call fails in words, and all goes on afterwards', async () => {
+    const page = await nobody('/webservices/email-auth/register');
+    await page.getByLabel('Domain').fill('typed.example');
+    await page.getByLabel('Email Address').fill('typed@mail.example');
+    const top = await page.getByLabel('Domain').boundingBox();
+    await page.context().setOffline(true);
+    await page.getByText('You are offline').waitFor();
+    expect(await page.getByLabel('Domain').boundingBox()).toEqual(top);
+    await page.getByRole('button', { name: 'Register Domain' }).click();
+    await page.getByText('The service cannot be reached.').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('You are offline').waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Domain').inputValue()).toBe('typed.example');
+  });
+
+  test('a page that was not loaded yet is told, and comes by itself', async () => {
+    const page = await nobody('/status');
+    await heading(page, 'All Systems Operational');
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Terms' }).click();
+    await heading(page, 'This page could not be loaded');
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { level: 1, name: /Terms/ }).waitFor();
+  });
+});
+
+describe('the status page', () => {
+  test('tells what is, first without and then with a past', { timeout: 2 * minutes }, async () => {
+    const page = await nobody('/status');
+    await heading(page, 'All Systems Operational');
+    await page.getByText('No incidents reported').waitFor();
+    expect(await page.getByText('Not enough data yet').count()).toBe(2);
+    expect(await page.getByText('Coming Soon').count()).toBe(2);
+    await page.getByRole('link', { name: 'Maintenance' }).click();
+    expect(new URL(page.url()).hash).toBe('#maintenance');
+
+    await scene.stage.query(`
+      insert into probes (minute, database_ms, response_ms, failed)
+      select date_trunc('minute', now()) - make_interval(mins => 30 + n), 1, 4, case when n between 50 and 61 then '{mail}' else '{}' end::text[]
+      from generate_series(1, 600) as n on conflict do nothing`);
+    await waitUntil('the page shows the incident', 30_000, async () => {
+      await page.reload();
+      await page.getByRole('heading', { name: 'All Systems Operational' }).waitFor();
+      return (await page.getByText('Mails could not be sent.').count()) > 0;
+    });
+    await page.getByText(/· 12 minutes$/).waitFor();
+    await page.getByText('Resolved').waitFor();
+    const body = (await page.locator('main').textContent()) ?? '';
+    expect(body).toMatch(/Uptime \(30 days\)9\d(\.\d+)?%/);
+    expect(body).toMatch(/Average response \(30 days\)\d+(\.\d)? ms/);
+    expect(body).toContain('Incidents (30 days)1');
+    await page.getByText('Day by day, as a table').click();
+    expect(await page.getByRole('table').getByRole('row').count()).toBe(31);
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+  });
+
+  test('mails that do not go out, and a service that does not answer', { timeout: 3 * minutes }, async () => {
+    const page = await nobody('/status');
+    await scene.stage.mailbox.down();
+    await waitUntil('degraded', 40_000, async () => {
+      await page.reload();
+      await page.getByText('Checked at').waitFor();
+      return (await page.getByRole('heading', { name: 'Some Systems Are Degraded' }).count()) > 0;
+    });
+    await page.getByText('Mails wait, and go out as soon as the mail server answers.').waitFor();
+    await page.getByText('Goes on').waitFor();
+    await scene.stage.mailbox.up();
+
+    const other = await nobody('/tos');
+    await service.stop();
+    await other.getByRole('link', { name: 'Status' }).click();
+    await heading(other, 'This page could not be loaded');
+    // The page that is open already asks again by itself within a minute.
+    await heading(page, 'Some Systems Are Degraded');
+    await page.getByRole('heading', { name: 'The Service Cannot Be Reached' }).waitFor({ timeout: 70_000 });
+    await page.getByText('The service does not answer').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    service = await scene.stage.start({ PORT: String(service.port) });
+    await heading(page, 'All Systems Operational');
+    await page.getByText('The service does not answer').waitFor({ state: 'detached' });
+  });
+});
