@@ -71,7 +71,7 @@ export function DashboardShell({ children }: { children: ReactNode }) {
                   {label}
                 </Link>
               ))}
-              {user && (
+              {(user || isPending) && (
                 <button type="button" onClick={() => logout.mutate()} className={cx(entry, other)}>
                   Sign Out
                 </button>

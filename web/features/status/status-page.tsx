@@ -51,7 +51,7 @@ export function StatusPage() {
         <div className="flex items-start gap-3.5">
           <span aria-hidden="true" className={cx('mt-[0.8125rem] size-3.5 shrink-0 rounded-full', dots[tone])} />
           <PageHeading title="Status" className="text-3xl leading-10">
-            {headline ?? 'Status'}
+            {headline ?? <Unknown />}
           </PageHeading>
         </div>
         <p role="status" className="mt-2 min-h-6 text-muted">
@@ -78,7 +78,7 @@ export function StatusPage() {
             <Stat label="Average response (30 days)" value={history && milliseconds(history.responseMs)} />
             <Stat label="Incidents (30 days)" value={history && String(history.incidents.length)} />
           </Stats>
-          {history ? <DayStrip days={history.days} /> : <Skeleton className="h-40 w-full" />}
+          {history ? <DayStrip days={history.days} /> : <Skeleton className="h-44 w-full" />}
         </section>
       )}
       {history === null && <p className="mt-8 text-muted">The history cannot be read while the database does not answer.</p>}
@@ -97,6 +97,14 @@ export function StatusPage() {
     </div>
   );
 }
+
+/** As high as the usual headline, so that nothing moves when it is known. */
+const Unknown = () => (
+  <>
+    <span className="sr-only">Status</span>
+    <span className="invisible">{headlines.operational}</span>
+  </>
+);
 
 const Section = ({ id, title, children }: { id: string; title: string; children: ReactNode }) => (
   <section id={id} aria-labelledby={`${id}-title`} className="mt-12 scroll-mt-4">
