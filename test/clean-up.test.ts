@@ -13,7 +13,7 @@ import {
   removeEndedSessions,
   removeExpiredTokens,
   removeOldRecipients,
-  removeOldSeconds,
+  removeOldTimes,
 } from '../server/jobs/store.ts';
 import { query } from './postgres.ts';
 
@@ -146,7 +146,10 @@ test('the times of openings leave once no figure covers the day', async () => {
   const site = randomUUID();
   await ask(`insert into websites (id, domain, email) values ($1, 'times.example', 'a@b.example')`, [site]);
   for (const days of [0, 29, 39, 42])
-    await ask('insert into daily_site_seconds (website, day, seconds, sign_ins) values ($1, current_date - $2::int, 14, 1)', [site, days]);
-  await run(removeOldSeconds);
-  expect(await count('daily_site_seconds')).toBe(3);
+    await ask(`insert into daily_site_times (website, day, seconds, opened) values ($1, current_date - $2::int, '{14}', '{1}')`, [
+      site,
+      days,
+    ]);
+  await run(removeOldTimes);
+  expect(await count('daily_site_times')).toBe(3);
 });

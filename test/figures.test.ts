@@ -171,6 +171,11 @@ describe('the figures of a site', () => {
     await summedUp();
     for (const seconds of [9, 30, 30]) await open(seconds);
     expect((await figuresOf(ann, site.id)).medianSeconds).toBe(30);
+    await summedUp();
+    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(30);
+    expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
+      { seconds: expect.arrayContaining([9, 30, 600]), opened: expect.arrayContaining([1, 2, 2]) },
+    ]);
   });
 });
 

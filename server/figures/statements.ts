@@ -74,9 +74,18 @@ sites as (
     again = old.again + excluded.again, completed = old.completed + excluded.completed
 ),
 times as (
-  insert into daily_site_seconds as old (website, day, seconds, sign_ins)
-  select website, day, seconds, count(*) from site_event where action = 'signed_in' and seconds is not null group by website, day, seconds
-  on conflict (website, day, seconds) do update set sign_ins = old.sign_ins + excluded.sign_ins
+  insert into daily_site_times as old (website, day, seconds, opened)
+  select website, day, array_agg(seconds), array_agg(opened) from (
+    select website, day, seconds, count(*)::integer as opened
+    from site_event where action = 'signed_in' and seconds is not null group by website, day, seconds
+  ) counted group by website, day
+  on conflict (website, day) do update set (seconds, opened) = (
+    select array_agg(seconds), array_agg(opened) from (
+      select seconds, sum(opened)::integer as opened from (
+        select * from unnest(old.seconds, old.opened) union all select * from unnest(excluded.seconds, excluded.opened)
+      ) both_of (seconds, opened) group by seconds
+    ) merged
+  )
 ),
 applications as (
   insert into daily_applications as old (client_id, day, logins)
@@ -123,15 +132,16 @@ sums as (
   select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed from parts group by website
 ),
 times as (
-  select website, seconds, sum(sign_ins) as sign_ins from (
-    select website, seconds, sign_ins from daily_site_seconds join site on website = site.id where day >= ${FIRST_DAY}
+  select website, seconds, sum(opened) as opened from (
+    select website, entry.seconds, entry.opened
+    from daily_site_times t join site on website = site.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+    where day >= ${FIRST_DAY}
     union all
     select website, seconds, 1 from site_late where action = 'signed_in' and seconds is not null
   ) each group by website, seconds
 ),
 ranked as (
-  select website, seconds, sum(sign_ins) over (partition by website order by seconds) as up_to,
-    sum(sign_ins) over (partition by website) as total
+  select website, seconds, sum(opened) over (partition by website order by seconds) as up_to, sum(opened) over (partition by website) as total
   from times
 ),
 median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)

@@ -9,7 +9,7 @@ import {
   removeExpiredTokens,
   removeOldProbes,
   removeOldRecipients,
-  removeOldSeconds,
+  removeOldTimes,
 } from './store.ts';
 
 /** What one run may take; the next one goes on. */
@@ -26,7 +26,7 @@ const accountLeavings = [
   removeEndedAdminSessions,
   removeOldRecipients,
   removeOldProbes,
-  removeOldSeconds,
+  removeOldTimes,
 ];
 
 /** Removes what browsers, sites and the service's own probes leave behind: few rows, for which no index is kept. @param over ends it between two batches */

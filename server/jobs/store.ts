@@ -86,7 +86,7 @@ export const removeOldRecipients = batches('website_recipients', 'website_id, da
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = batches('probes', 'minute', "minute < now() - interval '90 days'", 'minute');
 /** How long the openings of a site took, once no figure covers the day. */
-export const removeOldSeconds = batches('daily_site_seconds', 'website, day, seconds', 'day < current_date - 40');
+export const removeOldTimes = batches('daily_site_times', 'website, day', 'day < current_date - 40');
 
 function batches(table: string, key: string, condition: string, order?: string): RemoveBatch {
   // The condition stands twice: a row that was renewed between choice and removal stays.

@@ -48,7 +48,7 @@ export function DashboardShell({ children }: { children: ReactNode }) {
         </span>
         <ThemeButton className="max-[22.5rem]:hidden" />
       </Bar>
-      <div className="mx-auto grid w-full max-w-6xl grow content-start md:grid-cols-[14rem_1fr] md:content-stretch">
+      <div className="mx-auto grid w-full max-w-6xl grow grid-cols-1 content-start md:grid-cols-[14rem_1fr] md:content-stretch">
         <aside className="min-w-0 border-line max-md:border-b md:border-r">
           <div className="flex flex-col md:sticky md:top-0 md:max-h-dvh md:min-h-[calc(100dvh-8rem)]">
             <nav ref={strip} aria-label="Dashboard" className="flex gap-1 overflow-x-auto px-2 py-2 sm:px-4 md:flex-col md:py-4">

@@ -1,0 +1,111 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const url = (path: string) => `${scene.service.url}${path}`;
+const figure = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('+ dd');
+const shows = (page: Page, label: string, value: string) => figure(page, label).getByText(value, { exact: true }).waitFor();
+
+async function openDashboard(): Promise<Page> {
+  const page = await (await scene.newBrowser()).newPage();
+  await signInToPortal(scene, page, freshAddress('dev'));
+  await page.goto(url('/dashboard'));
+  await heading(page, 'Overview');
+  return page;
+}
+
+async function addWebsite(page: Page, domain: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add Your First Website' }).click();
+  await page.getByLabel('Domain').fill(domain);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await heading(page, domain);
+}
+
+test('leads a new developer from nothing to the first sign-in, and counts it', async () => {
+  const [page, domain] = [await openDashboard(), freshDomain()];
+  for (const label of ['Total Logins', 'Active Applications', 'API Requests']) await shows(page, label, '0');
+  expect(await figure(page, 'Uptime').innerText()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
+
+  await heading(page, 'Add your first website');
+  await page.getByRole('link', { name: 'Add a website' }).click();
+  await page.waitForURL(url('/developer-email-auth'));
+  await addWebsite(page, domain);
+  // Back within the app: what is known of the websites is known here too.
+  await page.goBack();
+  await heading(page, 'Link to your sign-in page');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  await page.getByRole('button', { name: `Copy Link on ${domain}` }).click();
+  await page.getByText('Copied to clipboard').waitFor();
+  const target = encodeURIComponent(`https://${domain}/welcome`);
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    `<a href="${url('/auth')}?forward_url=${target}">Login with Email</a>`,
+  );
+
+  await page.getByRole('link', { name: 'Open its sign-in page' }).click();
+  await page.waitForURL(url(`/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`));
+  await page.getByText(domain).first().waitFor();
+  await page.goBack();
+
+  await heading(page, 'Link to your sign-in page');
+  await visitorToken(scene.stage, scene.service.client(), domain);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await shows(page, 'Total Logins', '1');
+  expect(await page.getByRole('heading', { name: 'Link to your sign-in page' }).count()).toBe(0);
+  await page.reload();
+  await shows(page, 'Total Logins', '1');
+  expect(await page.locator('time').first().getAttribute('datetime')).toMatch(/^\d{4}-\d\d-\d\dT/);
+});
+
+test.each([
+  ['Authentication', 'Active', '/dashboard/auth'],
+  ['Analytics', 'Coming Soon', '/dashboard/analytics'],
+  ['Bug Reports', 'Coming Soon', '/dashboard/bugs'],
+])('lists the service %s: %s', async (name, status, path) => {
+  const page = await openDashboard();
+  await page
+    .getByRole('region', { name: 'Active Services' })
+    .getByRole('link', { name: `${name} ${status}` })
+    .click();
+  await page.waitForURL(url(path));
+});
+
+test('shows the newest entries of the audit trail', async (context) => {
+  const page = await openDashboard();
+  const activity = page.getByRole('region', { name: 'Recent Activity' });
+  if (await page.evaluate("fetch('/api/audit-logs').then(({ status }) => status === 404)")) return context.skip();
+  await activity.getByText('developer signed in', { exact: true }).waitFor();
+  await page.goto(url('/developer-email-auth'));
+  await addWebsite(page, freshDomain());
+  await page.goto(url('/dashboard'));
+  await activity.getByText('website added', { exact: true }).waitFor();
+  expect(await activity.getByRole('listitem').count()).toBeLessThanOrEqual(4);
+  expect(await activity.locator('time').first().getAttribute('title')).toMatch(/^\d+ \w+ \d{4}/);
+});
+
+test('says so when the service cannot be reached, and goes on once it can', async () => {
+  const page = await openDashboard();
+  await shows(page, 'Total Logins', '0');
+  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  const figures = page.getByRole('region', { name: 'Figures' });
+  await figures.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  // What was measured before stays.
+  await shows(page, 'Total Logins', '0');
+  await page.context().setOffline(false);
+  await figures.getByRole('button', { name: 'Try again' }).click();
+  await figures.getByRole('alert').waitFor({ state: 'detached' });
+});
+
+test.each([320, 640, 768])('fits a window of %i px', async (width) => {
+  const page = await openDashboard();
+  await page.setViewportSize({ width, height: 800 });
+  await shows(page, 'Total Logins', '0');
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+});
