@@ -31,7 +31,7 @@ async function addWebsite(page: Page, domain: string): Promise<void> {
 test('leads a new developer from nothing to the first sign-in, and counts it', async () => {
   const [page, domain] = [await openDashboard(), freshDomain()];
   for (const label of ['Total Logins', 'Active Applications', 'API Requests']) await shows(page, label, '0');
-  expect(await figure(page, 'Uptime').innerText()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
+  expect(await figure(page, 'Uptime').textContent()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
 
   await heading(page, 'Add your first website');
   await page.getByRole('link', { name: 'Add a website' }).click();
