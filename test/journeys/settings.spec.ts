@@ -24,7 +24,7 @@ async function signedIn(path: string, email = freshAddress('dev')) {
 
 /** The text that is tied to a field as its description. */
 async function descriptionOf(page: Page, label: string): Promise<string> {
-  const ids = (await page.getByLabel(label).getAttribute('aria-describedby')) ?? '';
+  const ids = (await page.getByLabel(label, { exact: true }).getAttribute('aria-describedby')) ?? '';
   const texts = await Promise.all(ids.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
   return texts.join(' ');
 }
@@ -34,8 +34,8 @@ describe('settings', () => {
     const { page, email } = await signedIn('/dashboard');
     await page.getByRole('link', { name: 'Settings' }).click();
     await heading(page, 'Profile Settings');
-    expect(await page.getByLabel('Email').inputValue()).toBe(email);
-    expect(await page.getByLabel('Email').isEditable()).toBe(false);
+    expect(await page.getByLabel('Email', { exact: true }).inputValue()).toBe(email);
+    expect(await page.getByLabel('Email', { exact: true }).isEditable()).toBe(false);
     expect(await descriptionOf(page, 'Email')).toContain('cannot be changed');
     const name = page.getByLabel('Full Name');
 
@@ -44,7 +44,7 @@ describe('settings', () => {
     await button(page, 'Save Changes').click();
     await page.getByRole('alert').getByText('At most 80 characters').waitFor();
     expect(await descriptionOf(page, 'Full Name')).toContain('At most 80 characters');
-    expect(await name.evaluate((field) => field === document.activeElement)).toBe(true);
+    expect(await page.locator(':focus').getAttribute('name')).toBe('name');
     await button(page, 'Discard').click();
     expect(await name.inputValue()).toBe('');
     expect(await page.getByText('Not saved yet').count()).toBe(0);
@@ -142,7 +142,7 @@ describe('devices', () => {
     const { page: other } = await signedIn('/profile', email);
     await other.getByText('This device').waitFor();
     await page.reload();
-    const rows = page.getByRole('group', { name: 'Devices' }).getByRole('listitem');
+    const rows = page.getByRole('region', { name: 'Your devices' }).getByRole('listitem');
     await rows.nth(1).waitFor();
     expect(await rows.nth(0).textContent()).toMatch(/Chrome on Linux.*This device.*Signed in/);
     expect(await rows.nth(1).textContent()).toMatch(/Chrome on Linux.*Signed in · last seen/);
@@ -182,7 +182,7 @@ describe('devices', () => {
     await heading(page, 'Not Logged In');
     // The address is remembered still, its key is not.
     await page.goto(url('/auth'));
-    await button(page, email).click();
+    await page.getByRole('button', { name: email }).first().click();
     await page.getByText('No saved login found for this email.').waitFor();
   });
 

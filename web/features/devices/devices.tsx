@@ -18,7 +18,7 @@ export function Devices() {
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
   const signOut = useSignOutDevice();
   const [asking, setAsking] = useState(false);
-  const list = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLElement>(null);
 
   const end = (device: Device) => {
     if (device.current) return logout.mutate();
@@ -33,7 +33,7 @@ export function Devices() {
   if (devices.error && !devices.data) return <Failed {...devices} fallback="Your devices could not be loaded." />;
   if (!devices.data) return <RowsLoading what="your devices" />;
   return (
-    <div ref={list} tabIndex={-1} role="group" aria-label="Devices">
+    <section ref={list} tabIndex={-1} aria-label="Your devices">
       <Rows>
         {devices.data.map((device) => (
           <DeviceRow key={device.id} device={device} busy={device.current && logout.isPending} onSignOut={() => end(device)} />
@@ -43,6 +43,6 @@ export function Devices() {
         Sign out everywhere
       </Button>
       {asking && <EverywhereDialog onClose={() => setAsking(false)} />}
-    </div>
+    </section>
   );
 }
