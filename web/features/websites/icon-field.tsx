@@ -1,4 +1,4 @@
-import { type DragEvent, useId, useRef, useState } from 'react';
+import { type DragEvent, useEffect, useId, useRef, useState } from 'react';
 import { ICON_TYPES } from '../../../contract/rules.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -12,6 +12,17 @@ export function IconField({ icon }: { icon: Icon }) {
   const button = useRef<HTMLButtonElement>(null);
   const [over, setOver] = useState(false);
   const { picture, sending, failure } = icon;
+
+  // A file that is dropped beside the field must not open in place of the page.
+  useEffect(() => {
+    const stay = (event: Event) => event.preventDefault();
+    window.addEventListener('dragover', stay);
+    window.addEventListener('drop', stay);
+    return () => {
+      window.removeEventListener('dragover', stay);
+      window.removeEventListener('drop', stay);
+    };
+  }, []);
 
   const drop = (event: DragEvent) => {
     event.preventDefault();
@@ -36,7 +47,7 @@ export function IconField({ icon }: { icon: Icon }) {
           event.preventDefault();
           setOver(true);
         }}
-        onDragLeave={() => setOver(false)}
+        onDragLeave={({ currentTarget, relatedTarget }) => !currentTarget.contains(relatedTarget as Node | null) && setOver(false)}
         onDrop={drop}
         className={cx(
           'flex items-center gap-4 rounded-control border border-dashed p-3 transition-colors',

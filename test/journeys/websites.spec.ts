@@ -1,0 +1,270 @@
+import type { Locator, Page } from 'playwright';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { jpeg, png, pngOfBytes } from '../images.ts';
+import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let names: NameServer;
+let scene: Scene;
+let page: Page;
+let dialog: Locator;
+let email: string;
+beforeAll(async () => {
+  names = await openNameServer();
+  scene = await openScene({ DNS_SERVERS: names.address });
+  const context = await scene.newBrowser();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  page = await context.newPage();
+  email = freshAddress('dev');
+  await signInToPortal(scene, page, email);
+  dialog = page.getByRole('dialog');
+});
+afterAll(async () => {
+  await scene.close();
+  await names.close();
+});
+beforeEach(async () => {
+  await page.goto(`${scene.service.url}/developer-email-auth`);
+  await page.getByRole('heading', { name: 'My Websites' }).waitFor();
+});
+
+const choose = (name: string, mimeType: string, buffer: Buffer) =>
+  dialog.locator('input[type=file]').setInputFiles({ name, mimeType, buffer });
+/** What is said: the newest notification, in the dialog when one is open. */
+const said = (text: string, where: Page | Locator = dialog) => where.getByText(text, { exact: true }).first().waitFor();
+const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+const row = (domain: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: domain }) });
+const hasFocus = (where: Locator) => where.evaluate('(element) => element === document.activeElement');
+/** The width of the picture that a row shows, 0 without one. */
+const pictureIn = async (where: Locator) =>
+  (await where.locator('img').count()) === 0 ? 0 : where.locator('img').evaluate('(image) => image.naturalWidth');
+
+async function add(domain: string, icon?: Buffer) {
+  await page.getByRole('button', { name: 'Add New Website' }).click();
+  await dialog.getByLabel('Domain').fill(domain);
+  if (icon) {
+    await choose('logo.png', 'image/png', icon);
+    await said('Icon uploaded');
+  }
+  await button('Save').click();
+  await said('Website added successfully', page);
+  await heading(page, domain);
+}
+
+describe('an icon', () => {
+  test('is sent with its progress in percent, shown in the form, in the list and on the sign-in page', async () => {
+    const domain = freshDomain();
+    await page.getByRole('button', { name: 'Add New Website' }).click();
+    await dialog.getByLabel('Domain').fill(domain);
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    await network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 1_500_000,
+    });
+    await choose('photo.png', 'image/png', pngOfBytes(4_000_000));
+    const progress = dialog.getByRole('progressbar', { name: 'Uploading photo.png' });
+    await progress.waitFor();
+    const seen = new Set<number>();
+    while (await progress.isVisible()) {
+      seen.add(Number(await progress.evaluate('(bar) => bar.value').catch(() => 100)));
+      await page.waitForTimeout(50);
+    }
+    expect([...seen].filter((percent) => percent > 0 && percent < 100).length).toBeGreaterThan(2);
+    expect([...seen]).toEqual([...seen].sort((a, b) => a - b));
+    await network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    await said('Icon uploaded');
+    await dialog.getByRole('img', { name: 'The icon' }).waitFor();
+    await button('Save').click();
+    await said('Website added successfully', page);
+    await heading(page, domain);
+    await expect.poll(() => pictureIn(row(domain))).toBe(40);
+
+    await page.getByRole('button', { name: `Test sign-in ${domain}` }).click();
+    const tab = page.context().waitForEvent('page');
+    await dialog.getByRole('link', { name: /Open sign-in page/ }).click();
+    const visit = await tab;
+    await heading(visit, 'Welcome');
+    await visit.getByText(domain, { exact: true }).waitFor();
+    await expect.poll(() => pictureIn(visit.locator('main'))).toBe(40);
+    const box = await visit.locator('main img').boundingBox();
+    expect([box?.width, box?.height]).toEqual([36, 36]);
+    await visit.close();
+  });
+
+  test('on the sign-in page gives way to the initial when it does not load', async () => {
+    const domain = freshDomain();
+    await add(domain, await png());
+    const visit = await page.context().newPage();
+    await visit.route('**/objects/uploads/*', (route) => route.abort());
+    await visit.goto(`${scene.service.url}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`);
+    await visit.locator('main').getByText('s', { exact: true }).waitFor();
+    expect(await visit.locator('main img').count()).toBe(0);
+    await visit.close();
+  });
+
+  test('that is no JPG or PNG, or too large, is refused before it is sent; what was typed stays', async () => {
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByRole('button', { name: 'Add New Website' }).click();
+    await dialog.getByLabel('Domain').fill('typed.example');
+    await choose('a.gif', 'image/gif', Buffer.from('GIF89a'));
+    await said('Invalid file type');
+    await said('Please select a file of type: image/jpeg, image/png');
+    await choose('large.png', 'image/png', pngOfBytes(5 * 1024 * 1024 + 1));
+    await said('File too large');
+    await said('File size must be less than 5MB');
+    expect(requests.filter((url) => url.includes('/objects/'))).toEqual([]);
+    expect(await dialog.getByLabel('Domain').inputValue()).toBe('typed.example');
+    await choose('good.jpg', 'image/jpeg', await jpeg());
+    await said('Icon uploaded');
+    expect(await dialog.getByText('File too large').count()).toBe(0);
+  });
+
+  test('that only pretends is refused by the service, in its words', async () => {
+    await page.getByRole('button', { name: 'Add New Website' }).click();
+    await choose('fake.png', 'image/png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
+    await said('Upload failed');
+    await said('This file is no JPG or PNG image.');
+    await page.route('**/api/objects/upload', (route) => route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' }));
+    await choose('good.png', 'image/png', await png());
+    await said('HTTP 502: Failed to get upload parameters');
+    await page.unroute('**/api/objects/upload');
+    await page.route('**/objects/uploads/*', (route) => route.abort());
+    await choose('good.png', 'image/png', await png());
+    await said('There was an error uploading your file.');
+    await page.unroute('**/objects/uploads/*');
+  });
+
+  test('is dropped on the field, cancelled on its way, and removed; the focus stays in the field', async () => {
+    const domain = freshDomain();
+    await add(domain, await png());
+    await page.getByRole('button', { name: `Edit ${domain}` }).click();
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    await network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 100_000,
+    });
+    await choose('slow.png', 'image/png', pngOfBytes(2_000_000));
+    await button('Cancel upload').click();
+    await network.send('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    expect(await dialog.getByRole('progressbar').count()).toBe(0);
+    expect(await hasFocus(button('Replace'))).toBe(true);
+    // The old icon is there as before.
+    await dialog.getByRole('img', { name: 'The icon' }).waitFor();
+
+    await button('Remove').click();
+    await button('Choose file').waitFor();
+    expect(await hasFocus(button('Choose file'))).toBe(true);
+    const transfer = await page.evaluateHandle(`(() => {
+      const files = new DataTransfer();
+      files.items.add(new File([new Uint8Array([${[...(await png(20, 20))]}])], 'dropped.png', { type: 'image/png' }));
+      return files;
+    })()`);
+    await dialog.getByRole('group', { name: /Icon/ }).locator('> div').dispatchEvent('drop', { dataTransfer: transfer });
+    await said('Icon uploaded');
+    await button('Save').click();
+    await said('Website updated successfully', page);
+    await expect.poll(() => pictureIn(row(domain))).toBe(20);
+
+    await page.getByRole('button', { name: `Edit ${domain}` }).click();
+    await button('Remove').click();
+    await button('Save').click();
+    await said('Website updated successfully', page);
+    await expect.poll(() => pictureIn(row(domain))).toBe(0);
+    await page.reload();
+    await heading(page, domain);
+    expect(await pictureIn(row(domain))).toBe(0);
+  });
+});
+
+test('a form that the service refuses keeps what was typed, by keyboard alone', async () => {
+  const [mine, taken] = [freshDomain(), freshDomain()];
+  await scene.service.client().post('/api/websites/register', { domain: taken, email: freshAddress('owner') });
+  await add(mine);
+  await page.getByRole('button', { name: `Edit ${mine}` }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type(taken);
+  await page.keyboard.press('Enter');
+  await said('Failed to update website');
+  await dialog.getByRole('alert').getByText('This domain is already registered.').waitFor();
+  expect(await dialog.getByLabel('Domain').inputValue()).toBe(taken);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await hasFocus(page.getByRole('button', { name: `Edit ${mine}` }))).toBe(true);
+});
+
+test('the sign-in to try: an address on the site alone, a language, and the whole link to copy', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await page.getByRole('button', { name: `Test sign-in ${domain}` }).click();
+  const field = dialog.getByLabel('Return to (forward_url)');
+  expect(await field.inputValue()).toBe(`https://${domain}/`);
+  await field.fill('https://other.example/');
+  await dialog.getByText(`The address must be on ${domain} or a subdomain of it.`).waitFor();
+  await button('Open sign-in page').click();
+  expect(await hasFocus(field)).toBe(true);
+  await field.fill(`https://www.${domain}/welcome`);
+  await dialog.getByLabel('Language').selectOption('lt');
+  await button('Copy Sign-in URL').click();
+  await said('Copied to clipboard');
+  const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+  expect(copied).toBe(`${scene.service.url}/auth?${new URLSearchParams({ forward_url: `https://www.${domain}/welcome`, language: 'lt' })}`);
+  const tab = page.context().waitForEvent('page');
+  await dialog.getByRole('link', { name: /Open sign-in page/ }).click();
+  const visit = await tab;
+  expect(visit.url()).toBe(copied);
+  await visit.getByText(`www.${domain}`, { exact: true }).waitFor();
+  expect(await visit.locator('html').getAttribute('lang')).toBe('lt');
+  await visit.close();
+  await dialog.getByRole('link', { name: /three steps/ }).click();
+  await heading(page, 'Registration Successful!');
+  expect(page.url()).toContain(domain);
+});
+
+test('the proof: a record to copy, a check in words, and the badge', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await page.getByRole('button', { name: `Verify ${domain}` }).click();
+  await button('Check now').click();
+  await dialog.getByText(/The proof was not found yet/).waitFor();
+  await button('Copy value').click();
+  await said('Value copied');
+  names.setText(`_emailauth.${domain}`, [String(await page.evaluate('navigator.clipboard.readText()'))]);
+  await button('Check now').click();
+  await said('Domain verified', page);
+  await row(domain).getByText('Verified').waitFor();
+  expect(await page.getByRole('button', { name: `Verify ${domain}` }).count()).toBe(0);
+});
+
+test('deleting asks first, in the words of the product', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await page.getByRole('button', { name: `Delete ${domain}` }).click();
+  await dialog
+    .getByText(
+      'Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this domain.',
+      { exact: true },
+    )
+    .waitFor();
+  await button('Cancel').click();
+  await heading(page, domain);
+  await page.getByRole('button', { name: `Delete ${domain}` }).click();
+  await page.route('**/api/websites/*', (route) => route.abort());
+  await button('Delete').click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/Failed to delete website/)
+    .waitFor();
+  await page.unroute('**/api/websites/*');
+  await button('Delete').click();
+  await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
+  expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
+});
