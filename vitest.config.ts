@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser. */
+/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser; screenshots: not part of `npm test`. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -33,6 +33,9 @@ export default defineConfig({
           hookTimeout: 90_000,
           maxWorkers: 2,
         },
+      },
+      {
+        test: { name: 'screenshots', include: ['test/screenshots/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
       },
     ],
   },

@@ -1,0 +1,199 @@
+import type { Browser, BrowserContext, Page } from 'playwright';
+import sharp from 'sharp';
+import { launchBrowser } from '../browser.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { addSite, freshAddress, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';
+import { askForMail, heading, text } from './scene.ts';
+
+export type Theme = 'light' | 'dark';
+
+/** `visitor`: nobody signed in; `newcomer`: signed in, with nothing yet; `developer`: with sites, keys, figures and the admin session. */
+type Who = 'visitor' | 'newcomer' | 'developer';
+
+/** One state of one page. `open` leads a new page of that person's browser there and waits until it is settled. */
+export type Stop = { name: string; who: Who; open(page: Page): Promise<void> };
+
+/** The whole app with data in it, and a way to each of its pages. */
+export type Tour = {
+  stops: Stop[];
+  /** A browser window of that person's, in a theme. */
+  newPage(who: Who, theme: Theme, width?: number): Promise<Page>;
+  close(): Promise<void>;
+};
+
+export async function openTour(): Promise<Tour> {
+  const stage = await openStage();
+  const service = await stage.start();
+  const shop = await openStrangerSite(service.url);
+  const browser = await launchBrowser();
+  const people = await settle(stage, service, browser);
+  const contexts = new Map<string, BrowserContext>();
+  return {
+    stops: stopsOf({ stage, service, shop, browser }),
+    newPage: async (who, theme, width = 1280) => {
+      const key = `${who} ${theme}`;
+      const context = contexts.get(key) ?? (await browser.newContext({ storageState: people[who], colorScheme: theme, locale: 'en-GB' }));
+      contexts.set(key, context);
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      await page.setViewportSize({ width, height: 800 });
+      return page;
+    },
+    close: async () => {
+      await browser.close();
+      await shop.close();
+      await stage.close();
+    },
+  };
+}
+
+type Cookies = { cookies: Awaited<ReturnType<BrowserContext['cookies']>>; origins: [] };
+
+async function settle(stage: Stage, service: Service, browser: Browser): Promise<Record<Who, Cookies>> {
+  const newcomer = await signInDeveloper(stage, service, freshAddress('grace'));
+  const ada = await signInDeveloper(stage, service, 'ada@lovelace.example');
+  await ada.client.post('/api/dev/admin-session', { enable: true });
+  const upload = (await ada.client.post('/api/objects/upload')).json.uploadURL as string;
+  await ada.client.send(upload, { method: 'PUT', headers: { 'Content-Type': 'image/png' }, body: await icon() });
+  await ada.client.post('/api/websites', { domain: 'bücher.example' });
+  await ada.client.post('/api/websites', { domain: 'a-shop-with-a-rather-long-name.example' });
+  await ada.client.post('/api/websites', { domain: 'shop.example', iconUrl: new URL(upload).pathname });
+  await stage.query("update websites set proven_at = now() where domain = 'shop.example'");
+  await registerSite(service.client(), 'unclaimed.example');
+  await addSite(stage, service, 'neighbour.example');
+  await ada.client.post('/api/clients', { name: 'Back office', redirectUris: ['https://office.shop.example/callback'] });
+  await ada.client.post('/api/clients', { name: 'Desktop client', redirectUris: ['http://127.0.0.1/callback'] });
+  await ada.client.post('/api/api-keys', { name: 'Deploy', environment: 'live' });
+  await ada.client.post('/api/api-keys', { name: 'Continuous integration', environment: 'test' });
+  await ada.client.put('/api/user/profile', { name: 'Ada Lovelace' });
+  await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
+  await fillFigures(stage);
+  return {
+    visitor: await stateOf(browser),
+    newcomer: await stateOf(browser, newcomer.client),
+    developer: await stateOf(browser, ada.client),
+  };
+
+  async function stateOf(program: Browser, client?: { cookies: Map<string, string> }): Promise<Cookies> {
+    const context = await program.newContext();
+    const cookies = [...(client?.cookies ?? [])].map(([name, value]) => ({ name, value, url: service.url }));
+    await context.addCookies(cookies);
+    const state = await context.storageState();
+    await context.close();
+    return { cookies: state.cookies, origins: [] };
+  }
+}
+
+const icon = () =>
+  sharp({ create: { width: 256, height: 256, channels: 3, background: '#0b6e58' } })
+    .png()
+    .toBuffer();
+
+/** A month of sign-ins, calls and probes: what a month would have left behind. */
+async function fillFigures(stage: Stage): Promise<void> {
+  await stage.query(`
+    insert into daily_logins select d::date, (40 + 25 * sin(extract(doy from d)))::bigint
+      from generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d
+      on conflict (day) do update set logins = excluded.logins`);
+  await stage.query(`
+    insert into daily_sites (domain, day, sent, opened, again, completed)
+      select 'shop.example', d::date, 48, 41, 17, 55 from generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date, interval '1 day') d
+      on conflict do nothing`);
+  await stage.query(`
+    insert into daily_site_seconds select 'shop.example', (now() at time zone 'utc')::date, s, 3 from generate_series(8, 40, 4) s on conflict do nothing`);
+  await stage.query(`
+    insert into api_key_days select k.id, d::date, 900 + 300 * extract(dow from d)::int, 12
+      from api_keys k, generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d on conflict do nothing`);
+  await stage.query(`
+    insert into probes (minute, database_ms, response_ms, failed)
+      select m, 1.2, 3.4, case when m between now() - interval '9 days 20 minutes' and now() - interval '9 days' then '{mail}'::text[] else '{}' end
+      from generate_series(date_trunc('minute', now()) - interval '21 days', date_trunc('minute', now()) - interval '1 minute', interval '1 minute') m
+      on conflict do nothing`);
+}
+
+function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Service; shop: StrangerSite; browser: Browser }): Stop[] {
+  const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
+    name,
+    who,
+    open: async (page) => {
+      await page.goto(`${service.url}${path}`);
+      await heading(page, title);
+      await act?.(page);
+      await page.waitForLoadState('networkidle');
+    },
+  });
+  const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
+  const dialog = (name: string | RegExp) => async (page: Page) => {
+    await click(name)(page);
+    await page.getByRole('dialog').waitFor();
+  };
+  const own = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'visitor', open });
+  const signInOf = (host: string) => `/auth?${new URLSearchParams({ forward_url: `https://${host}/welcome` })}`;
+
+  /** A mail asked for in a browser of its own, so that its link is somebody else's. */
+  const foreignLink = async (): Promise<string> => {
+    const other = await (await browser.newContext()).newPage();
+    const email = freshAddress();
+    await other.goto(shop.signInUrl());
+    await askForMail(other, email);
+    await other.context().close();
+    return (await stage.mailbox.waitFor(email)).link;
+  };
+
+  return [
+    at('visitor', '/', 'landing', 'Email Auth'),
+    at('visitor', '/webservices/email-auth', 'guide', 'Email Authentication'),
+    at('visitor', '/webservices/email-auth/register', 'register', 'Register your domain'),
+    at('visitor', '/webservices/email-auth/register', 'register-faults', 'Register your domain', click('Register Domain')),
+    at('visitor', '/webservices/email-auth/register/success?domain=shop.example', 'registered', 'Registration Successful!'),
+    at('visitor', '/status', 'status', 'All Systems Operational'),
+    at('visitor', '/tos', 'terms', 'Terms of Service'),
+    at('visitor', '/privacy', 'privacy', 'Privacy Policy'),
+    at('visitor', '/no-such-page', 'not-found', '404 Page Not Found'),
+    at('visitor', '/developer', 'not-logged-in', 'Not Logged In'),
+    at('visitor', '/iladmin', 'iladmin-locked', 'Admin Access'),
+    at('visitor', '/auth', 'signin-portal', text('en', 'portal_welcome')),
+    at('visitor', signInOf('shop.example'), 'signin-site', text('en', 'welcome')),
+    at('visitor', signInOf('nobody.example'), 'signin-unsupported', text('en', 'not_supported_title')),
+    at('visitor', '/auth/callback?code=x&state=y', 'callback-missing', text('en', 'callback_missing')),
+    at('visitor', '/auth/link?t=x', 'link-invalid', text('en', 'link_invalid')),
+    own('signin-mail', async (page) => {
+      await page.goto(`${service.url}${signInOf('shop.example')}`);
+      await askForMail(page, freshAddress());
+    }),
+    own('link-other-browser', async (page) => {
+      await page.goto(await foreignLink());
+      await heading(page, text('en', 'confirm_title'));
+    }),
+
+    at('newcomer', '/developer-email-auth', 'websites-empty', 'No Websites Added'),
+    at('newcomer', '/dashboard', 'dashboard-empty', 'Recent Activity'),
+    at('newcomer', '/dashboard/auth', 'applications-empty', 'No applications created yet'),
+    at('newcomer', '/admin', 'admin-denied', 'Access Denied'),
+
+    at('developer', '/developer', 'developer', 'Developer Portal'),
+    at('developer', '/developer-email-auth', 'websites', 'shop.example'),
+    at('developer', '/developer-email-auth', 'websites-add', 'shop.example', dialog('Add New Website')),
+    at('developer', '/developer-email-auth', 'websites-edit', 'shop.example', dialog(/^Edit shop\.example/)),
+    at('developer', '/developer-email-auth', 'websites-delete', 'shop.example', dialog(/^Delete shop\.example/)),
+    at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', dialog(/^Verify b/)),
+    at('developer', '/developer-email-auth', 'websites-test', 'shop.example', dialog(/^Test sign-in .*shop\.example/)),
+    at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
+    at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
+    at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
+    at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog(/^View Logs/)),
+    at('developer', '/dashboard/auth', 'api-keys-generate', 'Applications', dialog('Generate Key')),
+    at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
+    at('developer', '/dashboard/analytics', 'analytics', 'Analytics'),
+    at('developer', '/dashboard/bugs', 'bugs', 'Bug Reports'),
+    at('developer', '/dashboard/settings', 'settings', 'Profile Settings'),
+    at('developer', '/profile', 'profile', 'Profile'),
+    at('developer', '/iladmin', 'iladmin', 'Admin Dashboard'),
+    at('developer', '/admin', 'admin', 'Admin'),
+    at('developer', '/dashboard', 'palette', 'Recent Activity', async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').waitFor();
+    }),
+  ];
+}
