@@ -10,6 +10,10 @@ redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, lang
 /** What the site's own pages show. */
 export const linkSnippet = '<a href="/login">Login with Email</a>';
 
+/** A link straight to the sign-in page, for a site that keeps no state yet. */
+export const signInLinkSnippet = (origin: string, domain: string) =>
+  `<a href="${origin}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}">Login with Email</a>`;
+
 /** What the visitor's browser asks for after the sign-in. */
 export const returnSnippet = (domain: string) => `GET https://${domain}/auth/callback?state=…&token=…`;
 

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { linkSnippet } from '../../lib/snippets.ts';
+import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -34,7 +34,7 @@ export function NextStep({ domains, logins }: { domains: string[]; logins: numbe
           Nobody has signed in yet. Put this link on {domain}; whoever signs in comes back with a token, which your server verifies once.
         </p>
       </div>
-      <CodeBlock label={`Link on ${domain}`} code={linkSnippet(location.origin, domain)} />
+      <CodeBlock label={`Link on ${domain}`} code={signInLinkSnippet(location.origin, domain)} />
       <div className="flex flex-wrap gap-2">
         <ButtonLink look="secondary" href={signIn}>
           Open its sign-in page

@@ -4,16 +4,23 @@ import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
+import type { Figures } from './figures.ts';
 import type { Website } from './queries.ts';
+import { SiteFigures } from './site-figures.tsx';
 
 export function WebsiteRow({
   website,
+  figures,
+  figuresFailed,
   onTry,
   onProve,
   onEdit,
   onDelete,
 }: {
   website: Website;
+  /** Undefined: not loaded yet. */
+  figures: Figures | undefined;
+  figuresFailed: boolean;
   onTry: () => void;
   onProve: () => void;
   onEdit: () => void;
@@ -47,7 +54,9 @@ export function WebsiteRow({
           <Action name="Delete" of={displayDomain} onClick={onDelete} className="hover:text-danger" />
         </div>
       </div>
-      {/* Beneath it stand the site's figures: <SiteFigures … />. */}
+      <div className="mt-3 sm:pl-13">
+        <SiteFigures figures={figures} failed={figuresFailed} />
+      </div>
     </li>
   );
 }
