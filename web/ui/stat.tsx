@@ -9,11 +9,11 @@ export const Stats = ({ children }: { children: ReactNode }) => (
 /** One figure. @param value undefined: not loaded yet; null: not enough data yet */
 export function Stat({ label, value, note }: { label: string; value: string | null | undefined; note?: string }) {
   return (
-    <div className="flex min-w-0 grow basis-36 flex-col gap-1 bg-panel px-5 py-4">
+    <div className="flex min-w-0 grow basis-40 flex-col gap-1 bg-panel px-5 py-4">
       <dt className="text-sm text-muted">{label}</dt>
       <dd className="min-h-8">
         {value === undefined && <Skeleton className="mt-1 h-6 w-16" />}
-        {value === null && <span className="text-[0.9375rem] leading-8 text-muted">Not enough data yet</span>}
+        {value === null && <span className="text-[0.9375rem] leading-6 text-muted">Not enough data yet</span>}
         {value && <span className="text-2xl font-semibold leading-8 tracking-tight tabular-nums">{value}</span>}
       </dd>
       {note && <dd className="text-[0.8125rem] text-muted">{note}</dd>}
