@@ -97,11 +97,8 @@ async function fillFigures(stage: Stage): Promise<void> {
       from generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d
       on conflict (day) do update set logins = excluded.logins`);
   await stage.query(`
-    insert into daily_sites (domain, day, sent, opened, again, completed)
-      select 'shop.example', d::date, 48, 41, 17, 55 from generate_series((now() at time zone 'utc')::date, (now() at time zone 'utc')::date, interval '1 day') d
-      on conflict do nothing`);
-  await stage.query(`
-    insert into daily_site_seconds select 'shop.example', (now() at time zone 'utc')::date, s, 3 from generate_series(8, 40, 4) s on conflict do nothing`);
+    insert into daily_sites (website, day, sent, opened, again, completed)
+      select id, (now() at time zone 'utc')::date, 48, 41, 17, 55 from websites where domain = 'shop.example' on conflict do nothing`);
   await stage.query(`
     insert into api_key_days select k.id, d::date, 900 + 300 * extract(dow from d)::int, 12
       from api_keys k, generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d on conflict do nothing`);
