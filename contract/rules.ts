@@ -98,8 +98,8 @@ const LOOPBACK_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
 /** What is wrong with a redirect URI of an application, in words that follow it; null: nothing. */
 export function redirectUriFault(uri: string): string | null {
   if (!URL.canParse(uri)) return 'is not an absolute URL';
-  if (!/^[\x21-\x7e]+$/.test(uri) || /["<>\\^`{|}]/.test(uri))
-    return 'must be plain ASCII: encode what is not, and write the host as A-label';
+  if (!/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}]/.test(uri))
+    return 'must be plain ASCII without quotes: percent-encode the rest, and write the host as A-label';
   if (uri.includes('#')) return 'must have no fragment';
   const { protocol, origin, hostname, username, password } = new URL(uri);
   if (username || password) return 'must have no user info';

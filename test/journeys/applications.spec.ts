@@ -19,7 +19,7 @@ const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
 const clipboard = () => page.evaluate('navigator.clipboard.readText()') as Promise<string>;
-const callback = () => `${scene.shop.origin}/callback`;
+const callback = () => `${scene.shop.url}/callback`;
 const ask = (path: string, key: string) => scene.service.client().get(path, { Authorization: `Bearer ${key}` });
 
 test('both lists are empty at first, and teach the next step with this service’s own address', async () => {
@@ -47,7 +47,7 @@ test('an application is created, with its faults told at the fields', async () =
   await dialog().getByLabel('Redirect URI', { exact: true }).fill(callback());
   await inDialog('Add redirect URI').click();
   expect(await page.evaluate('document.activeElement.labels[0].textContent')).toBe('Redirect URI 2');
-  await dialog().getByLabel('Redirect URI 2').fill('https://app.example.com/callback');
+  await dialog().getByLabel('Redirect URI 2', { exact: true }).fill('https://app.example.com/callback');
   await inDialog('Add redirect URI').click();
   await inDialog('Remove redirect URI 3').click();
   await inDialog('Create Application').click();
@@ -156,7 +156,7 @@ test('its usage is a chart with totals, and a table for screen readers', async (
   await button(/^Usage Stats of Deploys/).click();
   await dialog().getByText('Calls, 30 days').waitFor();
   await dialog().locator('svg .recharts-bar').waitFor();
-  expect(await dialog().locator('dd').allTextContents()).toEqual(['2', '2', 'UTC', '1']);
+  expect(await dialog().locator('dd').allTextContents()).toEqual(['2', '1']);
   expect(await dialog().locator('tbody tr').count()).toBe(30);
   await inDialog('Close').click();
   await page.reload();

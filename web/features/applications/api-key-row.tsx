@@ -41,7 +41,7 @@ export function ApiKeyRow({
           )}
         </p>
       </div>
-      <div className="-mx-2 flex flex-wrap">
+      <div className="-mx-2 flex flex-wrap sm:-mt-2.5">
         {isActive && !expiresAt && (
           <Button look="quiet" small onClick={onRotate} aria-label={`Rotate ${name} ${keyId}`}>
             Rotate

@@ -37,7 +37,7 @@ export function ApplicationRow({
         </ul>
         <p className="mt-2 text-sm text-muted">Created {dayOf(createdAt)}</p>
       </div>
-      <div className="-mx-2 flex flex-wrap">
+      <div className="-mx-2 flex flex-wrap sm:-mt-2.5">
         <Button look="quiet" small onClick={onConfigure} aria-label={`Configure ${name}`}>
           Configure
         </Button>

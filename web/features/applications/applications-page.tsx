@@ -7,7 +7,7 @@ export function ApplicationsPage() {
   return (
     <>
       <PageHeading title="Authentication" />
-      <p className="mt-1.5 max-w-2xl text-muted">
+      <p className="mt-1.5 text-muted">
         Applications sign people in by OAuth 2.0 with PKCE. API keys let your own programs call the service.
       </p>
       <Applications />

@@ -18,10 +18,9 @@ export function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => v
         <div className="grid gap-6">
           <Stats>
             <Stat label="Calls, 30 days" value={shown(usage?.total)} />
-            <Stat label="Calls today" value={shown(usage?.days.at(-1)?.calls)} note="UTC" />
             <Stat label="Refused, 30 days" value={shown(refused)} />
           </Stats>
-          <DayBars title="Calls per day" unit="calls" days={(usage?.days ?? []).map(({ date, calls }) => ({ date, count: calls }))} />
+          <DayBars title="Calls per UTC day" unit="calls" days={(usage?.days ?? []).map(({ date, calls }) => ({ date, count: calls }))} />
         </div>
       )}
     </Dialog>
