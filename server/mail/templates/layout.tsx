@@ -80,8 +80,9 @@ const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light 
 const DOCTYPE = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">';
 
 /**
- * The HTML of a letter, with its slots still in place; with `logo`, also that of the site's logo. Rendered by React's synchronous renderer: its streaming ones, and so
- * react-email's `render`, switch on async_hooks, and every promise of this process would cost more ever after.
+ * The HTML of a letter, with its slots still in place; with `logo`, also that of the site's logo. Rendered by React's
+ * synchronous renderer: its streaming ones, and so react-email's `render`, switch on async_hooks, and every promise of this
+ * process would cost more ever after.
  */
 export function htmlOf(letter: Letter, language: LanguageCode, logo: boolean): string {
   const html = DOCTYPE + renderToStaticMarkup(<Layout letter={letter} language={language} logo={logo} />);
