@@ -134,6 +134,7 @@ where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at 
   and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientGoesOn('a')} end
 returning id, kind, browser`;
 
+// On probation a site shows no icon.
 const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
 
 export type AccountsStore = ReturnType<typeof createAccountsStore>;
@@ -249,7 +250,7 @@ export function createAccountsStore(core: pg.Pool) {
       return (await run<LinkState>('signin-link-state', text, [id])).rows[0] ?? null;
     },
 
-    /** The site that visitors of a domain sign in to. On probation it shows no icon. @returns null when the domain is not registered */
+    /** The site that visitors of a domain sign in to. @returns null when the domain is not registered */
     async registeredSite(domain: string): Promise<{ icon: string | null } | null> {
       const text = `select ${SHOWN_ICON} as icon from websites w where domain = $1`;
       return (await run<{ icon: string | null }>('signin-registered', text, [domain])).rows[0] ?? null;

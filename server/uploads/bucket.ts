@@ -14,7 +14,8 @@ const TRY_MS = 2_000;
 export function bucketStorage({ endpoint, name, region, accessKeyId, secretAccessKey }: NonNullable<Config['bucket']>): Storage {
   const aws = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: 0 });
 
-  async function ask(method: 'PUT' | 'GET' | 'DELETE', id: string, body?: Buffer): Promise<Response> {
+  /** @returns the body; null when there is no such object */
+  async function ask(method: 'PUT' | 'GET' | 'DELETE', id: string, body?: Buffer): Promise<Buffer | null> {
     const hash = createHash('sha256')
       .update(body ?? '')
       .digest('hex');
@@ -27,8 +28,10 @@ export function bucketStorage({ endpoint, name, region, accessKeyId, secretAcces
         redirect: 'error',
         signal: AbortSignal.timeout(TRY_MS),
       });
-      if (response.ok || (response.status === 404 && method !== 'PUT')) return response;
-      throw new Error(`The bucket answered ${response.status} to ${method}: ${(await response.text()).slice(0, 300)}`);
+      const answer = Buffer.from(await response.arrayBuffer());
+      if (response.ok) return answer;
+      if (response.status === 404 && method !== 'PUT') return null;
+      throw new Error(`The bucket answered ${response.status} to ${method}: ${answer.subarray(0, 300)}`);
     };
     try {
       return await tryOnce().catch(tryOnce);
@@ -38,16 +41,8 @@ export function bucketStorage({ endpoint, name, region, accessKeyId, secretAcces
   }
 
   return {
-    put: async (id, bytes) => {
-      await (await ask('PUT', id, bytes)).arrayBuffer();
-    },
-    get: async (id) => {
-      const response = await ask('GET', id);
-      const bytes = Buffer.from(await response.arrayBuffer());
-      return response.ok ? bytes : null;
-    },
-    remove: async (id) => {
-      await (await ask('DELETE', id)).arrayBuffer();
-    },
+    put: async (id, bytes) => void (await ask('PUT', id, bytes)),
+    get: (id) => ask('GET', id),
+    remove: async (id) => void (await ask('DELETE', id)),
   };
 }
