@@ -35,7 +35,7 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'screenshots', include: ['test/screenshots/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
+        test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
       },
     ],
   },

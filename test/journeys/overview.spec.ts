@@ -76,7 +76,7 @@ test.each([
   await page.waitForURL(url(path));
 });
 
-test('shows the newest entries of the audit trail', async (context) => {
+test('shows the newest entries of the audit trail', async () => {
   const page = await openDashboard();
   const activity = page.getByRole('region', { name: 'Recent Activity' });
   await activity.getByText('developer signed in', { exact: true }).waitFor();
