@@ -139,8 +139,8 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
   };
 
   return [
-    at('visitor', '/', 'landing', 'Email Auth'),
-    at('visitor', '/webservices/email-auth', 'guide', 'Email Authentication'),
+    at('visitor', '/', 'landing', 'Passwordless email auth for vibe coding'),
+    at('visitor', '/webservices/email-auth', 'guide', 'Overview'),
     at('visitor', '/webservices/email-auth/register', 'register', 'Register your domain'),
     at('visitor', '/webservices/email-auth/register', 'register-faults', 'Register your domain', click('Register Domain')),
     at('visitor', '/webservices/email-auth/register/success?domain=shop.example', 'registered', 'Registration Successful!'),

@@ -10,7 +10,7 @@ export function DayBars({ title, unit, days }: { title: string; unit: string; da
   return (
     <figure>
       <figcaption className="mb-4 text-sm font-medium">{title}</figcaption>
-      <div aria-hidden="true" className="h-56">
+      <div aria-hidden="true" className="h-56 overflow-hidden">
         <Suspense fallback={<Skeleton className="h-full w-full" />}>
           <Bars unit={unit} days={days} />
         </Suspense>
