@@ -1,4 +1,4 @@
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -26,12 +26,22 @@ export function Entries<Entry extends { id: string }>({
   row: (entry: Entry) => ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
+  /** How many were shown when more were asked for. */
+  const before = useRef<number | null>(null);
   const { data: entries, error, isFetching, isFetchingNextPage, hasNextPage } = pages;
 
-  const showMore = async () => {
-    const shown = entries?.length ?? 0;
-    const result = await pages.fetchNextPage();
-    if ((result.data?.length ?? 0) > shown) box.current?.querySelectorAll('li')[shown]?.focus();
+  const count = entries?.length ?? 0;
+
+  // The button may be gone with the last page, so the focus goes to the first entry of the new one.
+  useEffect(() => {
+    if (before.current === null || count <= before.current) return;
+    box.current?.querySelectorAll('li')[before.current].focus();
+    before.current = null;
+  }, [count]);
+
+  const showMore = () => {
+    before.current = count;
+    void pages.fetchNextPage();
   };
 
   return (
