@@ -1,4 +1,4 @@
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { longDay } from '../../web/lib/dates.ts';
@@ -67,7 +67,7 @@ describe('/iladmin, locked', () => {
       await route.continue();
     });
     await enter(page, PASSWORD);
-    await button(page, 'Verifying...').click();
+    await button(page, 'Verifying...').click({ force: true });
     release();
     await heading(page, 'Admin Dashboard');
     expect(sent).toBe(1);
@@ -86,6 +86,7 @@ describe('/iladmin, locked', () => {
 
   test('without a service says so, and works when it is back', async () => {
     const page = await open('/iladmin');
+    await page.getByPlaceholder('Enter password').waitFor();
     await page.context().setOffline(true);
     await enter(page, PASSWORD);
     await page.getByText(/The service cannot be reached/).waitFor();
@@ -108,10 +109,11 @@ describe('/iladmin, unlocked', () => {
   test('shows cards, chart and list of 30 days, which agree with each other', async () => {
     await signInDeveloper(scene.stage, scene.service);
     const page = await open('/iladmin');
-    await page.route('**/api/admin/daily-login-stats', async (route) => {
+    const whileLoading = async (route: Route) => {
       await page.getByText('Loading statistics...').waitFor();
       await route.continue();
-    });
+    };
+    await page.route('**/api/admin/daily-login-stats', whileLoading, { times: 1 });
     await enter(page, PASSWORD);
     await heading(page, 'All Daily Login Stats (Last 30 Days)');
     const days = (await page.evaluate("fetch('/api/admin/daily-login-stats').then((answer) => answer.json())")) as {

@@ -184,7 +184,7 @@ test('both are revoked after a question, and stay in the list as inactive', asyn
       .click();
     await dialog().getByText('stops working within a second').waitFor();
     await inDialog('Revoke').click();
-    await page.getByText('API key revoked').waitFor();
+    await page.getByText('API key revoked').first().waitFor();
     await expect.poll(() => button(/^Revoke Deploys/).count()).toBe(left);
   }
   expect(await page.getByText('Inactive').count()).toBe(2);

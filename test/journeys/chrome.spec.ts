@@ -138,7 +138,7 @@ describe('the menus', () => {
     await developer.waitForURL(url('/profile'));
     await developer.getByRole('heading', { level: 1 }).waitFor();
     await developer.getByRole('button', { name: email }).click();
-    await developer.getByRole('link', { name: 'Settings' }).click();
+    await developer.getByRole('link', { name: 'Settings', exact: true }).first().click();
     await developer.waitForURL(url('/dashboard/settings'));
     const page = await nobody('/developer');
     await page.getByRole('button', { name: 'Not authenticated' }).click();

@@ -43,7 +43,7 @@ test('leads a new developer from nothing to the first sign-in, and counts it', a
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
   await page.getByRole('button', { name: `Copy Link on ${domain}` }).click();
   await page.getByText('Copied to clipboard').waitFor();
-  const target = encodeURIComponent(`https://${domain}/welcome`);
+  const target = encodeURIComponent(`https://${domain}/`);
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
     `<a href="${url('/auth')}?forward_url=${target}">Login with Email</a>`,
   );
@@ -98,7 +98,8 @@ test('says so when the service cannot be reached, and goes on once it can', asyn
   // What was measured before stays.
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(false);
-  await figures.getByRole('button', { name: 'Try again' }).click();
+  // It goes on by itself, and sooner for whoever asks.
+  await figures.getByRole('button', { name: 'Try again' }).click({ timeout: 1000 }).catch(() => {});
   await figures.getByRole('alert').waitFor({ state: 'detached' });
 });
 
