@@ -29,7 +29,9 @@ export function Dialog({
     first?.current?.focus();
     return () => {
       element?.close();
-      if (opener instanceof HTMLElement) opener.focus();
+      // What opened it may be gone with what it deleted; the focus must not be lost then.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
     };
   }, [first]);
   return (
