@@ -14,6 +14,7 @@ export const pages = {
   '/developer': 'portal',
   '/developer-email-auth': 'portal',
   '/dashboard': 'portal',
+  '/dashboard/overview': 'portal',
   '/dashboard/auth': 'portal',
   '/dashboard/analytics': 'portal',
   '/dashboard/bugs': 'portal',

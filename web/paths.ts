@@ -11,6 +11,7 @@ export const paths = {
   developer: '/developer',
   websites: '/developer-email-auth',
   dashboard: '/dashboard',
+  overview: '/dashboard/overview',
   applications: '/dashboard/auth',
   analytics: '/dashboard/analytics',
   bugs: '/dashboard/bugs',

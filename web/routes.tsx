@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
-import { Route, Switch, useLocation } from 'wouter';
+import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { DeveloperShell } from './chrome/developer-shell.tsx';
 import { PageBoundary } from './chrome/page-boundary.tsx';
@@ -55,6 +55,9 @@ export function Routes() {
       <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
       <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
+      <Route path={paths.overview}>
+        <Redirect to={paths.dashboard} replace />
+      </Route>
       <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
       <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
       <DashboardRoute path={paths.bugs} page={<BugsPage />} />
