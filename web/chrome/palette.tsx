@@ -48,8 +48,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const actions: Entry[] = [
     ...(user
       ? [
-          { label: 'Add website', keywords: ['new', 'domain'], run: go(paths.websites) },
-          { label: 'Generate API key', keywords: ['new', 'token'], run: go(paths.applications) },
+          { label: 'Add website', keywords: ['new', 'domain'], run: go(`${paths.websites}?add=website`) },
+          { label: 'Generate API key', keywords: ['new', 'token'], run: go(`${paths.applications}?add=key`) },
         ]
       : // The sign-in page is an entry of its own, which only a page load reaches.
         [{ label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useAdd } from '../../lib/use-add.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Failed } from '../../ui/failed.tsx';
 import { Rows, RowsLoading } from '../../ui/rows.tsx';
@@ -19,10 +20,12 @@ export function ApiKeys() {
   const query = useApiKeys();
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
+  const generate = () => setOpen({ dialog: 'generate' });
+  useAdd('key', generate);
   const keys = query.data;
 
   return (
-    <Section title="API Keys" add="Generate Key" onAdd={() => setOpen({ dialog: 'generate' })}>
+    <Section title="API Keys" add="Generate Key" onAdd={generate}>
       {query.error && <Failed {...query} fallback="Your API keys could not be loaded." />}
       {!keys && !query.error && <RowsLoading what="your API keys" />}
       {keys && keys.length > 0 && (

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useAdd } from '../../lib/use-add.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Failed } from '../../ui/failed.tsx';
@@ -22,6 +23,7 @@ export function WebsitesPage() {
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const add = () => setOpen({ dialog: 'save', website: null });
+  useAdd('website', add);
 
   return (
     <>
