@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
 import { hintCookies } from '../../contract/remembered.ts';
@@ -27,6 +27,16 @@ export const useAccountHint = () => useState(() => readCookie(hintCookies.accoun
 export function useRefreshUser() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: ME });
+}
+
+/** A call that is refused because nobody is signed in, after a logout in another tab say, has the pages ask who is. */
+export function watchSession(queries: QueryClient) {
+  const learn = ({ type, action }: { type: string; action?: { type: string; error?: unknown } }) => {
+    if (type !== 'updated' || action?.type !== 'error') return;
+    if (action.error instanceof ApiError && action.error.code === 'sign_in_needed') void queries.invalidateQueries({ queryKey: ME });
+  };
+  queries.getQueryCache().subscribe(learn as never);
+  queries.getMutationCache().subscribe(learn as never);
 }
 
 /** Ends the session here and, when it can be reached, on the service. */
