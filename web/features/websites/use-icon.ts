@@ -46,7 +46,7 @@ export function useIcon(first: string | null): Icon {
     try {
       const sent = await uploadIcon(file, (percent) => setSending({ name: file.name, percent }), controller.signal);
       setIconUrl(sent);
-      toast('Icon uploaded', 'Save the website to show it.');
+      toast('Icon uploaded', 'Upload successful. Save the website to show it.');
     } catch (error) {
       if (controller.signal.aborted) return;
       setPicture(iconUrl);
