@@ -25,12 +25,12 @@ export function NextStep({ domains, logins }: { domains: string[]; logins: numbe
   if (logins > 0) return null;
   const signIn = `${paths.signIn}?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
   return (
-    <section aria-labelledby="next" className="mt-10 grid gap-4">
+    <section aria-labelledby="next" className="mt-10 grid grid-cols-1 gap-4">
       <div>
         <h2 id="next" className="text-lg font-semibold tracking-tight">
           Link to your sign-in page
         </h2>
-        <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted">
+        <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted [overflow-wrap:anywhere]">
           Nobody has signed in yet. Put this link on {domain}; whoever signs in comes back with a token, which your server verifies once.
         </p>
       </div>
