@@ -99,7 +99,10 @@ test('says so when the service cannot be reached, and goes on once it can', asyn
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(false);
   // It goes on by itself, and sooner for whoever asks.
-  await figures.getByRole('button', { name: 'Try again' }).click({ timeout: 1000 }).catch(() => {});
+  await figures
+    .getByRole('button', { name: 'Try again' })
+    .click({ timeout: 1000 })
+    .catch(() => {});
   await figures.getByRole('alert').waitFor({ state: 'detached' });
 });
 

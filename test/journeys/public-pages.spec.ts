@@ -273,12 +273,24 @@ test('the keyboard walks the landing page in the order of reading, and on to the
   const page = await open('/');
   await heading(page, 'Services');
   const names: (string | null)[] = [];
-  for (let stop = 0; stop < 13; stop++) {
+  for (let stop = 0; stop < 14; stop++) {
     await page.keyboard.press('Tab');
     names.push(await page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"));
   }
-  const stops = ['Skip to content', 'Home', 'Email Auth', 'Commands', 'Sign in', /theme/, 'Get Started Free', 'Connect With Email', 'Learn More', 'Copy the prompt'];
-  for (const [index, name] of [...stops, /^Email Authentication/, 'Terms', 'Privacy'].entries()) expect(names[index]).toMatch(name);
+  const stops = [
+    'Skip to content',
+    'Home',
+    'Email Auth',
+    'Commands',
+    'Sign in',
+    /theme/,
+    'Get Started Free',
+    'Connect With Email',
+    'Learn More',
+    'Copy the prompt',
+  ];
+  for (const [index, name] of [...stops, /^Email Authentication/, 'Status', 'Terms', 'Privacy'].entries())
+    expect(names[index]).toMatch(name);
   await page.getByRole('link', { name: 'Learn More' }).focus();
   await page.keyboard.press('Enter');
   await heading(page, 'Email sign-in for any site');
