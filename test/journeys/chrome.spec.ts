@@ -38,6 +38,9 @@ describe('the commands', () => {
     expect(await palette(developer).getByRole('option').allTextContents()).toEqual(['Generate API key']);
     await developer.keyboard.press('Enter');
     await developer.waitForURL(url('/dashboard/auth'));
+    await developer.getByRole('dialog', { name: 'Generate Key' }).waitFor();
+    await developer.keyboard.press('Escape');
+    await developer.getByRole('dialog').waitFor({ state: 'detached' });
     await developer.keyboard.press('Meta+k');
     await palette(developer).waitFor();
     await developer.keyboard.type('nothing of that name');
@@ -94,6 +97,19 @@ describe('the commands', () => {
     await page.waitForURL(url('/auth'));
   });
 
+  test('add a website, on another page and on its own; a reload does not ask again', async () => {
+    for (const path of ['/profile', '/developer-email-auth']) {
+      await developer.goto(url(path));
+      await developer.getByRole('button', { name: 'Commands' }).click();
+      await palette(developer).getByRole('option', { name: 'Add website' }).click();
+      await developer.getByRole('dialog', { name: 'Add New Website' }).waitFor();
+      await developer.waitForURL(url('/developer-email-auth'));
+    }
+    await developer.reload();
+    await heading(developer, 'No Websites Added');
+    expect(await developer.getByRole('dialog').count()).toBe(0);
+  });
+
   test('copies the address of the sign-in page; not over another dialog', async () => {
     await developer.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
     await developer.goto(url('/developer-email-auth'));
@@ -138,7 +154,7 @@ describe('the menus', () => {
     await developer.waitForURL(url('/profile'));
     await developer.getByRole('heading', { level: 1 }).waitFor();
     await developer.getByRole('button', { name: email }).click();
-    await developer.getByRole('link', { name: 'Settings', exact: true }).first().click();
+    await developer.getByRole('link', { name: 'Settings', exact: true }).click();
     await developer.waitForURL(url('/dashboard/settings'));
     const page = await nobody('/developer');
     await page.getByRole('button', { name: 'Not authenticated' }).click();
@@ -178,6 +194,30 @@ describe('the menus', () => {
     await developer.keyboard.press('Enter');
     expect(await developer.evaluate('document.activeElement.tagName')).toBe('MAIN');
   });
+});
+
+test('/dashboard/overview is the overview, with its tab marked', async () => {
+  await developer.goto(url('/dashboard/overview'));
+  await heading(developer, 'Overview');
+  expect(developer.url()).toBe(url('/dashboard'));
+  expect(await developer.locator('nav[aria-label=Dashboard] [aria-current=page]').textContent()).toBe('Overview');
+});
+
+test('a logout in one tab shows in another at its next call', async () => {
+  const page = await newPage();
+  await signInToPortal(scene, page, freshAddress('dev'));
+  const other = await page.context().newPage();
+  await other.goto(url('/developer-email-auth'));
+  await heading(other, 'No Websites Added');
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await page.waitForURL(url('/'));
+  await other.getByRole('button', { name: 'Add New Website' }).click();
+  await other.getByLabel('Domain').fill('shop.example');
+  await other.getByRole('button', { name: 'Save' }).click();
+  await heading(other, 'Not Logged In');
+  await other.getByText('You are not signed in.').waitFor();
+  await other.getByRole('button', { name: 'Not authenticated' }).waitFor();
 });
 
 test('a tooltip comes after 700 ms, the next one at once, and Escape closes it', async () => {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useSettings } from '../../lib/settings.ts';
+import { cx } from '../../ui/cx.ts';
 import { Failed } from '../../ui/failed.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -23,16 +24,16 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
     <>
       <PageHeading title="Settings" className="mb-8 text-2xl leading-8" />
       <Section title="Profile Settings" text="Who you are in the portal.">
-        {settings ? <ProfileForm settings={settings} /> : <FormLoading fields={2} />}
+        {settings ? <ProfileForm settings={settings} /> : <FormLoading hints={['', 'h-15 sm:h-10']} />}
       </Section>
       <Section title="Organization" text="Whom you build for, and what the service costs.">
-        {settings ? <OrganisationForm settings={settings} /> : <FormLoading fields={1} />}
+        {settings ? <OrganisationForm settings={settings} /> : <FormLoading hints={['']} after="mt-6 h-15.5" />}
       </Section>
       <Section
         title="Email Branding"
         text="How the sign-in emails of your websites look. The subject and the text always name the website’s domain."
       >
-        {settings ? <BrandingForm settings={settings} /> : <FormLoading fields={2} />}
+        {settings ? <BrandingForm settings={settings} /> : <FormLoading hints={['h-10 sm:h-5', 'h-10 sm:h-5']} after="mt-28.5 h-[44rem]" />}
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">
         {devices}
@@ -41,17 +42,22 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
   );
 }
 
-function FormLoading({ fields }: { fields: number }) {
+/** As high as the form, so that nothing moves. @param hints the height of each field's hint @param after what stands below the form */
+function FormLoading({ hints, after }: { hints: string[]; after?: string }) {
   return (
-    <div role="status" aria-label="Loading your settings" className="grid gap-5">
-      {Array.from({ length: fields }, (_, field) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all alike, and never moved
-        <div key={field} className="grid gap-1.5">
-          <Skeleton className="h-5 w-24" />
-          <Skeleton className="h-11 w-full" />
-        </div>
-      ))}
-      <Skeleton className="h-11 w-36" />
+    <div role="status" aria-label="Loading your settings">
+      <div className="grid gap-5">
+        {hints.map((hint, field) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: never moved
+          <div key={field}>
+            <Skeleton className="mb-1.5 h-5 w-24" />
+            <Skeleton className="h-11 w-full" />
+            {hint && <div className={cx('mt-1.5', hint)} />}
+          </div>
+        ))}
+        <Skeleton className="h-11 w-36" />
+      </div>
+      {after && <Skeleton className={cx('w-full', after)} />}
     </div>
   );
 }
