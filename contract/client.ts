@@ -6,6 +6,8 @@ export class ApiError extends Error {
   readonly status: number;
   /** `unreachable` when no answer came at all. */
   readonly code: ErrorCode | 'unreachable';
+  /** Whether the answer itself says what is wrong; one from in front of the service may not. */
+  readonly explained: boolean;
   readonly hint: string;
   readonly field?: string;
   /** Seconds to wait before the next try. */
@@ -16,6 +18,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = status;
     this.code = body.code ?? (status === 0 ? 'unreachable' : 'internal');
+    this.explained = Boolean(body.error_description ?? body.error);
     this.hint = body.hint ?? '';
     this.field = body.field;
     this.retryAfter = details.retryAfter;

@@ -186,6 +186,8 @@ test('both are revoked after a question, and stay in the list as inactive', asyn
     await inDialog('Revoke').click();
     await page.getByText('API key revoked').first().waitFor();
     await expect.poll(() => button(/^Revoke Deploys/).count()).toBe(left);
+    // The button that asked is gone with its key.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Authentication');
   }
   expect(await page.getByText('Inactive').count()).toBe(2);
   await expect.poll(async () => (await ask('/api/user/me', secondKey)).status, { timeout: 1000 }).toBe(401);

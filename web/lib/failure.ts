@@ -5,9 +5,8 @@ export function wordsOf(error: unknown, fallback: string): string {
   if (!(error instanceof ApiError)) return fallback;
   if (error.code === 'unreachable') return 'The service cannot be reached. Check your connection and try again.';
   if (error.code === 'rate_limited') return `Too many requests. You can try again ${inSeconds(error.retryAfter ?? 60, 'en')}.`;
-  // Only the service's own answers have a hint; whoever stands before it has no sentence for people.
-  if (!error.hint) return fallback;
-  return `${sentence(error.message)} ${error.hint}`;
+  if (!error.explained) return fallback;
+  return [sentence(error.message), error.hint].filter(Boolean).join(' ');
 }
 
 /** A span from now in the words of a language: `in 2 minutes`. */
