@@ -71,8 +71,12 @@ export function maskEmail(email: string): string {
 /** Why a text is no name of a person or an organisation, or null: it stands on pages and may hold at most 80 characters. */
 export const nameFault = (text: string) => lineFault(text, 80);
 
-/** Why a text cannot stand as the sender's name in a mail, or null. Without the characters by which RFC 5322 §3.4 tells addresses. */
-export const fromNameFault = (text: string) => lineFault(text, 60) ?? (/[@<>"\\,:;]/.test(text) ? 'A name without @ < > " \\ , : ;' : null);
+/**
+ * Why a text cannot stand as the sender's name in a mail, or null. Without the characters by which RFC 5322 §3.4 tells addresses,
+ * and without those that only look like them, such as U+FF20 FULLWIDTH COMMERCIAL AT.
+ */
+export const fromNameFault = (text: string) =>
+  lineFault(text, 60) ?? (/[@<>"\\,:;]/.test(text.normalize('NFKC')) ? 'A name without @ < > " \\ , : ;' : null);
 
 /** Why a text is no address of a logo, or null. */
 export function logoUrlFault(text: string): string | null {
