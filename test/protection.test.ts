@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../contract/remembered.ts';
 import { routes } from '../contract/routes.ts';
+import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, registerSite, signInDeveloper } from './sign-ins.ts';
 
@@ -18,8 +19,12 @@ afterAll(() => stage.close());
 const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
 
 describe('a call that changes something (S22, S23)', () => {
+  // One sign-in for all of them: the address has few under the limits of production, which hold below.
+  let client: Client;
+  beforeAll(async () => {
+    ({ client } = await signInDeveloper(stage, service));
+  });
   test.each(changing)('$method $path: not from a page of another origin', async ({ method, path }) => {
-    const { client } = await signInDeveloper(stage, service);
     const target = path.replace('{id}', '0198c0de-0000-7000-8000-000000000000');
     const json = { 'Content-Type': 'application/json' };
     for (const headers of [
