@@ -118,8 +118,9 @@ function welcome({ config, url }: Running): void {
     ['Web', url],
     ['Demo site', `${url}/demo`],
     ...(config.smtpUrl ? [] : [['Inbox', `${url}/dev/inbox`]]),
+    ['Login statistics', `${url}/iladmin`],
     ['Admin password', config.adminPassword ?? 'none'],
   ];
-  const text = lines.map(([name, value]) => `  ${name.padEnd(16)}${value}`).join('\n');
+  const text = lines.map(([name, value]) => `  ${name.padEnd(18)}${value}`).join('\n');
   process.stdout.write(`\nEmail Auth runs in local mode.\n\n${text}\n\nCtrl-C stops it.\n`);
 }
