@@ -93,7 +93,8 @@ function lineFault(text: string, most: number): string | null {
 function isHttpsUrl(text: string): boolean {
   if (!/^https:\/\/[\x21-\x7e]+$/.test(text) || /["<>\\^`{|}]/.test(text) || !URL.canParse(text)) return false;
   const { username, password, hostname } = new URL(text);
-  return username === '' && password === '' && hostname.includes('.');
+  // By name: an address of somebody's private network would have every reader's machine ask there.
+  return username === '' && password === '' && normalHost(hostname) === hostname;
 }
 
 /** Hosts of this very machine, to which http is fine (RFC 8252 §7.3). */
