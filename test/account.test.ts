@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
-import type { Client } from './client.ts';
+import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import {
   addSite,
@@ -15,6 +16,7 @@ import {
   signInDeveloper,
   tokenOf,
 } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -149,6 +151,8 @@ describe('settings', () => {
     '//shop.example/logo.png',
     'https://',
     'https://logo',
+    'https://192.168.0.1/logo.png',
+    'https://0x7f000001.1/logo.png',
     'https://user:secret@shop.example/logo.png',
     'https://shop.example/a b.png',
     'https://shop.example/"><script>',
@@ -328,6 +332,50 @@ describe('devices', () => {
     expect((await actionsOf(email))[0]).toBe('signed_out_everywhere');
     expect(await status(bystander.client)).toBe(200);
     expect(await letsIn(bystander)).toBe(200);
+  });
+
+  describe('signing out everywhere while somebody gets in at another instance', () => {
+    /** Signs out everywhere while `getIn` waits in PostgreSQL for what `hold` holds, and lets it go on then. */
+    async function signOutDuring(getIn: (thief: Developer) => Promise<Answer>, hold: (email: string) => [string, unknown[]?]) {
+      const email = freshAddress('dev');
+      const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
+      const held = new pg.Client(stage.databaseUrl);
+      await held.connect();
+      const waiting = async (): Promise<number> => {
+        const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        return (await held.query(sql)).rows[0].n;
+      };
+      await held.query('begin');
+      await held.query(...hold(email));
+      const gettingIn = getIn(thief);
+      await waitUntil('the thief waits', 2000, async () => (await waiting()) === 1);
+      const signingOut = owner.client.post('/api/user/sign-out-everywhere');
+      await waitUntil('the sign-out waits', 2000, async () => (await waiting()) === 2);
+      await held.query('commit');
+      await held.end();
+      expect((await signingOut).status).toBe(200);
+      return { thief, answer: await gettingIn };
+    }
+
+    const useKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
+    const useToken = ({ client }: Developer, answer: Answer) =>
+      client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
+
+    test('by a remembered account: it gets no token, then or later', async () => {
+      const { thief, answer } = await signOutDuring(useKey, () => ['lock table tokens in share row exclusive mode']);
+      expect(answer.status).toBe(401);
+      expect(await letsIn(thief)).toBe(401);
+    });
+
+    test('by a portal token: the session that it opened has ended', async () => {
+      const { thief, answer } = await signOutDuring(
+        async (thief) => useToken(thief, await useKey(thief)),
+        (email) => ['select from users where email = $1 for update', [email]],
+      );
+      expect(answer.status).toBe(200);
+      expect(await status(thief.client)).toBe(401);
+      expect(await letsIn(thief)).toBe(401);
+    });
   });
 });
 

@@ -1,4 +1,6 @@
+import type { Transaction } from 'sequelize';
 import type { Database } from '../db/database.ts';
+import { BEGIN_SIGN_OUT } from '../signin/statements.ts';
 
 /** A device with a session of the account, or a key by which it is let in again, or both. */
 export type DeviceRow = { device: Buffer; label: string | null; current: boolean; signedIn: boolean; createdAt: Date; lastSeen: Date };
@@ -51,13 +53,21 @@ const SIGN_OUT_EVERYWHERE = ended('true', 'true', 'signed_out_everywhere', true)
 
 /** The SQL of an account's devices. Whatever ends here has ended on all instances. */
 export function createDevicesStore(database: Pick<Database, 'orm'>): DevicesStore {
-  async function ask<Row>(sql: string, bind: unknown[]): Promise<Row[]> {
-    const [rows] = await (await database.orm()).query(sql, { bind });
+  async function ask<Row>(sql: string, bind: unknown[], transaction?: Transaction): Promise<Row[]> {
+    const [rows] = await (await database.orm()).query(sql, { bind, transaction });
     return rows as Row[];
   }
+
+  /** A key that is being used, or a portal token, would otherwise let somebody in whom the sign-out does not see yet. */
+  const signOut = async ({ id, email }: Owner, sql: string, ...more: string[]): Promise<boolean> =>
+    (await database.orm()).transaction(async (transaction) => {
+      await ask(BEGIN_SIGN_OUT, [email], transaction);
+      return (await ask<{ done: boolean }>(sql, [id, email, ...more], transaction))[0].done;
+    });
+
   return {
     ofOwner: ({ id, email }, session) => ask<DeviceRow>(DEVICES, [id, email, session]),
-    signOut: async ({ id, email }, deviceId) => (await ask<{ done: boolean }>(SIGN_OUT, [id, email, deviceId]))[0].done,
-    signOutEverywhere: async ({ id, email }) => void (await ask(SIGN_OUT_EVERYWHERE, [id, email])),
+    signOut: (owner, deviceId) => signOut(owner, SIGN_OUT, deviceId),
+    signOutEverywhere: async (owner) => void (await signOut(owner, SIGN_OUT_EVERYWHERE)),
   };
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
 import type { AttemptKind } from './secrets.ts';
-import { clientGoesOn, endedBySibling } from './statements.ts';
+import { clientGoesOn, endedBySibling, notBeingSignedOut } from './statements.ts';
 
 /** Idle and absolute life of a session: 7 and 30 days. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -96,6 +96,7 @@ const TOKEN_LOGIN = `
 with person as (
   update tokens set used_at = now()
   where hash = $6 and domain is null and used_at is null and expires_at > now() and ($8 or browser = $7)
+    and ${notBeingSignedOut('email')}
   returning email
 ), ${issue('$9')}`;
 
@@ -109,6 +110,7 @@ with used as (
   where selector = $1 and device = $4 and email = $5 and used_at > now() - interval '90 days' and expires_at > now()
     and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
     and ($6::text is null or exists (select from websites where domain = $6))
+    and ${notBeingSignedOut('email')}
   returning email, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
 issued as (

@@ -46,6 +46,19 @@ export const clientGoesOn = (attempt: string) => `(${attempt}.client_id in ('${W
     or exists (select from applications p where p.client_id = ${attempt}.client_id and p.is_active
       and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds'))`;
 
+// Any number will do, as long as every instance takes the same one.
+const SIGN_OUT_LOCK = 4_127_002;
+
+/**
+ * Whether the account of an address is not being signed out at this moment. What a statement with this condition issues has
+ * either been issued before a sign-out begins, which then sees and ends it, or not at all. Never waits.
+ * @param email the address, as SQL
+ */
+export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext(${email}))`;
+
+/** Begins the transaction of a sign-out of the account $1, when all that was being issued to it is there. */
+export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
+
 /** Different mailboxes that a site may mail a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
 
