@@ -357,19 +357,19 @@ describe('devices', () => {
       return { thief, answer: await gettingIn };
     }
 
-    const useKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
-    const useToken = ({ client }: Developer, answer: Answer) =>
+    const tryKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
+    const tryToken = ({ client }: Developer, answer: Answer) =>
       client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
 
     test('by a remembered account: it gets no token, then or later', async () => {
-      const { thief, answer } = await signOutDuring(useKey, () => ['lock table tokens in share row exclusive mode']);
+      const { thief, answer } = await signOutDuring(tryKey, () => ['lock table tokens in share row exclusive mode']);
       expect(answer.status).toBe(401);
       expect(await letsIn(thief)).toBe(401);
     });
 
     test('by a portal token: the session that it opened has ended', async () => {
       const { thief, answer } = await signOutDuring(
-        async (thief) => useToken(thief, await useKey(thief)),
+        async (thief) => tryToken(thief, await tryKey(thief)),
         (email) => ['select from users where email = $1 for update', [email]],
       );
       expect(answer.status).toBe(200);
