@@ -3,23 +3,27 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));
 const total = { passed: 0, failed: 0 };
+const failures = [];
 
 for (const project of ['unit', 'integration', 'journeys']) {
   console.log(`\n== ${project}`);
   const file = join(directory, `${project}.json`);
   const code = await runProject(project, file);
   const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
-  const failed = (result?.numFailedTests ?? 0) + failedWithoutTests(result);
+  const names = namesOfFailures(project, result);
+  failures.push(...names);
   total.passed += result?.numPassedTests ?? 0;
   // A run that failed otherwise, by an unhandled error for instance, is a failure too.
-  total.failed += code !== 0 && failed === 0 ? 1 : failed;
+  total.failed += code !== 0 ? Math.max(1, names.length) : names.length;
 }
 
 await rm(directory, { recursive: true, force: true });
+// Of a long run often only the end is read.
+for (const name of failures) console.log(`FAILED ${name}`);
 console.log(`\n${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
 
@@ -39,8 +43,11 @@ function runProject(project, file) {
   });
 }
 
-/** Files that failed before any of their tests could. */
-function failedWithoutTests(result) {
-  const files = result?.testResults ?? [];
-  return files.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed')).length;
+/** Each test that failed, and each file that failed before any of its tests could. */
+function namesOfFailures(project, result) {
+  return (result?.testResults ?? []).flatMap((file) => {
+    const failed = file.assertionResults.filter((test) => test.status === 'failed');
+    const names = failed.length > 0 ? failed.map((test) => `> ${test.fullName}`) : file.status === 'failed' ? [file.message] : [];
+    return names.map((name) => `${project} ${relative(process.cwd(), file.name)} ${name}`);
+  });
 }

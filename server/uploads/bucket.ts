@@ -21,13 +21,9 @@ export function bucketStorage({ endpoint, name, region, accessKeyId, secretAcces
       .digest('hex');
     const headers = { 'X-Amz-Content-Sha256': hash, ...(body && { 'Content-Type': 'application/octet-stream' }) };
     const tryOnce = async () => {
-      const response = await aws.fetch(`${endpoint}/${name}/uploads/${id}`, {
-        method,
-        headers,
-        body: body && new Uint8Array(body),
-        redirect: 'error',
-        signal: AbortSignal.timeout(TRY_MS),
-      });
+      const request = await aws.sign(`${endpoint}/${name}/uploads/${id}`, { method, headers, body: body && new Uint8Array(body) });
+      // The signal goes to fetch alone: Node loses the one of a Request once that is garbage, and would wait for good.
+      const response = await fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TRY_MS) });
       const answer = Buffer.from(await response.arrayBuffer());
       if (response.ok) return answer;
       if (response.status === 404 && method !== 'PUT') return null;

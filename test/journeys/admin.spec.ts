@@ -144,6 +144,18 @@ describe('/iladmin, unlocked', () => {
     await page.locator('.recharts-bar').waitFor({ state: 'attached' });
   });
 
+  test('shows the figures without the chart when that cannot be loaded', async () => {
+    const page = await open('/iladmin');
+    await page.route('**/day-bars-chart*', (route) => route.abort());
+    await enter(page, PASSWORD);
+    await page.getByText('The chart could not be loaded').waitFor({ state: 'attached' });
+    await heading(page, 'Admin Dashboard');
+    await page
+      .getByText(longDay(new Date().toISOString().slice(0, 10)))
+      .first()
+      .waitFor();
+  });
+
   test('stays open over a reload; Logout locks it and forgets the password', async () => {
     const page = await unlock();
     await page.reload();

@@ -2,8 +2,13 @@ import { lazy, Suspense } from 'react';
 import type { Day } from './day-bars-chart.tsx';
 import { Skeleton } from './skeleton.tsx';
 
-// recharts is heavy, and most pages have no chart.
-const Bars = lazy(async () => ({ default: (await import('./day-bars-chart.tsx')).DayBarsChart }));
+// recharts is heavy, and most pages have no chart. Without it a page still has its figures.
+const Bars = lazy(() =>
+  import('./day-bars-chart.tsx').then(
+    ({ DayBarsChart }) => ({ default: DayBarsChart }),
+    () => ({ default: NoChart }),
+  ),
+);
 
 /** A bar for each day, oldest first, and the same figures as a table for screen readers. @param unit what is counted, such as `logins` */
 export function DayBars({ title, unit, days }: { title: string; unit: string; days: Day[] }) {
@@ -34,4 +39,8 @@ export function DayBars({ title, unit, days }: { title: string; unit: string; da
       </table>
     </figure>
   );
+}
+
+function NoChart() {
+  return <p className="grid h-full place-items-center text-sm text-muted">The chart could not be loaded. Reload the page to see it.</p>;
 }
