@@ -1,13 +1,82 @@
+import type { ApiError } from '../contract/client.ts';
+
 /** Exit codes of `emailauth`; a program that calls it may rely on them. */
-export const EXIT = { ok: 0, failure: 1, cancelled: 2, usage: 3 } as const;
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  cancelled: 2,
+  usage: 3,
+  signInNeeded: 4,
+  notFound: 5,
+  conflict: 6,
+  rateLimited: 7,
+  unreachable: 8,
+  /** It was checked, and the answer is no. */
+  no: 10,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A command cannot go on; written for the person at the terminal and for the program that reads `--json`. */
+export class CommandError extends Error {
+  override name = 'CommandError';
+  readonly exitCode: ExitCode;
+  /** In snake case; stable. */
+  readonly code: string;
+  /** What to do next, as a sentence; may be empty. */
+  readonly hint: string;
+
+  constructor(exitCode: ExitCode, code: string, message: string, hint = '', cause?: unknown) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Input that is missing or not valid. */
+export const usageError = (message: string, hint = '') => new CommandError(EXIT.usage, 'usage', message, hint);
+
+/** The person said no, or pressed Ctrl-C. */
+export const cancelled = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; nothing was changed.');
+
+export type Failure = { exitCode: number; code: string; message: string; hint: string };
 
 /**
- * What an error means at the end: a sentence on stderr and the exit code. An error that carries an `exitCode` was written
- * for the person at the terminal; anything else is a fault of ours and shows where it came from.
+ * What an error means at the end. One that carries an `exitCode` was written for the person at the terminal; anything else is a
+ * fault of ours and shows where it came from.
  */
-export function describeExit(error: unknown): { sentence: string; code: number } {
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof CommandError) return error;
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
-    return { sentence: error.message, code: error.exitCode };
+    return { exitCode: error.exitCode, code: 'failure', message: error.message, hint: '' };
   }
-  return { sentence: error instanceof Error ? (error.stack ?? error.message) : String(error), code: EXIT.failure };
+  // The class would bring zod along, which `--help` does without.
+  if (error instanceof Error && error.name === 'ApiError') return describeAnswer(error as ApiError);
+  return {
+    exitCode: EXIT.failure,
+    code: 'internal',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    hint: '',
+  };
+}
+
+function describeAnswer({ status, code, message, hint, retryAfter }: ApiError): Failure {
+  const wait = retryAfter ? `Try again in ${inWords(retryAfter)}.` : '';
+  return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint };
+}
+
+function exitCodeOf(status: number, code: string): ExitCode {
+  if (status === 401 || code === 'person_needed' || code === 'test_key') return EXIT.signInNeeded;
+  if (status === 404) return EXIT.notFound;
+  if (status === 409) return EXIT.conflict;
+  if (status === 429) return EXIT.rateLimited;
+  if (status === 0 || status === 502 || status === 503 || status === 504) return EXIT.unreachable;
+  return [400, 413, 415, 422].includes(status) ? EXIT.usage : EXIT.failure;
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 90) return seconds === 1 ? '1 second' : `${Math.ceil(seconds)} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
 }

@@ -1,48 +1,56 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
-import { describeExit, EXIT } from './exit.ts';
+import { CommanderError } from 'commander';
+import { createContext } from './context.ts';
+import { cancelled, describeFailure, EXIT } from './exit.ts';
+import { createProgram, type RunRow } from './program.ts';
+import { version } from './version.ts';
 
-/** The version in package.json, which lies one directory up from source and two from dist. */
-function version(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const home = here.endsWith(join('dist', 'cli')) ? join(here, '../..') : join(here, '..');
-  return JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version;
+// Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
+if (process.env.NO_COLOR || process.argv.includes('--no-color')) process.env.FORCE_COLOR = '0';
+// Who read our output has seen enough, `head` for instance.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure));
+
+const json = process.argv.includes('--json');
+
+const runRow: RunRow = async (row, args, flags) => {
+  const stop = new AbortController();
+  const { host: _, ...others } = flags;
+  // `start --host` is an address to listen on.
+  const context = createContext(row.ownsSignals ? others : flags, process.env, process.cwd(), stop.signal);
+  const running = row.run(context, args, flags);
+  if (row.ownsSignals) process.exitCode = await running;
+  else process.exitCode = await Promise.race([running, whenInterrupted(stop)]);
+};
+
+/** Rejects at Ctrl-C, once what the command has begun was told to stop. */
+function whenInterrupted(stop: AbortController): Promise<never> {
+  return new Promise((_, reject) => {
+    process.once('SIGINT', () => {
+      stop.abort();
+      reject(cancelled());
+    });
+  });
 }
 
-const program = new Command('emailauth')
-  .description('Passwordless e-mail sign-in for any site.')
-  .version(version())
-  .exitOverride()
-  .showHelpAfterError('(emailauth --help lists the commands)')
-  .addHelpText('after', '\nExamples:\n  $ emailauth start\n  $ emailauth start --port 8080');
-
-program
-  .command('start')
-  .description('run the service (what `npm start` does)')
-  .option('--port <port>', 'port to listen on, instead of PORT')
-  .option('--host <host>', 'address to listen on, instead of HOST')
-  .addHelpText(
-    'after',
-    '\nEvery other setting comes from the environment: see docs/operations.md.\n\nExample:\n  $ emailauth start --port 8080',
-  )
-  .action(async (options: { port?: string; host?: string }) => {
-    const { start } = await import('./commands/start.ts');
-    process.exitCode = await start(options, process.env);
-  });
-
 try {
-  await program.parseAsync();
+  await createProgram(version(), runRow)
+    .configureOutput(json ? { writeErr: () => {} } : {})
+    .parseAsync();
 } catch (error) {
-  // commander has said what is wrong with the arguments; --help and --version end here too.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  else {
-    const { sentence, code } = describeExit(error);
-    process.stderr.write(`${sentence}\n`);
-    process.exitCode = code;
-  }
+  process.exitCode = tell(error);
 }
 // A command that has ended leaves nothing to wait for.
 process.exit();
+
+/** The one place that turns an error into words and an exit code. */
+function tell(error: unknown): number {
+  // --help and --version end here too; commander has said what is wrong with the arguments.
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  const isUsage = error instanceof CommanderError;
+  const { exitCode, code, message, hint } = isUsage
+    ? { exitCode: EXIT.usage, code: 'usage', message: error.message.replace(/^error: /, ''), hint: 'Add --help to see how it is used.' }
+    : describeFailure(error);
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
+  else if (!isUsage) process.stderr.write(`${message}\n${hint ? `${hint}\n` : ''}`);
+  return exitCode;
+}

@@ -1,0 +1,316 @@
+import type { Context } from './context.ts';
+
+/** Every flag of a command's own that some command takes, by commander's name for it. */
+export type Given = Partial<{
+  all: boolean;
+  browser: boolean;
+  callback: string;
+  days: string;
+  domain: string;
+  dryRun: boolean;
+  email: string;
+  force: boolean;
+  framework: string;
+  host: string;
+  icon: string | false;
+  language: string;
+  list: boolean;
+  name: string;
+  plain: boolean;
+  port: string;
+  url: string;
+}>;
+
+/** One command: what `--help`, the shells' completion and docs/cli.md say of it, and what runs. */
+export type CommandRow = {
+  /** As it is typed: `sites add <domain>`; arguments in <> are needed, those in [] may be left out. */
+  usage: string;
+  group: (typeof GROUPS)[number];
+  summary: string;
+  /** More, below the summary. */
+  about?: string;
+  /** `--flag <value>` and what it means; a value in [brackets] may be left out. */
+  flags?: Readonly<Record<string, string>>;
+  /** Without the program's name. */
+  examples: readonly string[];
+  /** The shape of the answer to `--json`; none: the command answers no data. */
+  json?: string;
+  /** Exit codes beyond those that every command has. */
+  exits?: Readonly<Record<number, string>>;
+  /** Values that a shell offers for an argument or a flag, by its name. */
+  choices?: Readonly<Record<string, readonly string[]>>;
+  /** It stops by SIGINT in its own way. */
+  ownsSignals?: true;
+  /** @throws CommandError, or any error that main.ts turns into words */
+  run(context: Context, args: (string | undefined)[], given: Given): Promise<number>;
+};
+
+export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'Figures', 'This program', 'The service'] as const;
+
+/** Taken by every command, before or after its name. */
+export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
+  '--json': 'answer with JSON on stdout, errors too',
+  '--no-input': 'never ask; say which flag is missing (implied by CI, or without a terminal)',
+  '-y, --yes': 'confirm what would be asked',
+  '-q, --quiet': 'no news on stderr',
+  '--verbose': 'every call to the service, on stderr',
+  '--no-color': 'no colours (NO_COLOR does the same)',
+  '--host <url>': 'the service; else EMAILAUTH_HOST, `config set host`, http://localhost:3000',
+  '--profile <name>': 'another set of settings and credentials (EMAILAUTH_PROFILE)',
+};
+
+const SITE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
+
+/** The command line, as contract/routes.ts is the API: `--help`, completion and docs/cli.md derive from this table. */
+export const commands: readonly CommandRow[] = [
+  {
+    usage: 'login',
+    group: 'Sign-in',
+    summary: 'sign in by a mailed link or its code',
+    about:
+      'Mails you a link. Open it on this machine, or type the six digits of the mail here: the first of them signs you in. Works over SSH and with no browser.',
+    flags: { '--email <address>': 'your address', '--no-browser': 'open nothing by itself' },
+    examples: ['login', 'login --email you@example.com', 'login --host https://auth.example.com'],
+    json: '{email,host,expiresAt,source}',
+    run: async (context, _, { email, browser }) =>
+      (await import('./commands/login.ts')).login(context, { email, browser: browser !== false }),
+  },
+  {
+    usage: 'logout',
+    group: 'Sign-in',
+    summary: 'end the sign-in and forget it',
+    flags: { '--all': 'at every service that this profile is signed in to' },
+    examples: ['logout', 'logout --all'],
+    json: '{signedOut}',
+    run: async (context, _, { all = false }) => (await import('./commands/logout.ts')).logout(context, { all }),
+  },
+  {
+    usage: 'whoami',
+    group: 'Sign-in',
+    summary: 'who is signed in, where, from which source and until when',
+    examples: ['whoami', 'whoami --json'],
+    json: '{email,host,expiresAt,source}',
+    run: async (context) => (await import('./commands/whoami.ts')).whoami(context),
+  },
+  {
+    usage: 'token',
+    group: 'Sign-in',
+    summary: 'print an access token for scripts',
+    about: 'Whoever has it may do what you may. For something that lasts, make an API key in the dashboard.',
+    examples: ['token', 'curl -H "Authorization: Bearer $(emailauth token)" https://auth.example.com/api/websites'],
+    json: '{token,host,expiresAt,source}',
+    run: async (context) => (await import('./commands/token.ts')).token(context),
+  },
+  {
+    usage: 'register [domain]',
+    group: 'Websites',
+    summary: 'register a domain with its linked address',
+    about: 'Needs no sign-in. Visitors can sign in at once; the linked address gets a mail and manages the domain.',
+    flags: { '--email <address>': 'the linked address' },
+    examples: ['register', 'register shop.example --email you@example.com'],
+    json: '{domain,email,status,authUrl,nextSteps}',
+    exits: { 6: 'the domain is registered already' },
+    run: async (context, [domain], { email }) => (await import('./commands/register.ts')).register(context, { domain, email }),
+  },
+  {
+    usage: 'sites list',
+    group: 'Websites',
+    summary: 'your websites',
+    examples: ['sites list', "sites list --json | jq -r '.[].domain'"],
+    json: `[${SITE}]`,
+    run: async (context) => (await import('./commands/sites/list.ts')).list(context),
+  },
+  {
+    usage: 'sites add [domain]',
+    group: 'Websites',
+    summary: 'add a website',
+    flags: { '--icon <file>': 'JPG or PNG of at most 5 MB, shown on the sign-in page' },
+    examples: ['sites add shop.example', 'sites add shop.example --icon logo.png'],
+    json: SITE,
+    exits: { 6: 'the domain is registered already' },
+    run: async (context, [domain], { icon }) => (await import('./commands/sites/add.ts')).add(context, { domain, icon: icon || undefined }),
+  },
+  {
+    usage: 'sites get <domain>',
+    group: 'Websites',
+    summary: 'one website and its sign-ins of 30 days',
+    examples: ['sites get shop.example'],
+    json: '{id,domain,displayDomain,verified,iconUrl,createdAt,proof,figures}',
+    run: async (context, [domain = '']) => (await import('./commands/sites/get.ts')).get(context, domain),
+  },
+  {
+    usage: 'sites update <domain>',
+    group: 'Websites',
+    summary: 'change the domain or the icon of a website',
+    flags: {
+      '--domain <domain>': 'the new domain',
+      '--icon <file>': 'JPG or PNG of at most 5 MB',
+      '--no-icon': 'remove the icon',
+    },
+    examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example'],
+    json: SITE,
+    exits: { 6: 'the new domain is registered already' },
+    run: async (context, [domain = ''], given) =>
+      (await import('./commands/sites/update.ts')).update(context, domain, { domain: given.domain, icon: given.icon }),
+  },
+  {
+    usage: 'sites remove <domain>',
+    group: 'Websites',
+    summary: 'delete a website; its sign-in ends at once',
+    about: 'Asks for the domain to be typed, or takes --yes.',
+    examples: ['sites remove shop.example', 'sites remove shop.example --yes'],
+    json: '{domain,removed}',
+    run: async (context, [domain = '']) => (await import('./commands/sites/remove.ts')).remove(context, domain),
+  },
+  {
+    usage: 'sites verify <domain>',
+    group: 'Websites',
+    summary: 'prove that a domain is yours, by DNS or by a file',
+    about:
+      'Shows the TXT record and the file, and checks them. A proof lifts the limits of a new site and takes a domain over from an address that has not proved it.',
+    examples: ['sites verify shop.example', 'sites verify shop.example --json'],
+    json: '{domain,verified,proof}',
+    exits: { 10: 'the proof was not found' },
+    run: async (context, [domain = '']) => (await import('./commands/sites/verify.ts')).verify(context, domain),
+  },
+  {
+    usage: 'verify [token]',
+    group: 'Integration',
+    summary: 'ask the service whom a token is for; this uses it up',
+    about: 'Takes the token as an argument, from stdin with `-`, or asks for it without showing it.',
+    flags: { '--domain <domain>': 'the site that asks; a token for another one is refused and kept' },
+    examples: ['verify eyJ0…', 'verify - < token.txt', 'verify --domain shop.example'],
+    json: '{email,valid,domain} or {email,valid,reason}',
+    exits: { 10: 'the token is not valid' },
+    run: async (context, [token], { domain }) => (await import('./commands/verify.ts')).verify(context, { token, domain }),
+  },
+  {
+    usage: 'init [dir]',
+    group: 'Integration',
+    summary: 'write the sign-in into a project',
+    about: 'Recognises the framework, shows what it would write, and writes it once you agree. It never overwrites a file without --force.',
+    flags: {
+      '--framework <id>': 'instead of the one that is recognised',
+      '--domain <domain>': 'of the site; localhost while you develop',
+      '--callback <path>': 'where visitors come back to (/auth/callback)',
+      '--language <code>': 'of the sign-in page',
+      '--dry-run': 'show it and write nothing',
+      '--force': 'overwrite files that are there',
+      '--list': 'the frameworks, and nothing else',
+    },
+    examples: ['init', 'init --framework express --domain shop.example', 'init web --dry-run', 'init --list'],
+    json: '{framework,files,env,next}; with --list [{id,name,language}]',
+    exits: { 6: 'files are there already and --force was not given' },
+    run: async (context, [dir], given) => (await import('./commands/init.ts')).init(context, { dir, ...given }),
+  },
+  {
+    usage: 'doctor [domain]',
+    group: 'Integration',
+    summary: 'look for what is wrong, and how to mend it',
+    about: 'Checks the service, your sign-in, the clock and the mail; with a domain also its proof, its certificate and its callback.',
+    flags: { '--url <url>': "the callback's address, if it is not https://<domain>/auth/callback" },
+    examples: ['doctor', 'doctor shop.example', 'doctor shop.example --url https://shop.example/login/done'],
+    json: '{checks:[{id,name,ok,detail,fix}]}',
+    exits: { 10: 'a check failed' },
+    run: async (context, [domain], { url }) => (await import('./commands/doctor.ts')).doctor(context, { domain, url }),
+  },
+  {
+    usage: 'open [target]',
+    group: 'This program',
+    summary: 'open the dashboard, the documentation or the site in the browser',
+    choices: { target: ['dashboard', 'docs', 'site'] },
+    examples: ['open', 'open docs'],
+    json: '{url,opened}',
+    run: async (context, [target]) => (await import('./commands/open.ts')).open(context, target),
+  },
+  {
+    usage: 'stats',
+    group: 'Figures',
+    summary: 'the sign-ins of 30 days, on a screen that you can walk through',
+    about:
+      'For the operator: asks for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD. Without a terminal it prints a table.',
+    flags: { '--days <n>': 'how many days, up to 30', '--plain': 'a table instead of the screen' },
+    examples: ['stats', 'stats --plain --days 7', 'stats --json | jq .total'],
+    json: '{days,today,total,average}',
+    run: async (context, _, { days, plain = false }) => (await import('./commands/stats.ts')).stats(context, { days, plain }),
+  },
+  {
+    usage: 'completion <shell>',
+    group: 'This program',
+    summary: "print a shell's completion script",
+    choices: { shell: ['bash', 'zsh', 'fish'] },
+    examples: [
+      'completion bash >> ~/.bashrc',
+      'completion zsh > ~/.zfunc/_emailauth',
+      'completion fish > ~/.config/fish/completions/emailauth.fish',
+    ],
+    run: async (context, [shell = '']) => (await import('./commands/completion.ts')).completion(context, shell),
+  },
+  {
+    usage: 'config list',
+    group: 'This program',
+    summary: 'the settings in use, and where each is from',
+    examples: ['config list'],
+    json: '{profile,host,language,path}',
+    run: async (context) => (await import('./commands/config.ts')).listConfig(context),
+  },
+  {
+    usage: 'config get <key>',
+    group: 'This program',
+    summary: 'one setting',
+    choices: { key: ['host', 'language'] },
+    examples: ['config get host'],
+    json: '{key,value,source}',
+    run: async (context, [key = '']) => (await import('./commands/config.ts')).getConfig(context, key),
+  },
+  {
+    usage: 'config set <key> [value]',
+    group: 'This program',
+    summary: 'keep a setting; without a value it is forgotten',
+    choices: { key: ['host', 'language'] },
+    examples: ['config set host https://auth.example.com', 'config set language lv', 'config set host'],
+    json: '{key,value,source}',
+    run: async (context, [key = '', value]) => (await import('./commands/config.ts')).setConfig(context, key, value),
+  },
+  {
+    usage: 'start',
+    group: 'The service',
+    summary: 'run the service (what `npm start` does)',
+    about: 'Every other setting comes from the environment: see docs/operations.md.',
+    flags: { '--port <port>': 'port to listen on, instead of PORT', '--host <address>': 'address to listen on, instead of HOST' },
+    examples: ['start', 'start --port 8080'],
+    ownsSignals: true,
+    run: async ({ env }, _, { port, host }) => (await import('./commands/start.ts')).start({ port, host }, env),
+  },
+  {
+    usage: 'backup <file>',
+    group: 'The service',
+    summary: 'write everything that the service keeps to one file',
+    about:
+      'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons in DATA_DIR.',
+    flags: { '--force': 'overwrite the file' },
+    examples: ['backup emailauth-2026-11-21.tar.gz'],
+    json: '{file,bytes,tables,icons}',
+    exits: { 6: 'the file is there already' },
+    run: async (context, [file = ''], { force = false }) => (await import('./commands/backup.ts')).backup(context, { file, force }),
+  },
+  {
+    usage: 'restore <file>',
+    group: 'The service',
+    summary: 'replace everything by what a backup holds',
+    about: 'The service must not run. Every session, token, mailed link and remembered device from before it ends.',
+    examples: ['restore emailauth-2026-11-21.tar.gz'],
+    json: '{file,createdAt,tables,icons}',
+    exits: { 6: 'the service is running' },
+    run: async (context, [file = '']) => (await import('./commands/restore.ts')).restore(context, file),
+  },
+  {
+    usage: 'db migrate',
+    group: 'The service',
+    summary: 'bring the database to the version of this program',
+    about: '`start` does it by itself.',
+    examples: ['db migrate', 'db migrate --json'],
+    json: '{applied}',
+    run: async (context) => (await import('./commands/db-migrate.ts')).migrateDatabase(context),
+  },
+];

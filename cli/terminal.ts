@@ -1,0 +1,63 @@
+import { styleText } from 'node:util';
+
+/** The streams of a command, by its purpose for them: data on stdout, everything else on stderr. */
+export type Terminal = {
+  /** Whether somebody sits there who can be asked: stdin and stderr are a terminal, and neither CI nor `--no-input` says otherwise. */
+  readonly interactive: boolean;
+  /** Whether a whole screen can be drawn: a person sits there and stdout is a terminal. */
+  readonly fullScreen: boolean;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  /** `--yes`: what would be asked for confirmation is confirmed. */
+  readonly yes: boolean;
+  readonly colour: boolean;
+  /** The command's result: `value` as JSON with `--json`, else the text, if any. */
+  answer(value: unknown, text: string): void;
+  /** News for the person on stderr; not with `--quiet`. */
+  note(text: string): void;
+  /** What only somebody who looks for a fault wants to read, on stderr with `--verbose`. */
+  detail(text: string): void;
+  /** A text in a colour or weight, where colours are wanted. */
+  style(format: Style, text: string): string;
+};
+
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'underline';
+
+export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; verbose?: boolean; yes?: boolean; color?: boolean };
+
+/** @param flags the global ones of the command line */
+export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const interactive = flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
+  const colour = flags.color !== false && !env.NO_COLOR && env.TERM !== 'dumb' && Boolean(stdout.isTTY && stderr.isTTY);
+  return {
+    interactive,
+    fullScreen: interactive && Boolean(stdout.isTTY) && !flags.json,
+    json: Boolean(flags.json),
+    quiet: Boolean(flags.quiet),
+    verbose: Boolean(flags.verbose),
+    yes: Boolean(flags.yes),
+    colour,
+    answer(value, text) {
+      if (flags.json) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+      else if (text) stdout.write(`${text}\n`);
+    },
+    note(text) {
+      if (!flags.quiet) stderr.write(`${text}\n`);
+    },
+    detail(text) {
+      if (flags.verbose) stderr.write(`${text}\n`);
+    },
+    style: (format, text) => (colour ? styleText(format, text) : text),
+  };
+}
+
+/** Columns of text, as wide as their widest cell and two spaces apart. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
+  }
+  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]))).join('  ')).join('\n');
+}
