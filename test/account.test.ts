@@ -1,43 +1,21 @@
-import { createHash } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WEB_CLIENT_ID } from '../contract/rules.ts';
-import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import {
-  addSite,
-  askForMail,
-  authorize,
-  codeOf,
-  type Developer,
-  freshAddress,
-  freshDomain,
-  openLink,
-  signInDeveloper,
-  tokenOf,
-} from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
+import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
-let second: Service;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  second = await stage.start({ PUBLIC_URL: service.url });
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
 });
 afterAll(() => stage.close());
 
-const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
-const safari = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15';
-
 const actionsOf = async (email: string) =>
   (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
-const status = async (client: Client, path = '/api/user/me') => (await client.get(path)).status;
 
 describe('settings', () => {
   test('are kept, and each change stands in the audit trail once', async () => {
@@ -163,219 +141,6 @@ describe('settings', () => {
   ])('the logo %j is refused', async (logoUrl) => {
     const answer = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
     expect([answer.status, answer.json.field]).toEqual([400, 'logoUrl']);
-  });
-});
-
-/** Signs in with the User-Agent of a browser. */
-async function signInWith(userAgent: string, email: string, at: Service = service): Promise<Developer> {
-  const client = at.client();
-  const { pkce } = await authorize(client, email, { redirect_uri: `${service.url}/developer` });
-  const code = codeOf(await stage.mailbox.waitFor(email));
-  const body = { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
-  const { json } = await client.post('/api/auth/token', body, { 'User-Agent': userAgent });
-  return { email, client, authKey: json.authKey, localKey: json.localKey };
-}
-
-const devicesOf = async ({ client }: Pick<Developer, 'client'>): Promise<Record<string, unknown>[]> =>
-  (await client.get('/api/user/devices')).json;
-const letsIn = async ({ client, email, authKey }: Developer) =>
-  (await client.post('/api/auth/validate-key', { email, key: authKey })).status;
-
-describe('devices', () => {
-  test('two browsers at two instances: one entry each, the own one first, named by its browser', async () => {
-    const email = freshAddress('dev');
-    const one = await signInWith(firefox, email);
-    const two = await signInWith(safari, email, second);
-    const listed = await devicesOf(two);
-    expect(listed).toEqual([
-      {
-        id: two.localKey,
-        label: 'Safari on macOS',
-        current: true,
-        signedIn: true,
-        createdAt: expect.any(String),
-        lastSeen: expect.any(String),
-      },
-      {
-        id: one.localKey,
-        label: 'Firefox on Linux',
-        current: false,
-        signedIn: true,
-        createdAt: expect.any(String),
-        lastSeen: expect.any(String),
-      },
-    ]);
-    for (const { createdAt, lastSeen } of listed) {
-      expect(Math.abs(Date.parse(String(createdAt)) - Date.now())).toBeLessThan(60_000);
-      expect(Math.abs(Date.parse(String(lastSeen)) - Date.now())).toBeLessThan(60_000);
-    }
-    expect((await devicesOf(one)).map(({ id, current }) => [id, current])).toEqual([
-      [one.localKey, true],
-      [two.localKey, false],
-    ]);
-    // A second sign-in in the same browser is the same device; by a bearer token it is told too.
-    const sid = one.client.cookies.get('sid');
-    const program = second.client();
-    const asked = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
-    expect(asked.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
-    expect(JSON.stringify(listed)).not.toContain(createHash('sha256').update(String(sid)).digest('base64url'));
-  });
-
-  test('a visitor’s browser, which remembers the address, is one too; signed out, its key is dead', async () => {
-    const email = freshAddress('dev');
-    const shop = await addSite(stage, service);
-    const developer = await signInWith(firefox, email);
-    const visitor = service.client();
-    await askForMail(visitor, email, `https://${shop}/`);
-    const { link } = await stage.mailbox.waitFor(email);
-    expect((await visitor.get(link, { 'User-Agent': 'emailauth/1.0' })).status).toBe(303);
-    const [, remembered] = await devicesOf(developer);
-    expect(remembered).toMatchObject({ label: 'Email Auth CLI', current: false, signedIn: false });
-    const key = decodeURIComponent(visitor.cookies.get('auth_key') ?? '');
-    const back = { email, key, forward_url: `https://${shop}/` };
-    expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(200);
-    expect((await developer.client.delete(`/api/user/devices/${remembered.id}`)).json).toEqual({ success: true });
-    expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(401);
-    expect(await devicesOf(developer)).toHaveLength(1);
-    // Its row stays, so that the limits know the browser.
-    expect((await stage.query('select 1 from remembered_keys where email = $1', [email])).length).toBe(2);
-  });
-
-  test.each([
-    ['a session that is idle and a key that is not', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
-    ['a session past its end', 'update sessions set expires_at = now() where user_id = $1', false],
-    ['a key that ended and a session that did not', 'update remembered_keys set expires_at = now() where email = $2', true],
-    ['an idle key', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
-  ])('%s: what still lets in is listed', async (_what, sql, signedIn) => {
-    const email = freshAddress('dev');
-    const [old, asking] = [await signInWith(firefox, email), await signInWith(safari, email)];
-    const [{ id }] = await stage.query('select id from users where email = $1', [email]);
-    const device = createHash('sha256')
-      .update(String(old.client.cookies.get('device')))
-      .digest();
-    await stage.query(`${sql.replace('$1', `'${id}'`).replace('$2', `'${email}'`)} and device = $1`, [device]);
-    const listed = (await devicesOf(asking)).find((one) => one.id === old.localKey);
-    expect(listed).toMatchObject({ signedIn, label: 'Firefox on Linux' });
-    await stage.query('update sessions set expires_at = now() where device = $1', [device]);
-    await stage.query('update remembered_keys set expires_at = now() where device = $1', [device]);
-    expect((await devicesOf(asking)).map((one) => one.id)).toEqual([asking.localKey]);
-  });
-
-  test('an application’s token is none, and opens nothing here', async () => {
-    const developer = await signInWith(firefox, freshAddress('dev'));
-    await stage.query(
-      `insert into sessions (hash, user_id, device, client_id, expires_at)
-       select sha256('x'), id, sha256('y'), 'app_1', now() + interval '1 day' from users where email = $1`,
-      [developer.email],
-    );
-    expect(await devicesOf(developer)).toHaveLength(1);
-  });
-
-  test('signing one out ends its session and its key at both instances, and leaves the others', async () => {
-    const email = freshAddress('dev');
-    const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email)];
-    const twin = second.client();
-    twin.cookies = new Map(one.client.cookies);
-    expect(await status(twin)).toBe(200);
-    expect((await two.client.delete(`/api/user/devices/${one.localKey}`)).json).toEqual({ success: true });
-    expect(await status(one.client)).toBe(401);
-    expect(await status(twin)).toBe(401);
-    expect(await letsIn(one)).toBe(401);
-    expect(await status(two.client)).toBe(200);
-    expect(await letsIn(two)).toBe(200);
-    expect((await devicesOf(two)).map(({ id }) => id)).toEqual([two.localKey]);
-    expect((await actionsOf(email))[0]).toBe('signed_in_again');
-    expect((await actionsOf(email)).filter((action) => action === 'device_signed_out')).toHaveLength(1);
-    const again = await two.client.delete(`/api/user/devices/${one.localKey}`);
-    expect([again.status, again.json.code]).toEqual([404, 'device_not_found']);
-  });
-
-  test('another account in the same browser is left alone', async () => {
-    const [shared, elsewhere] = [await signInWith(firefox, freshAddress('dev')), await signInWith(safari, freshAddress('dev'))];
-    // The second account signs in at the first one's browser as well.
-    const { pkce } = await authorize(shared.client, elsewhere.email);
-    const code = codeOf(await stage.mailbox.waitFor(elsewhere.email));
-    await shared.client.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID });
-    expect((await elsewhere.client.delete(`/api/user/devices/${shared.localKey}`)).status).toBe(200);
-    expect(await status(shared.client)).toBe(401);
-    expect(await letsIn(shared)).toBe(200);
-  });
-
-  test('another user’s device: 404, unchanged (S32)', async () => {
-    const victim = await signInWith(firefox, freshAddress('dev'));
-    const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
-    expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
-    expect(await status(victim.client)).toBe(200);
-    expect(await letsIn(victim)).toBe(200);
-    expect(await actionsOf(bob.email)).not.toContain('device_signed_out');
-    for (const id of ['x', `${victim.localKey}x`, '%27%20or%201%3D1', '_'.repeat(21), '%00'.repeat(22)]) {
-      expect([id, (await bob.client.delete(`/api/user/devices/${id}`)).status]).toEqual([id, 400]);
-    }
-  });
-
-  test('signing out everywhere ends all of it, this one too, and the cookies', async () => {
-    const email = freshAddress('dev');
-    const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email, second)];
-    const kept = new Map(two.client.cookies);
-    // A token for the portal that somebody holds back.
-    const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
-    const bystander = await signInWith(firefox, freshAddress('dev'));
-    const answer = await two.client.post('/api/user/sign-out-everywhere');
-    expect(answer.json).toEqual({ success: true });
-    expect(two.client.cookies.has('sid')).toBe(false);
-    expect(two.client.cookies.has('auth_key')).toBe(false);
-    two.client.cookies = kept;
-    expect(await status(two.client)).toBe(401);
-    expect(await status(one.client)).toBe(401);
-    expect([await letsIn(one), await letsIn(two)]).toEqual([401, 401]);
-    expect((await one.client.post('/api/auth/token-login', { token: tokenOf(json.redirectUrl), confirm: true })).status).toBe(401);
-    expect((await actionsOf(email))[0]).toBe('signed_out_everywhere');
-    expect(await status(bystander.client)).toBe(200);
-    expect(await letsIn(bystander)).toBe(200);
-  });
-
-  describe('signing out everywhere while somebody gets in at another instance', () => {
-    /** Signs out everywhere while `getIn` waits in PostgreSQL for what `hold` holds, and lets it go on then. */
-    async function signOutDuring(getIn: (thief: Developer) => Promise<Answer>, hold: (email: string) => [string, unknown[]?]) {
-      const email = freshAddress('dev');
-      const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
-      const held = new pg.Client(stage.databaseUrl);
-      await held.connect();
-      const waiting = async (): Promise<number> => {
-        const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-        return (await held.query(sql)).rows[0].n;
-      };
-      await held.query('begin');
-      await held.query(...hold(email));
-      const gettingIn = getIn(thief);
-      await waitUntil('the thief waits', 2000, async () => (await waiting()) === 1);
-      const signingOut = owner.client.post('/api/user/sign-out-everywhere');
-      await waitUntil('the sign-out waits', 2000, async () => (await waiting()) === 2);
-      await held.query('commit');
-      await held.end();
-      expect((await signingOut).status).toBe(200);
-      return { thief, answer: await gettingIn };
-    }
-
-    const tryKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
-    const tryToken = ({ client }: Developer, answer: Answer) =>
-      client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
-
-    test('by a remembered account: it gets no token, then or later', async () => {
-      const { thief, answer } = await signOutDuring(tryKey, () => ['lock table tokens in share row exclusive mode']);
-      expect(answer.status).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
-    });
-
-    test('by a portal token: the session that it opened has ended', async () => {
-      const { thief, answer } = await signOutDuring(
-        async (thief) => tryToken(thief, await tryKey(thief)),
-        (email) => ['select from users where email = $1 for update', [email]],
-      );
-      expect(answer.status).toBe(200);
-      expect(await status(thief.client)).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
-    });
   });
 });
 
