@@ -1,35 +1,4 @@
-/**
- * Every framework that an integration is written for: what its files are called in a project, what they need and how such a
- * project is recognised. The files themselves lie in the folder named by `id`; `render` fills them in. The web app, the
- * command line and the MCP server read this one list.
- */
-export type Framework = {
-  /** Also the name of the folder. */
-  id: string;
-  name: string;
-  language: 'JavaScript' | 'TypeScript' | 'Python' | 'Go' | 'PHP' | 'Ruby';
-  files: readonly TemplateFile[];
-  /** What to install before, in the project's directory. */
-  commands: readonly string[];
-  /** What is left to do once the files are there; code stands in backticks. */
-  next: readonly string[];
-  /** It has sessions of its own, which need no SESSION_SECRET. */
-  ownSessions?: true;
-  /** The port of its development server. */
-  port: number;
-  /** A project is of this framework when one of these files exists and, where `contains` is given, has that text in it. */
-  recognised: readonly { file: string; contains?: string }[];
-};
-
-export type TemplateFile = {
-  /** Its name in the framework's folder. */
-  source: string;
-  /** Where it goes in a project; placeholders are filled in. */
-  path: string;
-  role: string;
-};
-
-export type EnvironmentVariable = { name: string; value: string; purpose: string };
+import type { EnvironmentVariable, Framework } from './framework.ts';
 
 /** What every integration reads from its environment; the values are filled in like the files. */
 export const environment: readonly EnvironmentVariable[] = [
@@ -42,9 +11,17 @@ export const environment: readonly EnvironmentVariable[] = [
   { name: 'EMAILAUTH_URL', value: '__ORIGIN__', purpose: 'The sign-in service.' },
 ];
 
-const dependency = (name: string) => [{ file: 'package.json', contains: `"${name}"` }];
-const requirement = (name: string) => ['requirements.txt', 'pyproject.toml'].map((file) => ({ file, contains: name }));
+const dependency = (name: string) => [{ file: 'package.json', contains: name }];
+const requirement = (name: string) => ['requirements.txt', 'pyproject.toml', 'Pipfile'].map((file) => ({ file, contains: name }));
 
+const ES_MODULE = 'It is an ES module: without `"type": "module"` in package.json, call it `auth.mjs`.';
+const LOAD_IN_NODE = 'Start it with its environment: `node --env-file=.env …`.';
+const LOAD_IN_SHELL = 'Load its environment into the shell before you start it: `set -a; . ./.env; set +a`.';
+
+/**
+ * Every framework that there is an integration for. The files themselves lie in the folder named by `id`; `render` fills them
+ * in. The web app, the command line and the MCP server read this one list.
+ */
 export const frameworks: readonly Framework[] = [
   {
     id: 'express',
@@ -55,7 +32,9 @@ export const frameworks: readonly Framework[] = [
     next: [
       "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; app.use(auth);`",
       "Guard your pages: `app.get('/orders', signedInOnly, …)`.",
+      ES_MODULE,
     ],
+    loadEnv: LOAD_IN_NODE,
     port: 3000,
     recognised: dependency('express'),
   },
@@ -72,11 +51,21 @@ export const frameworks: readonly Framework[] = [
     ],
     commands: [],
     next: [
-      'With a src directory, put `app` and `lib` into it; `@/` is the alias that create-next-app sets up.',
+      '`@/` is the alias that create-next-app sets up.',
       'Link to `/login` with a plain `<a>`: `<Link>` would fetch it ahead of the click.',
     ],
     port: 3000,
     recognised: dependency('next'),
+    rank: 3,
+    layouts: [
+      {
+        hint: 'With a src directory, put `app` and `lib` into it.',
+        exists: ['src/app', 'src/pages'],
+        without: ['app', 'pages'],
+        from: '',
+        to: 'src/',
+      },
+    ],
   },
   {
     id: 'sveltekit',
@@ -91,8 +80,10 @@ export const frameworks: readonly Framework[] = [
     ],
     commands: [],
     next: ['Link to `/login` with `data-sveltekit-reload`, so that it is asked for only by a click.'],
+    loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env build`.',
     port: 5173,
     recognised: dependency('@sveltejs/kit'),
+    rank: 3,
   },
   {
     id: 'nuxt',
@@ -107,9 +98,20 @@ export const frameworks: readonly Framework[] = [
       { source: 'account.vue', path: 'app/pages/account.vue', role: 'Protected page' },
     ],
     commands: [],
-    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`. In Nuxt 3 the pages are in `pages`, without `app`.'],
+    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`.'],
+    loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env .output/server/index.mjs`.',
     port: 3000,
     recognised: dependency('nuxt'),
+    rank: 3,
+    layouts: [
+      {
+        hint: 'In Nuxt 3 the pages are in `pages`, without `app`.',
+        exists: ['app.vue', 'pages', 'layouts', 'components'],
+        without: ['app'],
+        from: 'app/',
+        to: '',
+      },
+    ],
   },
   {
     id: 'astro',
@@ -127,6 +129,7 @@ export const frameworks: readonly Framework[] = [
     ownSessions: true,
     port: 4321,
     recognised: dependency('astro'),
+    rank: 3,
   },
   {
     id: 'hono',
@@ -138,6 +141,7 @@ export const frameworks: readonly Framework[] = [
       "Add it before your own routes: `import { auth, signedInOnly } from './auth'; app.route('/', auth);`",
       "Guard your pages: `app.get('/orders', signedInOnly, …)`. It runs on Node.js, Bun, Deno and Workers.",
     ],
+    loadEnv: 'On Node.js start it with its environment: `node --env-file=.env …`. Bun and Wrangler read `.env` by themselves.',
     port: 3000,
     recognised: dependency('hono'),
   },
@@ -150,7 +154,9 @@ export const frameworks: readonly Framework[] = [
     next: [
       "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; await app.register(auth);`",
       "Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`.",
+      ES_MODULE,
     ],
+    loadEnv: LOAD_IN_NODE,
     port: 3000,
     recognised: dependency('fastify'),
   },
@@ -161,13 +167,14 @@ export const frameworks: readonly Framework[] = [
     files: [
       { source: 'worker.js', path: 'worker.js', role: 'Login, callback, logout, guard' },
       { source: 'wrangler.jsonc', path: 'wrangler.jsonc', role: 'Settings of the worker' },
-      { source: 'index.html', path: 'public/index.html', role: 'Page with the link' },
+      { source: 'index.html', path: 'public/index.html', role: 'Page with the link', example: true },
       { source: 'account.html', path: 'public/account.html', role: 'Protected page' },
     ],
     commands: ['npx wrangler secret put SESSION_SECRET'],
     next: ['Put your pages into `public`; those under `/account` are for visitors who are signed in.', 'Deploy: `npx wrangler deploy`.'],
     port: 8787,
     recognised: [{ file: 'index.html' }, { file: 'public/index.html' }],
+    rank: 0,
   },
   {
     id: 'flask',
@@ -176,8 +183,9 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
     commands: [],
     next: ['Add it to your app: `from auth import init_auth, signed_in_only; init_auth(app)`.', 'Guard your views with `@signed_in_only`.'],
+    loadEnv: '`flask run` reads `.env` once python-dotenv is installed: `pip install python-dotenv`.',
     port: 5000,
-    recognised: [...requirement('flask'), ...requirement('Flask')],
+    recognised: requirement('flask'),
   },
   {
     id: 'fastapi',
@@ -189,6 +197,7 @@ export const frameworks: readonly Framework[] = [
       'Add it to your app: `from auth import init_auth, signed_in_email; init_auth(app)`.',
       'Guard your paths: `email: Annotated[str, Depends(signed_in_email)]`.',
     ],
+    loadEnv: 'Start it with its environment: `uvicorn main:app --env-file .env` (with python-dotenv installed).',
     port: 8000,
     recognised: requirement('fastapi'),
   },
@@ -203,8 +212,10 @@ export const frameworks: readonly Framework[] = [
       "Guard your views with `@login_required`, and set `LOGIN_URL = '/login'`. Its sessions and users are Django's own.",
     ],
     ownSessions: true,
+    loadEnv: LOAD_IN_SHELL,
     port: 8000,
     recognised: [{ file: 'manage.py' }],
+    rank: 3,
   },
   {
     id: 'go',
@@ -213,8 +224,10 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.go', path: 'auth.go', role: 'Login, callback, account, logout' }],
     commands: [],
     next: ['Add it to your `http.ServeMux` (Go 1.22 or newer): `AddAuth(mux)`.', 'Guard your pages with `SignedInOnly`.'],
+    loadEnv: LOAD_IN_SHELL,
     port: 8080,
     recognised: [{ file: 'go.mod' }],
+    rank: 1,
   },
   {
     id: 'php',
@@ -224,8 +237,10 @@ export const frameworks: readonly Framework[] = [
     commands: [],
     next: ["Begin your front controller with `require 'auth.php';`", 'Guard your pages: `$email = signedInEmail();`'],
     ownSessions: true,
+    loadEnv: LOAD_IN_SHELL,
     port: 8000,
     recognised: [{ file: 'index.php' }, { file: 'public/index.php' }],
+    rank: 1,
   },
   {
     id: 'sinatra',
@@ -234,6 +249,7 @@ export const frameworks: readonly Framework[] = [
     files: [{ source: 'auth.rb', path: 'auth.rb', role: 'Login, callback, account, logout' }],
     commands: [],
     next: ['Derive your app from it: `require_relative "auth"; class App < Auth`.', 'Guard your routes: `email = signed_in_email`.'],
+    loadEnv: LOAD_IN_SHELL,
     port: 4567,
     recognised: [{ file: 'Gemfile', contains: 'sinatra' }],
   },

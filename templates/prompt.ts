@@ -1,4 +1,4 @@
-import type { Framework } from './catalog.ts';
+import type { Framework } from './framework.ts';
 import type { Filling, Integration } from './render.ts';
 
 /**

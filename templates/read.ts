@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Framework } from './catalog.ts';
+import type { Framework } from './framework.ts';
 import type { Sources } from './render.ts';
 
 /** Reads a framework's files, from the repository and from dist alike. For Node.js; the web app has a loader of its own. */

@@ -57,8 +57,27 @@ describe.each(frameworks)('$id', (framework) => {
 const express = frameworkOf('express') ?? frameworks[0];
 
 test('localhost is on http, at the port of the framework’s development server', async () => {
-  const { env } = render(express, await readSources(express), { origin: 'http://localhost:3000', domain: 'localhost' });
-  expect(env.find(({ name }) => name === 'SITE_URL')?.value).toBe('http://localhost:3000');
+  const siteWith = async (origin: string) =>
+    render(express, await readSources(express), { origin, domain: 'localhost' }).env.find(({ name }) => name === 'SITE_URL')?.value;
+  expect(await siteWith('http://localhost:4000')).toBe('http://localhost:3000');
+  expect(await siteWith('http://localhost:3000')).toBe('http://localhost:3001');
+});
+
+test('a layout moves files; without one the steps tell of it', async () => {
+  for (const framework of frameworks) {
+    const sources = await readSources(framework);
+    const unseen = render(framework, sources, filling);
+    const usual = render(framework, sources, { ...filling, layout: null });
+    expect(usual.files).toEqual(unseen.files);
+    expect(usual.nextSteps).toEqual(framework.next);
+    for (const layout of framework.layouts ?? []) {
+      expect(unseen.nextSteps).toContain(layout.hint);
+      const moved = render(framework, sources, { ...filling, layout });
+      expect(moved.nextSteps).toEqual(framework.next);
+      expect(moved.files.map(({ path }) => path)).not.toEqual(usual.files.map(({ path }) => path));
+      expect(moved.files.map(({ contents }) => contents)).toEqual(usual.files.map(({ contents }) => contents));
+    }
+  }
 });
 
 test('files go where the callback path leads', async () => {

@@ -1,6 +1,7 @@
 import { type LanguageCode, languages } from '../contract/languages.ts';
 import { normalHost } from '../contract/rules.ts';
-import { type EnvironmentVariable, environment, type Framework } from './catalog.ts';
+import { environment } from './catalog.ts';
+import type { EnvironmentVariable, Framework, Layout } from './framework.ts';
 
 /** What an integration is filled in with. */
 export type Filling = {
@@ -12,13 +13,15 @@ export type Filling = {
   callbackPath?: string;
   /** Of the sign-in page; English unless given. */
   language?: LanguageCode;
+  /** How the project is laid out, null: as usual. Without it the steps say what may be different. */
+  layout?: Layout | null;
 };
 
 /** The texts of a framework's files by their `source`, as they lie in its folder. */
 export type Sources = Readonly<Record<string, string>>;
 
 export type Integration = {
-  files: { path: string; role: string; contents: string }[];
+  files: { path: string; role: string; contents: string; example?: true }[];
   env: EnvironmentVariable[];
   commands: string[];
   nextSteps: string[];
@@ -35,17 +38,21 @@ export function render(framework: Framework, sources: Sources, filling: Filling)
   const values = valuesOf(framework, filling);
   const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => values[name] ?? placeholder);
   return {
-    files: framework.files.map(({ source, path, role }) => {
+    files: framework.files.map(({ source, path, role, example }) => {
       const text = sources[source];
       if (text === undefined) throw new RangeError(`The source ${framework.id}/${source} is missing.`);
-      return { path: fill(path), role, contents: fill(text) };
+      return { path: placed(fill(path), filling.layout), role, contents: fill(text), ...(example && { example }) };
     }),
     env: environment
       .filter(({ name }) => !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     commands: [...framework.commands],
-    nextSteps: [...framework.next],
+    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next],
   };
+}
+
+function placed(path: string, layout: Layout | null | undefined): string {
+  return layout && path.startsWith(layout.from) ? layout.to + path.slice(layout.from.length) : path;
 }
 
 function valuesOf(
@@ -53,20 +60,29 @@ function valuesOf(
   { origin, domain, callbackPath = CALLBACK_PATH, language = 'en' }: Filling,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
-  if (!host) throw new RangeError(`${domain} is no domain.`);
+  if (!host) throw new RangeError(`"${domain}" is no domain: give one such as shop.example, or localhost.`);
   if (!/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
   // Inside string literals of six languages, and in file names: nothing but plain segments.
   if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || TAKEN_PATHS.includes(callbackPath)) {
-    throw new RangeError(`${callbackPath} is no path for a callback.`);
+    throw new RangeError(
+      `"${callbackPath}" is no path for a callback: give one such as ${CALLBACK_PATH}, and none of ${TAKEN_PATHS.join(', ')}.`,
+    );
   }
-  if (!languages.some(({ code }) => code === language)) throw new RangeError(`${language} is no language of the sign-in page.`);
+  if (!languages.some(({ code }) => code === language))
+    throw new RangeError(`"${language}" is no language of the sign-in page: give one of ${languages.map(({ code }) => code).join(', ')}.`);
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? `http://localhost:${framework.port}` : `https://${host}`,
+    SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
     CALLBACK: callbackPath,
     LANGUAGE: language,
     // From the callback's file up to the directory that holds the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
   };
+}
+
+/** Where a development server listens; one port further where the service has its port, as most of them do by themselves. */
+function localSite(port: number, origin: string): string {
+  const site = `http://localhost:${port}`;
+  return site === origin ? `http://localhost:${port + 1}` : site;
 }

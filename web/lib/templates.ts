@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { type Framework, frameworkOf, frameworks } from '../../templates/catalog.ts';
+import { frameworkOf, frameworks } from '../../templates/catalog.ts';
+import type { Framework } from '../../templates/framework.ts';
 import { assistantPrompt } from '../../templates/prompt.ts';
 import { type Integration, render, type Sources } from '../../templates/render.ts';
 import { local, readStored, writeStored } from './storage.ts';

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { frameworkOf, frameworks } from './catalog.ts';
+import { layoutOf, recognise, tellingFiles } from './recognise.ts';
+
+const idsOf = (files: Record<string, string>) => recognise(files).map(({ id }) => id);
+const packageJson = (...names: string[]) => JSON.stringify({ dependencies: Object.fromEntries(names.map((name) => [name, '^1.0.0'])) });
+
+test.each<[string, Record<string, string>, string[]]>([
+  ['a dependency', { 'package.json': packageJson('express') }, ['express']],
+  ['a development dependency', { 'package.json': '{"devDependencies":{"@sveltejs/kit":"^2"}}' }, ['sveltekit']],
+  ['a manifest with a byte order mark', { 'package.json': `\uFEFF${packageJson('astro')}` }, ['astro']],
+  ['a site on a library', { 'package.json': packageJson('express', 'next', 'hono') }, ['nextjs']],
+  ['a library and pages', { 'package.json': packageJson('fastify'), 'index.html': '' }, ['fastify']],
+  ['pages alone', { 'package.json': packageJson('react'), 'index.html': '' }, ['static']],
+  ['two libraries', { 'package.json': packageJson('express', 'fastify') }, ['express', 'fastify']],
+  ['a name that only begins so', { 'package.json': packageJson('express-session', 'next-themes') }, []],
+  ['a script and a name', { 'package.json': '{"name":"express","scripts":{"next":"x"},"keywords":["hono"]}' }, []],
+  ['a manifest that is none', { 'package.json': '{"dependencies": {"express":' }, []],
+  ['a manifest of another shape', { 'package.json': '{"dependencies":["express"]}' }, []],
+  ['null', { 'package.json': 'null' }, []],
+  ['a property of every object', { 'package.json': '{"dependencies":{}}' }, []],
+  ['a requirement', { 'requirements.txt': 'gunicorn\r\nFlask[async] >= 3 # web\r\n' }, ['flask']],
+  ['a requirement of something else', { 'requirements.txt': 'flask-cors==1\nfastapi.thing\n# flask\n' }, []],
+  ['PEP 621', { 'pyproject.toml': '[project]\ndependencies = ["fastapi[standard]>=0.1"]\n' }, ['fastapi']],
+  ['Poetry', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.12"\nflask = "^3.0"\n' }, ['flask']],
+  ['Pipenv', { Pipfile: '[packages]\nflask = "*"\n' }, ['flask']],
+  ['a tool of that name', { 'pyproject.toml': '[project]\nname = "my-flask-app"\n' }, []],
+  ['Django beside a list of requirements', { 'manage.py': '', 'requirements.txt': 'django\nflask\n' }, ['django']],
+  ['a gem', { Gemfile: "source 'https://rubygems.org'\ngem 'sinatra', '~> 4.0'\n" }, ['sinatra']],
+  ['another gem', { Gemfile: "gem 'sinatra-contrib'\n# gem 'sinatra'\n" }, []],
+  ['Go', { 'go.mod': 'module site\n' }, ['go']],
+  ['PHP with pages', { 'index.php': '', 'public/index.html': '' }, ['php']],
+  ['nothing', {}, []],
+])('%s', (_, files, ids) => expect(idsOf(files)).toEqual(ids));
+
+test('a file that tells of every framework is looked at', () => {
+  for (const { recognised } of frameworks) for (const { file } of recognised) expect(tellingFiles).toContain(file);
+});
+
+describe('the layout', () => {
+  const [nextjs, nuxt, express] = ['nextjs', 'nuxt', 'express'].map((id) => frameworkOf(id) ?? frameworks[0]);
+  test.each([
+    [nextjs, ['src', 'src/app'], 'src/'],
+    [nextjs, ['src', 'src/pages'], 'src/'],
+    [nextjs, ['app', 'src', 'src/app'], undefined],
+    [nextjs, ['src', 'src/lib', 'app'], undefined],
+    [nextjs, [], undefined],
+    [nuxt, ['app.vue'], ''],
+    [nuxt, ['app', 'app/app.vue'], undefined],
+    [express, ['src/app'], undefined],
+  ])('%s with %j', (framework, there, to) => expect(layoutOf(framework, (path) => there.includes(path))?.to).toBe(to));
+});
