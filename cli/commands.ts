@@ -188,13 +188,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'init [dir]',
     group: 'Integration',
     summary: 'write the sign-in into a project',
-    about: 'Recognises the framework, shows what it would write, and writes it once you agree. It never overwrites a file without --force.',
+    about:
+      'Recognises the framework, shows what it would write, and writes it once you agree. It never overwrites a file without --force, and what stands in .env stays.',
     flags: {
       '--framework <id>': 'instead of the one that is recognised',
       '--domain <domain>': 'of the site; localhost while you develop',
       '--callback <path>': 'where visitors come back to (/auth/callback)',
       '--language <code>': 'of the sign-in page',
-      '--dry-run': 'show it and write nothing',
+      '--dry-run': 'show it as a patch and write nothing',
       '--force': 'overwrite files that are there',
       '--list': 'the frameworks, and nothing else',
     },

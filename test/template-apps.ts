@@ -196,24 +196,30 @@ App.run!`,
 ];
 
 /** Renders a template for localhost into an empty directory and runs it against the service. */
-export async function startTemplateApp({ id, around, command, env }: Recipe, serviceUrl: string): Promise<TemplateApp> {
-  const framework = frameworkOf(id);
-  if (!framework) throw new Error(`There is no framework ${id}.`);
-  const directory = await mkdtemp(join(tmpdir(), `emailauth-${id}-`));
+export async function startTemplateApp(recipe: Recipe, serviceUrl: string): Promise<TemplateApp> {
+  const framework = frameworkOf(recipe.id);
+  if (!framework) throw new Error(`There is no framework ${recipe.id}.`);
+  const directory = await mkdtemp(join(tmpdir(), `emailauth-${recipe.id}-`));
   const integration = render(framework, await readSources(framework), { origin: serviceUrl, domain: 'localhost' });
-  const files = [...integration.files.map(({ path, contents }) => [path, contents]), ...Object.entries(around)];
-  for (const [path, contents] of files) {
+  for (const { path, contents } of integration.files) {
     await mkdir(join(directory, dirname(path)), { recursive: true });
     await writeFile(join(directory, path), contents);
   }
-  await symlink(modules, join(directory, 'node_modules'));
   const port = await freePort();
+  const SITE_URL = `http://localhost:${port}`;
+  return startAppIn(directory, { ...recipe, env: { SITE_URL, SESSION_SECRET: 'x'.repeat(64), ...recipe.env } }, port);
+}
+
+/** Runs a site whose template lies in a directory already, which is removed once it is closed. */
+export async function startAppIn(directory: string, { id, around, command, env }: Recipe, port: number): Promise<TemplateApp> {
+  for (const [path, contents] of Object.entries(around)) await writeFile(join(directory, path), contents);
+  await symlink(modules, join(directory, 'node_modules'));
   const url = `http://localhost:${port}`;
   const [program, ...args] = command.map((part) => part.replace('{port}', String(port)));
   const child = spawn(program, args, {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), SITE_URL: url, SESSION_SECRET: 'x'.repeat(64), ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), ...env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));

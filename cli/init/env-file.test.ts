@@ -1,0 +1,48 @@
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { additionTo, complete, valueIn } from './env-file.ts';
+
+const wanted = [
+  { name: 'SESSION_SECRET', value: () => 'made' },
+  { name: 'SITE_URL', value: 'https://shop.example' },
+];
+const both = 'SESSION_SECRET=made\nSITE_URL=https://shop.example\n';
+
+describe('what a .env file lacks', () => {
+  test.each<[string, string, string]>([
+    ['no file', '', both],
+    ['other lines', 'A=1\n# SITE_URL=https://old.example\n', both],
+    ['no newline at the end', 'A=1', `\n${both}`],
+    ['line ends of Windows', 'A=1\r\nB=2\r\n', both.replaceAll('\n', '\r\n')],
+    ['the same, without the last one', 'A=1\r\nB=2', `\r\n${both.replaceAll('\n', '\r\n')}`],
+    ['one of them', 'SITE_URL=https://shop.example\n', 'SESSION_SECRET=made\n'],
+    ['exported', 'export SESSION_SECRET=x\n  SITE_URL = "https://shop.example" # here\n', ''],
+    ['in single quotes', "SESSION_SECRET='a # b'\nSITE_URL='https://shop.example'\n", ''],
+    ['set to nothing', 'SESSION_SECRET=\nSITE_URL=""\n', both],
+    ['a name that only ends so', 'MY_SITE_URL=x\nSESSION_SECRET_OLD=y\n', both],
+    ['lines of another value', 'KEY="-----BEGIN\nSITE_URL=no\nSESSION_SECRET=no\n-----END"\n', both],
+    ['a byte order mark', '\uFEFFSESSION_SECRET=x\nSITE_URL=https://shop.example\n', ''],
+  ])('%s', (_, text, addition) => {
+    const completion = complete(text, wanted);
+    expect(completion.addition).toBe(addition);
+    const after = text + addition;
+    // Nothing that was set is set to something else, and nothing is missing any more.
+    for (const [name, value] of Object.entries(parseEnv(text))) if (value) expect(parseEnv(after)[name]).toBe(value);
+    for (const { name } of wanted) expect(valueIn(after, name)).not.toBe('');
+    expect(complete(after, wanted).addition).toBe('');
+  });
+
+  test('a secret is made only when it is missing', () => {
+    const secret = () => {
+      throw new Error('made');
+    };
+    expect(complete('S=x\n', [{ name: 'S', value: secret }])).toEqual({ addition: '', added: [], different: [] });
+  });
+
+  test('what is set to something else is told, and stays', () => {
+    const completion = complete('SESSION_SECRET=x\nSITE_URL=http://localhost:5000\n', wanted);
+    expect(completion).toEqual({ addition: '', added: [], different: ['SITE_URL'] });
+  });
+});
+
+test('no lines, no addition', () => expect(additionTo('A', [])).toBe(''));

@@ -1,0 +1,268 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { frameworks } from '../../templates/catalog.ts';
+import { readSources } from '../../templates/read.ts';
+import { render } from '../../templates/render.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { askForMail, freshAddress, freshDomain, openLink } from '../sign-ins.ts';
+import { recipes, startAppIn } from '../template-apps.ts';
+import { freePort } from '../waiting.ts';
+import { type Home, openHome, type Ran } from './command.ts';
+import { openProject, type Project, projects } from './project.ts';
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+});
+afterAll(async () => {
+  await home?.close();
+  await stage?.close();
+});
+
+let project: Project;
+beforeEach(async () => {
+  project = await openProject();
+});
+afterEach(() => project.remove());
+
+const init = (...args: string[]): Promise<Ran> => home.run(['init', ...args], { cwd: project.directory });
+const git = (...args: string[]) => execFileSync('git', ['-C', project.directory, ...args], { stdio: 'pipe' });
+
+describe('each framework', () => {
+  test('of the catalogue has a project here', () => {
+    expect(Object.keys(projects).sort()).toEqual(frameworks.map(({ id }) => id).sort());
+  });
+
+  test.each(frameworks)('$id is recognised, and what is written is what the template gives', async (framework) => {
+    await project.put(projects[framework.id]);
+    const domain = freshDomain();
+    const ran = await init('--domain', domain, '--callback', '/sign-in/done', '--language', 'lt', '--yes', '--json');
+    expect([ran.exitCode, ran.json().error]).toEqual([0, undefined]);
+    const { framework: recognised, files, env, next } = ran.json();
+    expect(recognised).toBe(framework.id);
+
+    const filling = { origin: service.url, domain, callbackPath: '/sign-in/done', language: 'lt', layout: null } as const;
+    const rendered = render(framework, await readSources(framework), filling);
+    expect(files).toEqual([...rendered.files.map(({ path }) => path), '.env'].map((path) => ({ path, action: 'written' })));
+    for (const { path, contents } of rendered.files) expect(await project.textAt(path)).toBe(contents);
+    expect(env).toEqual(rendered.env.map(({ name }) => name));
+    const lines = (await project.textAt('.env')).trimEnd().split('\n');
+    expect(lines).toEqual(
+      rendered.env.map(({ name, value }) => (value ? `${name}=${value}` : expect.stringMatching(`^${name}=[0-9a-f]{64}$`))),
+    );
+    expect((await stat(join(project.directory, '.env'))).mode & 0o777).toBe(0o600);
+    for (const command of rendered.commands) expect(next).toContain(`Run \`${command}\`.`);
+    for (const step of rendered.nextSteps) expect(next).toContain(step);
+    if (framework.loadEnv) expect(next).toContain(framework.loadEnv);
+    expect(next.join()).toContain(`emailauth register ${domain}`);
+    // What was there is there.
+    for (const [path, text] of Object.entries(projects[framework.id])) expect(await project.textAt(path)).toBe(text);
+  });
+});
+
+describe.each(recipes.filter((recipe) => recipe.available()))('a project with $id, from the directory that init wrote', (recipe) => {
+  test('signs somebody in', async () => {
+    const port = await freePort();
+    // Where this site runs is the developer's own line.
+    await project.put({ ...recipe.around, ...projects[recipe.id], '.env': `SITE_URL="http://localhost:${port}"` });
+    const ran = await init('--domain', 'localhost', '--yes', '--json');
+    expect([ran.exitCode, ran.json().framework]).toEqual([0, recipe.id]);
+    const command = ['sh', '-c', 'set -a; . ./.env; set +a; exec "$@"', 'sh', ...recipe.command];
+    const site = await startAppIn(project.directory, { ...recipe, around: {}, command }, port);
+    try {
+      const [visitor, browser, email] = [site.client(), service.client(), freshAddress()];
+      const page = new URL(String((await visitor.get('/login')).headers.location));
+      expect(page.origin).toBe(service.url);
+      await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
+      const callback = await openLink(browser, await stage.mailbox.waitFor(email));
+      expect(callback.startsWith(`${site.url}/auth/callback?`)).toBe(true);
+      expect(String((await visitor.get(callback)).headers.location)).toMatch(/\/account$/);
+      const account = await visitor.get('/account');
+      expect(account.text).toContain(recipe.id === 'static' ? 'Only visitors who are signed in' : `Signed in as ${email}`);
+    } finally {
+      await site.close();
+    }
+  });
+});
+
+describe('where files go', () => {
+  test('a src directory of Next.js gets them, and the step that tells of it is not told', async () => {
+    await project.put({ ...projects.nextjs, 'src/app/page.tsx': '' });
+    await rm(join(project.directory, 'app'), { recursive: true });
+    const ran = await init('--domain', 'localhost', '--yes', '--json');
+    const paths = ran.json().files.map(({ path }: { path: string }) => path);
+    expect(paths).toEqual([
+      'src/lib/auth.ts',
+      'src/app/login/route.ts',
+      'src/app/auth/callback/route.ts',
+      'src/app/account/page.tsx',
+      'src/app/logout/route.ts',
+      '.env',
+    ]);
+    for (const path of paths) expect(await project.textAt(path)).not.toBe('');
+    expect(ran.json().next.join()).not.toContain('src directory');
+  });
+
+  test('a directory with blanks and letters of other languages, given by its path', async () => {
+    await project.put({ 'mana lapa ū/package.json': projects.express['package.json'] });
+    const ran = await init('mana lapa ū', '--domain', 'bücher.example', '--yes', '--json');
+    expect(ran.exitCode).toBe(0);
+    expect(await project.textAt('mana lapa ū/.env')).toContain('SITE_URL=https://xn--bcher-kva.example\n');
+  });
+
+  test('a project of several packages: only the directory that is given', async () => {
+    await project.put({
+      'package.json': '{"dependencies":{"next":"16.0.0"}}',
+      'packages/api/package.json': projects.express['package.json'],
+    });
+    expect((await init('packages/api', '--domain', 'localhost', '--yes', '--json')).json().framework).toBe('express');
+    expect(Object.keys(await project.everything())).not.toContain('lib');
+  });
+
+  test('links that stay in the project are followed, those that leave it are not', async () => {
+    await project.put({ ...projects.hono, 'packages/src/index.ts': '' });
+    await symlink('packages/src', join(project.directory, 'src'));
+    expect((await init('--domain', 'localhost', '--yes')).exitCode).toBe(0);
+    expect(await project.textAt('packages/src/auth.ts')).toContain('Hono');
+
+    const outside = await mkdtemp(join(tmpdir(), 'emailauth-outside-'));
+    for (const [path, target] of [
+      ['src', outside],
+      ['.env', join(outside, '.env')],
+    ]) {
+      await writeFile(join(outside, '.env'), 'A=1\n');
+      await rm(join(project.directory, path), { recursive: true, force: true });
+      await symlink(target, join(project.directory, path));
+      for (const flag of ['--force', '--dry-run']) {
+        const ran = await init('--domain', 'localhost', '--yes', flag);
+        expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
+        expect(ran.stderr).toContain(`${path} is a symbolic link that leads out of the project.`);
+      }
+      expect([await readdir(outside), await readFile(join(outside, '.env'), 'utf8')]).toEqual([['.env'], 'A=1\n']);
+      await rm(join(project.directory, path));
+    }
+    await rm(outside, { recursive: true });
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['a directory in the place of a file', { 'auth.js/x': '' }, /auth\.js is a directory/],
+    ['a directory in the place of .env', { '.env/x': '' }, /\.env is a directory/],
+  ])('%s is told, and nothing is written', async (_, files, message) => {
+    await project.put({ ...projects.express, ...files });
+    const before = await project.everything();
+    const ran = await init('--domain', 'localhost', '--yes', '--force');
+    expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
+    expect(ran.stderr).toMatch(message);
+    expect(await project.everything()).toEqual(before);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('a directory that is not ours to write is told', async () => {
+    await project.put(projects.express);
+    execFileSync('chmod', ['555', project.directory]);
+    const ran = await init('--domain', 'localhost', '--yes');
+    execFileSync('chmod', ['755', project.directory]);
+    expect(ran.exitCode).toBe(1);
+    expect(ran.stderr).toContain('auth.js cannot be written: you may not write to');
+    expect(await project.everything()).toEqual(projects.express);
+  });
+});
+
+describe('files that are there', () => {
+  test('with the same contents are left: the second run has nothing to ask and nothing to write', async () => {
+    await project.put(projects.express);
+    await init('--domain', 'localhost', '--yes');
+    const before = await project.everything();
+    const again = await init('--domain', 'localhost');
+    expect([again.exitCode, again.stderr]).toEqual([0, '']);
+    expect(again.stdout).toBe('The sign-in with Express for localhost is there already; there is nothing to write.');
+    const actions = (await init('--domain', 'localhost', '--json')).json().files.map(({ action }: { action: string }) => action);
+    expect(actions).toEqual(['unchanged', 'unchanged']);
+    expect(await project.everything()).toEqual(before);
+    // A checkout on Windows.
+    await project.put({ 'auth.js': (await project.textAt('auth.js')).replaceAll('\n', '\r\n') });
+    expect((await init('--domain', 'localhost')).exitCode).toBe(0);
+  });
+
+  test('with other contents are a conflict, and --force overwrites them', async () => {
+    await project.put({ ...projects.sveltekit, 'src/routes/login/+server.js': 'mine\n', 'src/lib/server/auth.js': 'mine\n' });
+    const before = await project.everything();
+    for (const flags of [['--yes'], ['--dry-run'], []]) {
+      const ran = await init('--domain', 'localhost', ...flags);
+      expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
+      expect(ran.stderr).toContain('There already, with other contents: src/lib/server/auth.js, src/routes/login/+server.js. Nothing was');
+      expect(ran.stderr).toContain('-mine');
+      expect(ran.stderr).toContain('--force');
+    }
+    expect((await init('--domain', 'localhost', '--yes', '--json')).json().error).toMatchObject({ code: 'conflict' });
+    expect(await project.everything()).toEqual(before);
+
+    const forced = await init('--domain', 'localhost', '--yes', '--force', '--json');
+    const actions = Object.fromEntries(forced.json().files.map(({ path, action }: { path: string; action: string }) => [path, action]));
+    expect(actions).toMatchObject({
+      'src/lib/server/auth.js': 'overwritten',
+      'src/routes/account/+page.svelte': 'written',
+      '.env': 'written',
+    });
+    expect(await project.textAt('src/lib/server/auth.js')).toContain('EMAILAUTH_URL');
+  });
+
+  test('a page that the template only shows as an example stays, also with --force', async () => {
+    await project.put({ 'public/index.html': '<h1>Mine</h1>' });
+    const ran = await init('--domain', 'localhost', '--yes', '--force', '--json');
+    expect(ran.json().files).toContainEqual({ path: 'public/index.html', action: 'unchanged' });
+    expect(ran.json().next.join()).toContain('Your public/index.html stays as it is');
+    expect(await project.textAt('public/index.html')).toBe('<h1>Mine</h1>');
+    expect(await project.textAt('worker.js')).toContain('login_state');
+  });
+});
+
+describe('.env and git', () => {
+  test('what .env says stays, byte for byte; what differs is told; the values are shown nowhere', async () => {
+    const own = '# mine\r\nexport SITE_URL=http://localhost:5555 # here\r\nKEY="hidden-value"';
+    await project.put({ ...projects.express, '.env': own });
+    const ran = await init('--domain', 'localhost', '--yes');
+    const text = await project.textAt('.env');
+    expect(text.startsWith(`${own}\r\nSESSION_SECRET=`)).toBe(true);
+    expect(text.endsWith(`\r\nEMAILAUTH_URL=${service.url}\r\n`)).toBe(true);
+    const secret = /SESSION_SECRET=(\w+)/.exec(text)?.[1] ?? '';
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    for (const output of [ran.stdout, ran.stderr]) for (const value of [secret, 'hidden-value']) expect(output).not.toContain(value);
+    expect(ran.stdout).toContain('sets SITE_URL to something else than http://localhost:3000');
+    expect(ran.stdout).toContain('http://localhost:5555/login');
+  });
+
+  test('in a work tree .env is ignored from then on', async () => {
+    git('init', '--quiet');
+    await project.put({ ...projects.express, '.gitignore': 'node_modules' });
+    const ran = await init('--domain', 'localhost', '--yes', '--json');
+    expect(ran.json().files).toContainEqual({ path: '.gitignore', action: 'written' });
+    expect(await project.textAt('.gitignore')).toBe('node_modules\n.env\n');
+    expect(git('status', '--porcelain', '--untracked-files=all').toString()).not.toContain('.env');
+    expect((await init('--domain', 'localhost', '--json')).json().files).not.toContainEqual(
+      expect.objectContaining({ path: '.gitignore' }),
+    );
+  });
+
+  test('a rule further up is enough', async () => {
+    git('init', '--quiet');
+    await project.put({ '.gitignore': '.env*\n', 'site/package.json': projects.express['package.json'] });
+    await init('site', '--domain', 'localhost', '--yes');
+    expect(Object.keys(await project.everything())).not.toContain('site/.gitignore');
+  });
+
+  test('a .env that git keeps is told', async () => {
+    git('init', '--quiet');
+    await project.put({ ...projects.express, '.env': 'A=1\n' });
+    git('add', '.env');
+    const ran = await init('--domain', 'localhost', '--yes');
+    expect(ran.stdout).toContain('git rm --cached .env');
+    expect(Object.keys(await project.everything())).not.toContain('.gitignore');
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** The least that makes a project one of its framework: files by their paths. */
+export const projects: Record<string, Record<string, string>> = {
+  express: { 'package.json': '{"type":"module","dependencies":{"express":"^5.0.0"}}' },
+  nextjs: { 'package.json': '{"dependencies":{"next":"16.0.0","react":"19.0.0"}}', 'app/page.tsx': '' },
+  sveltekit: { 'package.json': '{"devDependencies":{"@sveltejs/kit":"^2.0.0"}}' },
+  nuxt: { 'package.json': '{"dependencies":{"nuxt":"^4.0.0"}}', 'app/app.vue': '' },
+  astro: { 'package.json': '{"dependencies":{"astro":"^5.7.0"}}' },
+  hono: { 'package.json': '{"type":"module","dependencies":{"hono":"^4.0.0"}}' },
+  fastify: { 'package.json': '{"type":"module","dependencies":{"fastify":"^5.0.0"}}' },
+  static: { 'index.html': '<h1>Shop</h1>' },
+  flask: { 'requirements.txt': 'Flask==3.1\n' },
+  fastapi: { 'pyproject.toml': '[project]\ndependencies = ["fastapi[standard]"]\n' },
+  django: { 'manage.py': '', 'requirements.txt': 'Django\n' },
+  go: { 'go.mod': 'module shop\n\ngo 1.22\n' },
+  php: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
+  sinatra: { Gemfile: "gem 'sinatra'\n" },
+};
+
+/** Somebody's project, in a directory of its own. */
+export type Project = {
+  directory: string;
+  put(files: Record<string, string>): Promise<void>;
+  textAt(path: string): Promise<string>;
+  /** Every path below the directory and its text, git's own aside; null: a directory. */
+  everything(): Promise<Record<string, string | null>>;
+  remove(): Promise<void>;
+};
+
+export async function openProject(): Promise<Project> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'emailauth-project-')));
+  const textAt = (path: string) => readFile(join(directory, path), 'utf8');
+  return {
+    directory,
+    async put(files) {
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(join(directory, dirname(path)), { recursive: true });
+        await writeFile(join(directory, path), text);
+      }
+    },
+    textAt,
+    async everything() {
+      const names = (await readdir(directory, { recursive: true })).filter((name) => !/^\.git(?:\/|$)/.test(name)).sort();
+      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await textAt(name).catch(() => null)])));
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
