@@ -35,9 +35,20 @@ export type Change = Found & {
 /**
  * Looks at a path of a project, which need not exist.
  * @param root the project's directory, without symbolic links
- * @throws CommandError conflict for a directory, or anything else that is no file, and for a symbolic link out of the project
+ * @throws CommandError conflict for a directory, or anything else that is no file, and for a symbolic link out of the project;
+ *   failure for what may not be read
  */
 export function lookAt(root: string, path: string): Found {
+  try {
+    return found(root, path);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const message = `${path} cannot be read: ${(error as Error).message}`;
+    throw new CommandError(EXIT.failure, 'not_readable', message, 'Nothing was written.', error);
+  }
+}
+
+function found(root: string, path: string): Found {
   const segments = path.split('/');
   let at = root;
   for (const [i, segment] of segments.entries()) {
@@ -97,8 +108,8 @@ export function mustBeWritable(root: string, changes: readonly Change[]): void {
  */
 export function writeAll(root: string, changes: readonly Change[]): void {
   for (const { path, before, target } of changes) {
-    const found = lookAt(root, path);
-    const isSame = found.target === target && (before ? found.before?.equals(before) : !found.before);
+    const there = lookAt(root, path);
+    const isSame = there.target === target && (before ? there.before?.equals(before) : !there.before);
     if (!isSame) throw new CommandError(EXIT.conflict, 'conflict', `${path} was changed meanwhile. Nothing was written.`, 'Run it again.');
   }
   const undo: (() => void)[] = [];

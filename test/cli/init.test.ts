@@ -250,6 +250,16 @@ describe('.env and git', () => {
     );
   });
 
+  test('also where there is no git to ask', async () => {
+    git('init', '--quiet');
+    await project.put(projects.express);
+    const withoutGit = () =>
+      home.run(['init', '--domain', 'localhost', '--yes', '--json'], { cwd: project.directory, env: { PATH: '/nowhere' } });
+    expect((await withoutGit()).exitCode).toBe(0);
+    expect(await project.textAt('.gitignore')).toBe('.env\n');
+    expect((await withoutGit()).json().files).toHaveLength(2);
+  });
+
   test('a rule further up is enough', async () => {
     git('init', '--quiet');
     await project.put({ '.gitignore': '.env*\n', 'site/package.json': projects.express['package.json'] });
