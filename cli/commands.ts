@@ -167,7 +167,7 @@ export const commands: readonly CommandRow[] = [
     group: 'Websites',
     summary: 'prove that a domain is yours, by DNS or by a file',
     about:
-      'Shows the TXT record and the file, and checks them. A proof lifts the limits of a new site and takes a domain over from an address that has not proved it.',
+      'Shows the TXT record and the file, and checks them; one of them is enough. A proof lifts the limits of a new site, and takes a domain over from an address that has not proved it.',
     examples: ['sites verify shop.example', 'sites verify shop.example --json'],
     json: '{domain,verified,proof}',
     exits: { 10: 'the proof was not found' },
@@ -177,9 +177,10 @@ export const commands: readonly CommandRow[] = [
     usage: 'verify [token]',
     group: 'Integration',
     summary: 'ask the service whom a token is for; this uses it up',
-    about: 'Takes the token as an argument, from stdin with `-`, or asks for it without showing it.',
+    about:
+      'Takes the token from stdin with `-`, or asks for it without showing it. As an argument it stands in the process list and the history of your shell; one that begins with - needs -- before it. With EMAILAUTH_TOKEN only tokens of your own websites are valid.',
     flags: { '--domain <domain>': 'the site that asks; a token for another one is refused and kept' },
-    examples: ['verify eyJ0…', 'verify - < token.txt', 'verify --domain shop.example'],
+    examples: ['verify', 'verify - --domain shop.example < token.txt', 'verify --json -- "$TOKEN"'],
     json: '{email,valid,domain} or {email,valid,reason}',
     exits: { 10: 'the token is not valid' },
     run: async (context, [token], { domain }) => (await import('./commands/verify.ts')).verify(context, { token, domain }),
@@ -252,7 +253,7 @@ export const commands: readonly CommandRow[] = [
     group: 'This program',
     summary: 'the settings in use, and where each is from',
     examples: ['config list'],
-    json: '{profile,host,language,path}',
+    json: '{profile,host:{value,source},language:{value,source},path}',
     run: async (context) => (await import('./commands/config.ts')).listConfig(context),
   },
   {

@@ -18,6 +18,10 @@ export type Terminal = {
   note(text: string): void;
   /** What only somebody who looks for a fault wants to read, on stderr with `--verbose`. */
   detail(text: string): void;
+  /** A line on stderr that the next call writes anew, and '' takes away; not with `--quiet` or without a terminal. */
+  progress(line: string): void;
+  /** All of stdin. @param most bytes; what comes after them is left unread */
+  readInput(most: number): Promise<string>;
   /** A text in a colour or weight, where colours are wanted. */
   style(format: Style, text: string): string;
 };
@@ -49,6 +53,19 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     detail(text) {
       if (flags.verbose) stderr.write(`${text}\n`);
     },
+    progress(line) {
+      if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${line}`);
+    },
+    async readInput(most) {
+      const chunks: Buffer[] = [];
+      let left = most;
+      for await (const chunk of stdin as AsyncIterable<Buffer>) {
+        chunks.push(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left <= 0) break;
+      }
+      return Buffer.concat(chunks).toString();
+    },
     style: (format, text) => (colour ? styleText(format, text) : text),
   };
 }
@@ -57,7 +74,18 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, widthOf(cell));
   }
-  return rows.map((row) => row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]))).join('  ')).join('\n');
+  const fill = (cell: string, i: number, { length }: readonly string[]) =>
+    i === length - 1 ? cell : cell + ' '.repeat(widths[i] - widthOf(cell));
+  return rows.map((row) => row.map(fill).join('  ')).join('\n');
+}
+
+// East Asian wide characters (UAX #11) take two cells, combining marks none.
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+/** Cells that a text takes in a terminal. */
+function widthOf(text: string): number {
+  return [...text].reduce((width, character) => width + (/\p{M}/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1), 0);
 }

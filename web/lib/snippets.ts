@@ -29,9 +29,6 @@ if (!valid) return refuse(400);
 openSession(email);
 redirect('/account');`;
 
-/** The one GET behind it. */
-export const verifyRequestSnippet = (origin: string, domain: string) => `curl '${origin}/api/verify-token?token=TOKEN&domain=${domain}'`;
-
 /** The two kinds of answer. */
 export const answerSnippet = (domain: string) => `// The token was good, and is used up.
 { "email": "ada@example.com", "valid": true, "domain": "${domain}" }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifyRequestSnippet, verifySnippet } from '../../lib/snippets.ts';
+import { verifyRequest } from '../../../templates/next-steps.ts';
+import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 
@@ -35,7 +36,7 @@ export function ManualSteps({ domain }: { domain: string }) {
       <Step number={4} title="Verify the token in the background">
         <p>Ask from your server, and always name your domain: a token of another site is then refused.</p>
         <CodeBlock label="/auth/callback" code={verifySnippet(origin, domain)} />
-        <CodeBlock label="terminal" code={verifyRequestSnippet(origin, domain)} />
+        <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
         <CodeBlock label="response.json" code={answerSnippet(domain)} />
       </Step>
     </ol>

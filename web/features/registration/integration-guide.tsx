@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import { answerSnippet, redirectSnippet, verifyRequestSnippet } from '../../lib/snippets.ts';
+import { verifyRequest } from '../../../templates/next-steps.ts';
+import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
 
@@ -19,7 +20,7 @@ export function IntegrationGuide({ domain }: { domain: string }) {
             title="Verify the token with a GET"
             text="From your server, once: a token is good for one hour and a single use."
           >
-            <CodeBlock label="terminal" code={verifyRequestSnippet(origin, domain)} />
+            <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
           </Step>
           <Step number={3} title="Handle the JSON response" text="Sign the visitor in when it is valid.">
             <CodeBlock label="response.json" code={answerSnippet(domain)} />

@@ -1,0 +1,113 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { basename, resolve } from 'node:path';
+import { ApiError, type Client } from '../contract/client.ts';
+import { ICON_BYTES } from '../contract/rules.ts';
+import { userAgent } from './api.ts';
+import type { Context } from './context.ts';
+import { CommandError, EXIT, usageError } from './exit.ts';
+import { plain } from './plain.ts';
+
+/** How long the service may be silent. */
+const SILENCE_MS = 30_000;
+const CHUNK_BYTES = 64 * 1024;
+const BAR_CELLS = 20;
+
+const CHOOSE = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
+
+/** A file that may become an icon. */
+export type Icon = {
+  /** Sends it, with a bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
+  upload(client: Client, host: string): Promise<string>;
+};
+
+/**
+ * Reads an icon and looks at its content, before anything is sent.
+ * @throws CommandError usage for what is no JPG or PNG of at most 5 MB
+ */
+export async function openIcon(context: Pick<Context, 'cwd' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
+  const bytes = await read(resolve(context.cwd, file), file);
+  const { formatOf } = await import('../server/uploads/icon.ts');
+  const format = formatOf(bytes);
+  if (!format) throw usageError(`${file} is no JPG or PNG, whatever its name says.`, CHOOSE);
+  const type = `image/${format}`;
+  return {
+    async upload(client, host) {
+      const { uploadURL } = await client.beginUpload({});
+      // The file goes to the service that was asked, whatever address it answered.
+      const { pathname, search } = new URL(uploadURL, host);
+      await send({ url: new URL(pathname + search, host), type, bytes, name: plain(basename(file)), ...context });
+      return pathname;
+    },
+  };
+}
+
+async function read(path: string, file: string): Promise<Buffer> {
+  // Without waiting for whoever would write into a named pipe.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: NodeJS.ErrnoException) => {
+    const why = { ENOENT: 'does not exist', EACCES: 'may not be read' }[error.code ?? ''] ?? `cannot be read (${error.code})`;
+    throw usageError(`${file} ${why}.`, CHOOSE);
+  });
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw usageError(`${file} is no file.`, CHOOSE);
+    if (stats.size > ICON_BYTES)
+      throw usageError(`${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have 5 MB.`, CHOOSE);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+type Sending = { url: URL; type: string; bytes: Buffer; name: string } & Pick<Context, 'terminal' | 'signal'>;
+
+/** By node:http, since fetch does not tell how far a body has gone. */
+async function send({ url, type, bytes, name, terminal, signal }: Sending): Promise<void> {
+  const headers = { 'Content-Type': type, 'Content-Length': bytes.length, 'User-Agent': userAgent() };
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'PUT', headers, timeout: SILENCE_MS, signal });
+  const showSent = (sent: number) => {
+    const percent = Math.floor((sent / bytes.length) * 100);
+    const bar = '#'.repeat(Math.round((percent / 100) * BAR_CELLS)).padEnd(BAR_CELLS, '.');
+    terminal.progress(`${name.slice(0, 40)}  ${bar}  ${percent} %`);
+  };
+  const clear = () => terminal.progress('');
+  signal.addEventListener('abort', clear);
+  try {
+    const { status, text, retryAfter } = await new Promise<{ status: number; text: string; retryAfter?: string }>((done, fail) => {
+      request.on('timeout', () => request.destroy(new Error('The service was silent for too long.')));
+      request.on('error', fail);
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('end', () =>
+          done({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(), retryAfter: response.headers['retry-after'] }),
+        );
+      });
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+        const end = Math.min(at + CHUNK_BYTES, bytes.length);
+        request.write(bytes.subarray(at, end), (error) => error || showSent(end));
+      }
+      request.end();
+    });
+    if (status !== 200) throw new ApiError(status, plain(bodyOf(text)), { retryAfter: Number(retryAfter) || undefined });
+  } catch (error) {
+    if (error instanceof ApiError || signal.aborted) throw error;
+    const message = `The icon did not reach ${url.origin}.`;
+    throw new CommandError(EXIT.unreachable, 'unreachable', message, 'Nothing was changed. Try again in a moment.', error);
+  } finally {
+    signal.removeEventListener('abort', clear);
+    clear();
+  }
+}
+
+function bodyOf(text: string): object {
+  try {
+    const body: unknown = JSON.parse(text);
+    return typeof body === 'object' && body !== null ? body : {};
+  } catch {
+    return {};
+  }
+}

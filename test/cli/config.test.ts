@@ -1,0 +1,109 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { waitUntil } from '../waiting.ts';
+import { type Home, openHome } from './command.ts';
+import { openTerminal } from './terminal.ts';
+
+let home: Home;
+beforeEach(async () => {
+  // Whether EMAILAUTH_HOST is set is what these tests are about.
+  home = await openHome('');
+});
+afterEach(() => home.close());
+
+const file = () => join(home.env.XDG_CONFIG_HOME, 'emailauth/config.json');
+
+test('keeps a setting in a file of its owner, and forgets it', async () => {
+  const kept = await home.run(['config', 'set', 'host', 'auth.example.com', '--json']);
+  expect([kept.exitCode, kept.json()]).toEqual([0, { key: 'host', value: 'https://auth.example.com', source: 'config' }]);
+  expect((await stat(file())).mode & 0o777).toBe(0o600);
+  expect((await home.run(['config', 'get', 'host'])).stdout).toBe('https://auth.example.com');
+  const forgotten = await home.run(['config', 'set', 'host', '--json']);
+  expect(forgotten.json()).toEqual({ key: 'host', value: 'http://localhost:3000', source: 'default' });
+  expect(await readFile(file(), 'utf8')).not.toContain('auth.example.com');
+});
+
+test('lists what is in use and where it is from', async () => {
+  await home.run(['config', 'set', 'language', 'lv']);
+  const list = await home.run(['config', 'list', '--json'], { env: { EMAILAUTH_HOST: 'https://auth.example.com' } });
+  expect(list.json()).toEqual({
+    profile: 'default',
+    host: { value: 'https://auth.example.com', source: 'environment' },
+    language: { value: 'lv', source: 'config' },
+    path: file(),
+  });
+  const byFlag = await home.run(['config', 'get', 'host', '--json', '--host', 'localhost:8080']);
+  expect(byFlag.json()).toEqual({ key: 'host', value: 'http://localhost:8080', source: 'flag' });
+  const text = (await home.run(['config', 'list'])).stdout;
+  for (const part of ['profile', 'http://localhost:3000', 'config.json', file()]) expect(text).toContain(part);
+});
+
+test('a profile has settings of its own', async () => {
+  await home.run(['config', 'set', 'language', 'lt', '--profile', 'work']);
+  expect((await home.run(['config', 'get', 'language'])).stdout).toBe('en');
+  expect((await home.run(['config', 'get', 'language'], { env: { EMAILAUTH_PROFILE: 'work' } })).stdout).toBe('lt');
+});
+
+test('says so when something else comes first', async () => {
+  const env = { EMAILAUTH_HOST: 'https://first.example' };
+  const ran = await home.run(['config', 'set', 'host', 'second.example'], { env });
+  expect([ran.exitCode, ran.stdout]).toEqual([0, 'host is https://first.example']);
+  expect(ran.stderr).toBe('EMAILAUTH_HOST comes first; config.json says https://second.example.');
+});
+
+test.each([
+  [['set', 'host', 'http://auth.example.com'], 'Use https://auth.example.com'],
+  [['set', 'host', 'https://auth.example.com/path'], 'is not the address of a service'],
+  [['set', 'host', 'https://user@auth.example.com'], 'is not the address of a service'],
+  [['set', 'language', 'xx'], 'Languages: en, lt, lv, uk, ru'],
+  [['set', 'colour', 'red'], 'host, language'],
+  [['get', '__proto__'], 'host, language'],
+])('config %j: 3', async (args, sentence) => {
+  const ran = await home.run(['config', ...args]);
+  expect([ran.exitCode, ran.stdout]).toEqual([3, '']);
+  expect(ran.stderr).toContain(sentence);
+});
+
+test('a file that is no JSON: 3, which file, and it is left alone', async () => {
+  await mkdir(dirname(file()), { recursive: true });
+  await writeFile(file(), '{ my own notes');
+  const ran = await home.run(['config', 'list']);
+  expect([ran.exitCode, ran.stderr]).toEqual([3, expect.stringContaining(file())]);
+  expect(await readFile(file(), 'utf8')).toBe('{ my own notes');
+});
+
+test('open prints the address, and opens nothing where nobody sits', async () => {
+  const pages = { dashboard: '/dashboard', docs: '/webservices/email-auth', site: '/' };
+  for (const [target, path] of Object.entries(pages)) {
+    const ran = await home.run(['open', target, '--json', '--host', 'https://auth.example.com']);
+    expect([ran.exitCode, ran.json()]).toEqual([0, { url: `https://auth.example.com${path}`, opened: false }]);
+  }
+  expect((await home.run(['open'])).stdout).toBe('http://localhost:3000/dashboard');
+  expect((await home.run(['open', 'mailbox'])).exitCode).toBe(3);
+});
+
+test('open opens the browser of a desktop, and none over SSH', async () => {
+  // A desktop whose own program opens addresses, so that none of this machine's is asked.
+  const [programs, opened] = [join(home.directory, 'bin'), join(home.directory, 'opened')];
+  await mkdir(programs);
+  await writeFile(join(programs, 'enlightenment_open'), `#!/bin/sh\ncase "$1" in http*) echo "$1" >> '${opened}';; esac\n`, {
+    mode: 0o755,
+  });
+  const session = { XDG_CURRENT_DESKTOP: 'ENLIGHTENMENT', PATH: `${programs}:${home.env.PATH}` };
+  const desktop = { ...session, DISPLAY: ':99' };
+  for (const [env, expected] of [
+    [{ ...desktop, SSH_CONNECTION: '192.0.2.1 1 192.0.2.2 22' }, false],
+    [session, false],
+    [{ ...desktop, CI: 'true' }, false],
+    [desktop, true],
+  ] as const) {
+    const terminal = openTerminal(home, ['open', 'docs', '--json'], { env });
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.text()).toContain(`"opened": ${expected}`);
+    await terminal.close();
+  }
+  const lines = () => readFile(opened, 'utf8').catch(() => '');
+  await waitUntil('the browser was opened', 15_000, async () => (await lines()) !== '');
+  expect(await lines()).toBe('http://localhost:3000/webservices/email-auth\n');
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { freshAddress, freshDomain, registerSite, visitorToken } from '../sign-ins.ts';
+import { freePort } from '../waiting.ts';
+import { type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+});
+afterAll(async () => {
+  await home?.close();
+  await stage.close();
+});
+
+const ownerOf = async (domain: string) => (await stage.query('select email from websites where domain = $1', [domain]))[0]?.email;
+
+test('registers a domain, active at once, and tells how to go on', async () => {
+  const [domain, email] = [freshDomain(), freshAddress('owner')];
+  const ran = await home.run(['register', domain, '--email', email, '--json']);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(email)]);
+  const answer = ran.json();
+  expect(Object.keys(answer)).toEqual(['domain', 'email', 'status', 'authUrl', 'nextSteps']);
+  expect(answer).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
+  expect(answer.nextSteps).toHaveLength(4);
+  const [link, verify, session, quick] = answer.nextSteps;
+  expect(link).toContain(`${service.url}/auth?forward_url=${encodeURIComponent(`https://${domain}/auth/callback?state=STATE`)}`);
+  expect(verify).toContain(`curl '${service.url}/api/verify-token?token=TOKEN&domain=${domain}'`);
+  expect(session).toContain('session');
+  expect(quick).toContain(`emailauth init --domain ${domain}`);
+  expect(await ownerOf(domain)).toBe(email);
+  await stage.mailbox.waitFor(email);
+
+  // The steps hold: the page takes the address, and the verification is answered.
+  const token = await visitorToken(stage, service.client(), domain);
+  const page = await service.client().get(link.split('\n')[1].replace(service.url, ''));
+  expect([page.status, page.text.includes(domain)]).toEqual([200, true]);
+  const url = /'(.+)'/.exec(verify)?.[1].replace('TOKEN', token).replace(service.url, '') as string;
+  expect((await service.client().get(url)).json).toMatchObject({ valid: true, domain });
+});
+
+test('without --json it is text, and --quiet leaves the news out', async () => {
+  const domain = freshDomain();
+  const ran = await home.run(['register', domain, '--email', freshAddress(), '--quiet']);
+  expect([ran.exitCode, ran.stderr]).toEqual([0, '']);
+  for (const text of [`${domain} is registered`, '1. ', '2. ', '3. ', 'emailauth init']) expect(ran.stdout).toContain(text);
+});
+
+test('a Unicode domain is registered by its A-label', async () => {
+  const label = freshDomain().split('.')[0];
+  const ran = await home.run(['register', ` BÜCHER-${label}.example `, '--email', freshAddress(), '--json']);
+  expect(ran.exitCode).toBe(0);
+  expect(ran.json().domain).toMatch(/^xn--bcher-[a-z0-9-]+\.example$/);
+  expect(ran.stdout).toContain(`domain=${ran.json().domain}`);
+});
+
+test('a domain that is taken: 6, whose it is not shown, how to prove it told', async () => {
+  const owner = freshAddress('owner');
+  const domain = await registerSite(service.client(), freshDomain(), owner);
+  const ran = await home.run(['register', domain.toUpperCase(), '--email', freshAddress('rival'), '--json']);
+  expect(ran.exitCode).toBe(6);
+  const { code, hint } = ran.json().error;
+  expect([code, hint]).toEqual(['domain_taken', expect.stringContaining(`emailauth sites verify ${domain.toUpperCase()}`)]);
+  expect(hint).toContain('emailauth login');
+  expect(ran.stdout + ran.stderr).not.toContain(owner);
+  expect(await ownerOf(domain)).toBe(owner);
+});
+
+test.each([
+  ['https://www.shop.example/', 'shop.example'],
+  ['www.shop.example', 'shop.example'],
+  ['co.uk', 'public suffix'],
+  ['localhost', 'needs no registration'],
+  ['10.0.0.1', 'IP address'],
+  ['', 'Domain'],
+  ["a';id;'.example", 'valid domain'],
+])('%j is refused with a sentence: 3', async (domain, sentence) => {
+  const ran = await home.run(['register', domain, '--email', freshAddress()]);
+  expect([ran.exitCode, ran.stdout]).toEqual([3, '']);
+  expect(ran.stderr).toContain(sentence);
+});
+
+test('an address that is none: 3; nobody to ask: 3, and which argument is missing', async () => {
+  const bad = await home.run(['register', freshDomain(), '--email', 'ann@', '--json']);
+  expect([bad.exitCode, bad.json().error.code]).toEqual([3, 'bad_email']);
+  const noDomain = await home.run(['register', '--email', freshAddress()]);
+  expect([noDomain.exitCode, noDomain.stderr]).toEqual([3, expect.stringContaining('<domain> is missing')]);
+  const noEmail = await home.run(['register', freshDomain()]);
+  expect([noEmail.exitCode, noEmail.stderr]).toEqual([3, expect.stringContaining('--email <address> is missing')]);
+});
+
+test('no service: 8', async () => {
+  const nowhere = `http://localhost:${await freePort()}`;
+  const ran = await home.run(['register', freshDomain(), '--email', freshAddress(), '--host', nowhere]);
+  expect([ran.exitCode, ran.stderr]).toEqual([8, expect.stringContaining(`${nowhere} cannot be reached`)]);
+});
+
+test('too many registrations: 7, and how long to wait', async () => {
+  const strict = await stage.start({ ...production });
+  const client = strict.client();
+  for (let count = 0; count < 10; count++) await client.post('/api/websites/register', { domain: freshDomain(), email: freshAddress() });
+  const ran = await home.run(['register', freshDomain(), '--email', freshAddress(), '--host', strict.url]);
+  expect([ran.exitCode, ran.stderr]).toEqual([7, expect.stringMatching(/Too many registrations[\s\S]*Try again in \d+ minutes/)]);
+  await strict.stop();
+});
+
+test('in a terminal it asks for both, and says at once what is wrong with an answer', async () => {
+  const [domain, email] = [freshDomain(), freshAddress('owner')];
+  const terminal = openTerminal(home, ['register']);
+  await terminal.waitFor('Domain');
+  terminal.type(`https://www.${domain}/${KEYS.enter}`);
+  await terminal.waitFor(`Give the root domain only: ${domain}`);
+  terminal.type('\x15');
+  terminal.type(`${domain}${KEYS.enter}`);
+  await terminal.waitFor('Email address');
+  terminal.type(`${email.replace('@', ' at ')}${KEYS.enter}`);
+  await terminal.waitFor('Please enter a valid email address');
+  terminal.type('\x15');
+  terminal.type(`${email}${KEYS.enter}`);
+  await terminal.waitFor(`${domain} is registered`);
+  expect(await terminal.exited).toBe(0);
+  expect(await ownerOf(domain)).toBe(email);
+  await terminal.close();
+});
+
+test('a domain that cannot be is refused before the address is asked for', async () => {
+  const terminal = openTerminal(home, ['register', 'co.uk']);
+  expect(await terminal.exited).toBe(3);
+  expect(terminal.text()).toContain('co.uk is a public suffix');
+  expect(terminal.text()).not.toContain('Email address');
+  await terminal.close();
+});
+
+test('Ctrl-C at a question: 2, and nothing is registered', async () => {
+  const domain = freshDomain();
+  const terminal = openTerminal(home, ['register', domain]);
+  await terminal.waitFor('Email address');
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.exited).toBe(2);
+  expect(terminal.text()).toContain('Cancelled');
+  expect(await ownerOf(domain)).toBeUndefined();
+  await terminal.close();
+});
