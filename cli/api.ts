@@ -2,7 +2,6 @@ import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import type { Caller } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { plain } from './plain.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -10,8 +9,7 @@ import { version } from './version.ts';
 const TIMEOUT_MS = 30_000;
 
 /**
- * The typed client of the contract, with the caller's credentials, errors that say what to do at a terminal, and no answer that
- * could steer it.
+ * The typed client of the contract, with the caller's credentials and errors that say what to do at a terminal.
  * @param parts.caller null: nobody
  * @throws CommandError, by each call, when the service cannot be reached or the caller is not let in; ApiError otherwise
  */
@@ -31,8 +29,6 @@ export function openApi(parts: { host: string; caller: Caller | null; terminal: 
   });
   const explain = (error: unknown): never => {
     if (signal.aborted || !(error instanceof ApiError)) throw error;
-    error.message = plain(error.message);
-    Object.assign(error, { hint: plain(error.hint) });
     if (error.code === 'unreachable') throw unreachable(host, error);
     if (error.status === 401 && caller) throw notLetIn(error, caller, host);
     throw error;
@@ -45,7 +41,7 @@ export function openApi(parts: { host: string; caller: Caller | null; terminal: 
       const timer = setTimeout(end, TIMEOUT_MS);
       for (const each of [signal, options?.signal]) each?.addEventListener('abort', end);
       try {
-        return plain(await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, { signal: limit.signal }));
+        return await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, { signal: limit.signal });
       } catch (error) {
         const timedOut = limit.signal.aborted && !signal.aborted && !options?.signal?.aborted;
         return explain(timedOut ? new ApiError(0, {}, { cause: error }) : error);

@@ -8,7 +8,6 @@ import { ICON_BYTES } from '../contract/rules.ts';
 import { userAgent } from './api.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
-import { plain } from './plain.ts';
 
 /** How long the service may be silent. */
 const SILENCE_MS = 30_000;
@@ -38,7 +37,7 @@ export async function openIcon(context: Pick<Context, 'cwd' | 'terminal' | 'sign
       const { uploadURL } = await client.beginUpload({});
       // The file goes to the service that was asked, whatever address it answered.
       const { pathname, search } = new URL(uploadURL, host);
-      await send({ url: new URL(pathname + search, host), type, bytes, name: plain(basename(file)), ...context });
+      await send({ url: new URL(pathname + search, host), type, bytes, name: basename(file), ...context });
       return pathname;
     },
   };
@@ -72,8 +71,6 @@ async function send({ url, type, bytes, name, terminal, signal }: Sending): Prom
     const bar = '#'.repeat(Math.round((percent / 100) * BAR_CELLS)).padEnd(BAR_CELLS, '.');
     terminal.progress(`${name.slice(0, 40)}  ${bar}  ${percent} %`);
   };
-  const clear = () => terminal.progress('');
-  signal.addEventListener('abort', clear);
   try {
     const { status, text, retryAfter } = await new Promise<{ status: number; text: string; retryAfter?: string }>((done, fail) => {
       request.on('timeout', () => request.destroy(new Error('The service was silent for too long.')));
@@ -92,14 +89,13 @@ async function send({ url, type, bytes, name, terminal, signal }: Sending): Prom
       }
       request.end();
     });
-    if (status !== 200) throw new ApiError(status, plain(bodyOf(text)), { retryAfter: Number(retryAfter) || undefined });
+    if (status !== 200) throw new ApiError(status, bodyOf(text), { retryAfter: Number(retryAfter) || undefined });
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) throw error;
     const message = `The icon did not reach ${url.origin}.`;
     throw new CommandError(EXIT.unreachable, 'unreachable', message, 'Nothing was changed. Try again in a moment.', error);
   } finally {
-    signal.removeEventListener('abort', clear);
-    clear();
+    terminal.progress('');
   }
 }
 

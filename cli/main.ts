@@ -25,10 +25,13 @@ const runRow: RunRow = async (row, args, flags) => {
 /** Rejects at Ctrl-C, once what the command has begun was told to stop. */
 function whenInterrupted(stop: AbortController): Promise<never> {
   return new Promise((_, reject) => {
-    process.once('SIGINT', () => {
-      stop.abort();
-      reject(cancelled());
-    });
+    // Not `once`: conf's own listener would then end the process by the signal itself.
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(name, () => {
+        stop.abort();
+        reject(cancelled());
+      });
+    }
   });
 }
 

@@ -1,4 +1,5 @@
 import { cancelled, usageError } from './exit.ts';
+import { printable } from './printable.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Returns what is wrong with an answer, or undefined. */
@@ -12,7 +13,8 @@ type Validate = (text: string) => string | undefined;
 export async function askText(terminal: Terminal, question: { message: string; flag: string; placeholder?: string; validate?: Validate }) {
   mustBeInteractive(terminal, question.flag);
   const { text } = await import('@clack/prompts');
-  const { message, placeholder, validate } = question;
+  const { placeholder, validate } = question;
+  const message = printable(question.message);
   return taken(await text({ message, placeholder, validate: (value) => validate?.(value ?? ''), output: process.stderr })).trim();
 }
 
@@ -31,7 +33,7 @@ export async function askChoice<Value extends string>(
   mustBeInteractive(terminal, question.flag);
   const { select } = await import('@clack/prompts');
   const options = question.choices as Parameters<typeof select<Value>>[0]['options'];
-  return taken(await select<Value>({ message: question.message, options, output: process.stderr }));
+  return taken(await select<Value>({ message: printable(question.message), options, output: process.stderr }));
 }
 
 /**
@@ -42,7 +44,7 @@ export async function mustConfirm(terminal: Terminal, message: string): Promise<
   if (terminal.yes) return;
   mustBeInteractive(terminal, '--yes');
   const { confirm } = await import('@clack/prompts');
-  if (!taken(await confirm({ message, initialValue: false, output: process.stderr }))) throw cancelled();
+  if (!taken(await confirm({ message: printable(message), initialValue: false, output: process.stderr }))) throw cancelled();
 }
 
 function mustBeInteractive({ interactive }: Terminal, missing: string): void {

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable, printableJson } from './printable.ts';
 
 /** The streams of a command, by its purpose for them: data on stdout, everything else on stderr. */
 export type Terminal = {
@@ -44,17 +45,17 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     yes: Boolean(flags.yes),
     colour,
     answer(value, text) {
-      if (flags.json) stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-      else if (text) stdout.write(`${text}\n`);
+      if (flags.json) stdout.write(`${printableJson(value)}\n`);
+      else if (text) stdout.write(`${printable(text)}\n`);
     },
     note(text) {
-      if (!flags.quiet) stderr.write(`${text}\n`);
+      if (!flags.quiet) stderr.write(`${printable(text)}\n`);
     },
     detail(text) {
-      if (flags.verbose) stderr.write(`${text}\n`);
+      if (flags.verbose) stderr.write(`${printable(text)}\n`);
     },
     progress(line) {
-      if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${line}`);
+      if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${printable(line)}`);
     },
     async readInput(most) {
       const chunks: Buffer[] = [];

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ICON_BYTES } from '../../contract/rules.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { jpeg, plainPng, png, pngOfBytes } from '../images.ts';
+import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+let ann: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+  ann = await signInDeveloper(stage, service);
+  home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
+  const files: Record<string, Buffer> = {
+    'logo.png': await png(800, 800),
+    'photo.jpeg': await jpeg(),
+    'picture.of.a.logo': await png(),
+    'large.png': pngOfBytes(ICON_BYTES),
+    'too-large.png': pngOfBytes(6 * 1024 * 1024),
+    'letter.png': Buffer.from('%PDF-1.7\n%%EOF'),
+    'huge.png': plainPng(14_000, 14_000),
+    'empty.png': Buffer.alloc(0),
+  };
+  for (const [name, bytes] of Object.entries(files)) await writeFile(join(home.directory, name), bytes);
+  await mkdir(join(home.directory, 'folder.png'));
+});
+afterAll(async () => {
+  await home?.close();
+  await stage.close();
+});
+
+type Site = { domain: string; iconUrl: string | null };
+const siteOf = async (domain: string) => ((await ann.client.get('/api/websites')).json as Site[]).find((site) => site.domain === domain);
+const added = async (): Promise<string> => (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;
+
+test('an icon goes up with a new site, by its content, whatever it is called', async () => {
+  for (const [file, type] of [
+    ['logo.png', 'image/png'],
+    ['photo.jpeg', 'image/jpeg'],
+    ['picture.of.a.logo', 'image/png'],
+  ]) {
+    const domain = freshDomain();
+    const ran = await home.run(['sites', 'add', domain, '--icon', file, '--json']);
+    expect([file, ran.exitCode]).toEqual([file, 0]);
+    expect(ran.json().iconUrl).toMatch(/^\/objects\/uploads\/[0-9a-f-]{36}$/);
+    const icon = await service.client().get(ran.json().iconUrl);
+    expect([icon.status, icon.headers['content-type']]).toEqual([200, type]);
+    expect((await siteOf(domain))?.iconUrl).toBe(ran.json().iconUrl);
+    // No bar where nobody looks.
+    expect(ran.stderr).not.toContain('%');
+  }
+});
+
+test('update changes the icon and takes it away', async () => {
+  const domain = await added();
+  const given = await home.run(['sites', 'update', domain, '--icon', 'logo.png', '--json']);
+  expect([given.exitCode, given.json().domain]).toEqual([0, domain]);
+  const other = await home.run(['sites', 'update', domain, '--icon', 'photo.jpeg', '--json']);
+  expect(other.json().iconUrl).not.toBe(given.json().iconUrl);
+  const none = await home.run(['sites', 'update', domain, '--no-icon', '--json']);
+  expect([none.exitCode, none.json().iconUrl]).toEqual([0, null]);
+  expect((await siteOf(domain))?.iconUrl).toBe(null);
+});
+
+describe('refused, and no half of a site is made', () => {
+  test.each([
+    ['letter.png', 'no JPG or PNG'],
+    ['too-large.png', '6.0 MB'],
+    ['huge.png', 'too many pixels'],
+    ['empty.png', 'no JPG or PNG'],
+    ['missing.png', 'does not exist'],
+    ['folder.png', 'is no file'],
+    ['', 'is no file'],
+    ['/dev/zero', 'is no file'],
+  ])('%j: 3', async (file, sentence) => {
+    const domain = file === '' ? await added() : freshDomain();
+    const args = file === '' ? ['sites', 'update', domain, '--icon='] : ['sites', 'add', domain, '--icon', file];
+    const ran = await home.run(args);
+    expect([file, ran.exitCode, ran.stdout]).toEqual([file, 3, '']);
+    expect(ran.stderr).toContain(sentence);
+    expect((await siteOf(domain))?.iconUrl ?? null).toBe(null);
+    expect(await siteOf(domain)).toEqual(file === '' ? expect.anything() : undefined);
+  });
+});
+
+test('in a terminal the percents of what is sent are shown, and taken away at the end; not with --quiet', async () => {
+  const domain = await added();
+  const terminal = openTerminal(home, ['sites', 'update', domain, '--icon', 'large.png']);
+  expect(await terminal.exited).toBe(0);
+  const percents = [...terminal.bytes().matchAll(/(\d+) %/g)].map(([, percent]) => Number(percent));
+  expect(percents.length).toBeGreaterThan(10);
+  expect(percents).toEqual([...percents].sort((a, b) => a - b));
+  expect(percents.at(-1)).toBe(100);
+  expect(terminal.text()).not.toContain('%');
+  await terminal.close();
+  const quiet = openTerminal(home, ['sites', 'update', domain, '--icon', 'logo.png', '--quiet']);
+  expect(await quiet.exited).toBe(0);
+  expect(quiet.bytes()).not.toContain(' %');
+  await quiet.close();
+});
+
+describe('a service that means harm', () => {
+  let elsewhere: Server;
+  let hostile: Server;
+  let asked: string[] = [];
+  let host: string;
+  const SITE = { id: '0198c0de-0000-7000-8000-000000000000', verified: false, iconUrl: null, createdAt: '2026-01-01T00:00:00.000Z' };
+  const NASTY = 'shop.example\x1b]0;owned\x07\x9b31m\r\u202e';
+  const open = async (server: Server) => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  beforeAll(async () => {
+    asked = [];
+    elsewhere = createServer((request, response) => {
+      asked.push(`elsewhere ${request.url}`);
+      response.end();
+    });
+    const other = await open(elsewhere);
+    hostile = createServer((request, response) => {
+      const call = `${request.method} ${request.url}`;
+      asked.push(call);
+      const proof = { record: NASTY, value: NASTY, fileUrl: NASTY, fileBody: NASTY };
+      if (call === 'GET /api/websites') response.end(JSON.stringify([{ ...SITE, domain: 'shop.example', displayDomain: NASTY, proof }]));
+      else if (call === 'GET /api/websites/figures') response.end('[]');
+      else if (call === 'POST /api/objects/upload') response.end(JSON.stringify({ uploadURL: `${other}/take/it?signature=1` }));
+      else if (request.method === 'PUT') request.resume();
+      else response.writeHead(422).end(JSON.stringify({ error: NASTY, code: 'not_proven', hint: NASTY }));
+    });
+    host = await open(hostile);
+  });
+  afterAll(() => {
+    for (const server of [elsewhere, hostile]) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  test('does not steer the terminal', async () => {
+    for (const args of [['list'], ['get', 'shop.example'], ['verify', 'shop.example'], ['verify', 'shop.example', '--json']]) {
+      const { stdout, stderr } = await home.run(['sites', ...args, '--host', host]);
+      expect(stdout).toContain('shop.example');
+      expect((stdout + stderr).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+    }
+  });
+
+  test('gets no file sent elsewhere; Ctrl-C ends a file that is stuck: 2', async () => {
+    const terminal = openTerminal(home, ['sites', 'add', 'new.example', '--icon', 'logo.png', '--host', host]);
+    await terminal.waitFor('100 %');
+    terminal.type(KEYS.interrupt);
+    expect(await terminal.exited).toBe(2);
+    expect(terminal.text()).toContain('Cancelled');
+    expect(asked).toContain('PUT /take/it?signature=1');
+    expect(asked.filter((call) => call.startsWith('elsewhere') || call === 'POST /api/websites')).toEqual([]);
+    await terminal.close();
+  });
+});

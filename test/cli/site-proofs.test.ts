@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { type Developer, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+let stage: Stage;
+let service: Service;
+let names: NameServer;
+let home: Home;
+let ann: Developer;
+let bob: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  names = await openNameServer();
+  service = await stage.start({ DNS_SERVERS: names.address });
+  home = await openHome(service.url);
+  [ann, bob] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+  home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
+});
+afterAll(async () => {
+  await home?.close();
+  await names.close();
+  await stage.close();
+});
+
+const domainsOf = async ({ client }: Developer) =>
+  ((await client.get('/api/websites')).json as { domain: string }[]).map((site) => site.domain);
+const added = async (owner: Developer): Promise<string> =>
+  (await owner.client.post('/api/websites', { domain: freshDomain() })).json.domain;
+
+test('shows the record and the file, and finds the record: 10, then 0', async () => {
+  const domain = await added(ann);
+  const early = await home.run(['sites', 'verify', domain, '--json']);
+  expect([early.exitCode, Object.keys(early.json())]).toEqual([10, ['domain', 'verified', 'proof']]);
+  const { proof } = early.json();
+  expect(early.json()).toMatchObject({ domain, verified: false, proof: { record: `_emailauth.${domain}` } });
+  expect(JSON.parse(proof.fileBody)).toEqual({ emailauth: proof.value });
+  expect(proof.fileUrl).toBe(`https://${domain}/.well-known/emailauth.json`);
+
+  const inWords = await home.run(['sites', 'verify', domain]);
+  expect(inWords.exitCode).toBe(10);
+  // Ready to copy: each stands alone at the end of its line.
+  const ends = inWords.stdout.split('\n').map((line) => line.split(/ {2,}/).at(-1));
+  expect(ends).toEqual(expect.arrayContaining([proof.record, 'TXT', proof.value, proof.fileUrl, proof.fileBody]));
+
+  names.setText(proof.record, [proof.value]);
+  const found = await home.run(['sites', 'verify', domain.toUpperCase(), '--json']);
+  expect([found.exitCode, found.json()]).toEqual([0, { domain, verified: true, proof }]);
+  // It stays verified when the record goes.
+  names.setText(proof.record, []);
+  const later = await home.run(['sites', 'verify', domain]);
+  expect([later.exitCode, later.stdout]).toEqual([0, `${domain} is verified already.`]);
+});
+
+test('takes a domain over from an address that has not proved it', async () => {
+  const domain = await added(bob);
+  const early = await home.run(['sites', 'verify', domain, '--json']);
+  expect(early.exitCode).toBe(10);
+  expect(await domainsOf(bob)).toContain(domain);
+  names.setText(early.json().proof.record, [early.json().proof.value]);
+  const found = await home.run(['sites', 'verify', domain]);
+  expect([found.exitCode, found.stdout]).toEqual([0, `${domain} is verified, and one of your websites.`]);
+  expect(await domainsOf(ann)).toContain(domain);
+  expect(await domainsOf(bob)).not.toContain(domain);
+  // The one that lost it is told by its own commands.
+  const env = { EMAILAUTH_TOKEN: bob.client.cookies.get('sid') as string };
+  expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(5);
+});
+
+test('of one address is no proof for another, and not of a domain that was proved', async () => {
+  const domain = await added(bob);
+  const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;
+  names.setText(proof.record, [proof.value]);
+  expect((await home.run(['sites', 'verify', domain])).exitCode).toBe(10);
+  await bob.client.post('/api/websites/prove', { domain });
+  const ran = await home.run(['sites', 'verify', domain]);
+  expect([ran.exitCode, ran.stdout]).toEqual([10, expect.stringContaining('Only the DNS record can take it over')]);
+});
+
+test('in a terminal Enter checks again, until the record is there', async () => {
+  const domain = await registerSite(service.client());
+  const { proof } = (await ann.client.get(`/api/websites/claim/${domain}`)).json;
+  const terminal = openTerminal(home, ['sites', 'verify', domain]);
+  await terminal.waitFor('Check again');
+  for (const text of [`${domain} is not one of your websites`, proof.record, proof.value, proof.fileUrl, 'within minutes']) {
+    expect(terminal.text()).toContain(text);
+  }
+  const before = names.asked.filter((name) => name === proof.record).length;
+  terminal.type(KEYS.enter);
+  await terminal.waitFor(/Check again[\s\S]*Check again/);
+  expect(names.asked.filter((name) => name === proof.record).length).toBeGreaterThan(before);
+  names.setText(proof.record, [proof.value]);
+  terminal.type(KEYS.enter);
+  await terminal.waitFor(`${domain} is verified`);
+  expect(await terminal.exited).toBe(0);
+  expect(await domainsOf(ann)).toContain(domain);
+  await terminal.close();
+});
+
+test('in a terminal: later is 10, Ctrl-C is 2', async () => {
+  const domain = await added(ann);
+  for (const [keys, code] of [
+    [KEYS.down + KEYS.enter, 10],
+    [KEYS.interrupt, 2],
+  ] as const) {
+    const terminal = openTerminal(home, ['sites', 'verify', domain]);
+    await terminal.waitFor('Later');
+    terminal.type(keys);
+    expect(await terminal.exited).toBe(code);
+    await terminal.close();
+  }
+});
+
+test('what is no domain: 3; too many checks: 7', async () => {
+  const ran = await home.run(['sites', 'verify', 'www.shop.example', '--json']);
+  expect([ran.exitCode, ran.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
+  const strict = await stage.start({ ...production, DNS_SERVERS: names.address });
+  const owner = await signInDeveloper(stage, strict);
+  const domain = await added(owner);
+  for (let count = 0; count < 30; count++) await owner.client.post('/api/websites/prove', { domain });
+  const env = { EMAILAUTH_TOKEN: (await owner.client.post('/api/api-keys', { name: 'a key', environment: 'live' })).json.key };
+  const late = await home.run(['sites', 'verify', domain, '--host', strict.url], { env });
+  expect([late.exitCode, late.stderr]).toEqual([7, expect.stringMatching(/Try again in \d+ minutes/)]);
+  await strict.stop();
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { addSite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { freePort } from '../waiting.ts';
+import { type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+let ann: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+  ann = await signInDeveloper(stage, service);
+  home.env.EMAILAUTH_TOKEN = ann.client.cookies.get('sid') as string;
+});
+afterAll(async () => {
+  await home?.close();
+  await stage.close();
+});
+
+const domainsOf = async ({ client }: Developer) =>
+  ((await client.get('/api/websites')).json as { domain: string }[]).map((site) => site.domain);
+const added = async (owner = ann, domain = freshDomain()): Promise<string> =>
+  (await owner.client.post('/api/websites', { domain })).json.domain;
+const keyOf = async (owner: Developer, environment: 'live' | 'test'): Promise<string> =>
+  (await owner.client.post('/api/api-keys', { name: 'a key', environment })).json.key;
+const as = async (owner: Developer) => ({ EMAILAUTH_TOKEN: await keyOf(owner, 'live') });
+
+const SITE = ['id', 'domain', 'displayDomain', 'verified', 'iconUrl', 'createdAt', 'proof'];
+
+describe('list', () => {
+  test('of nobody’s sites teaches how to add one', async () => {
+    const env = await as(await signInDeveloper(stage, service));
+    const text = await home.run(['sites', 'list'], { env });
+    expect([text.exitCode, text.stdout, text.stderr]).toEqual([0, '', expect.stringContaining('emailauth sites add')]);
+    const json = await home.run(['sites', 'list', '--json', '--quiet'], { env });
+    expect([json.json(), json.stderr]).toEqual([[], '']);
+  });
+
+  test('shows each site with its sign-ins of 30 days', async () => {
+    const owner = await signInDeveloper(stage, service);
+    const [env, quiet, busy] = [await as(owner), await added(owner), await added(owner)];
+    const token = await visitorToken(stage, service.client(), busy);
+    await service.client().get(`/api/verify-token?token=${token}&domain=${busy}`);
+    const { stdout } = await home.run(['sites', 'list'], { env });
+    const rows = Object.fromEntries(stdout.split('\n').map((line) => [line.split(/ +/)[0], line.split(/ +/).slice(1)]));
+    const today = new Date().toISOString().slice(0, 10);
+    expect(rows).toMatchObject({ DOMAIN: expect.anything(), [quiet]: ['no', '0', today], [busy]: ['no', '1', today] });
+    const sites = (await home.run(['sites', 'list', '--json'], { env })).json();
+    expect(sites.map((site: { domain: string }) => site.domain).sort()).toEqual([quiet, busy].sort());
+    for (const site of sites) expect(Object.keys(site)).toEqual(SITE);
+  });
+});
+
+describe('add', () => {
+  test('adds a site, once: then 6, and that it is one’s own', async () => {
+    const domain = freshDomain();
+    const first = await home.run(['sites', 'add', domain, '--json']);
+    expect([first.exitCode, Object.keys(first.json())]).toEqual([0, SITE]);
+    expect(first.json()).toMatchObject({ domain, verified: false, iconUrl: null, proof: { record: `_emailauth.${domain}` } });
+    const again = await home.run(['sites', 'add', domain, '--json']);
+    expect([again.exitCode, again.json().error]).toEqual([6, expect.objectContaining({ code: 'domain_taken' })]);
+    expect(again.json().error.hint).toContain(`emailauth sites get ${domain}`);
+  });
+
+  test('of a domain that is somebody else’s: 6, and how to prove it', async () => {
+    const domain = await addSite(stage, service);
+    const ran = await home.run(['sites', 'add', domain]);
+    expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
+    expect(ran.stderr).toContain(`emailauth sites verify ${domain}`);
+    expect(await domainsOf(ann)).not.toContain(domain);
+  });
+
+  test('of what is no domain: 3; nobody to ask: 3', async () => {
+    const bad = await home.run(['sites', 'add', 'https://www.shop.example/', '--json']);
+    expect([bad.exitCode, bad.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
+    const missing = await home.run(['sites', 'add']);
+    expect([missing.exitCode, missing.stderr]).toEqual([3, expect.stringContaining('<domain> is missing')]);
+  });
+
+  test('asks for the domain in a terminal', async () => {
+    const domain = freshDomain();
+    const terminal = openTerminal(home, ['sites', 'add']);
+    await terminal.waitFor('Domain');
+    terminal.type(`${domain}${KEYS.enter}`);
+    await terminal.waitFor(`sites verify ${domain}`);
+    expect(await terminal.exited).toBe(0);
+    expect(await domainsOf(ann)).toContain(domain);
+    await terminal.close();
+  });
+});
+
+describe('get', () => {
+  test('finds a Unicode domain as people and as machines write it', async () => {
+    const label = freshDomain().split('.')[0];
+    const domain = await added(ann, `bücher-${label}.example`);
+    for (const text of [domain, domain.toUpperCase(), `BÜCHER-${label}.example`]) {
+      const ran = await home.run(['sites', 'get', text, '--json']);
+      expect([text, ran.exitCode, ran.json().domain]).toEqual([text, 0, domain]);
+      expect(Object.keys(ran.json())).toEqual([...SITE, 'figures']);
+      expect(ran.json().figures).toEqual({ sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null });
+    }
+    expect((await home.run(['sites', 'get', domain])).stdout).toContain(`bücher-${label}.example (${domain})`);
+  });
+
+  test('shows the figures', async () => {
+    const domain = await added();
+    await visitorToken(stage, service.client(), domain);
+    const { figures } = (await home.run(['sites', 'get', domain, '--json'])).json();
+    expect(figures).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+    expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/mails asked for +1\n/);
+  });
+
+  test('of no site of one’s own: 5, and which may be meant', async () => {
+    const [own, foreign] = [await added(), await addSite(stage, service)];
+    const ran = await home.run(['sites', 'get', foreign, '--json']);
+    expect([ran.exitCode, ran.json().error.code]).toEqual([5, 'website_not_found']);
+    const near = await home.run(['sites', 'get', `https://www.${own}/login`]);
+    expect([near.exitCode, near.stderr]).toEqual([5, expect.stringContaining(`Did you mean ${own}?`)]);
+  });
+});
+
+describe('update', () => {
+  test('gives a site another domain', async () => {
+    const [domain, wanted] = [await added(), freshDomain()];
+    const ran = await home.run(['sites', 'update', domain, '--domain', wanted, '--json']);
+    expect([ran.exitCode, Object.keys(ran.json()), ran.json().domain]).toEqual([0, SITE, wanted]);
+    expect(await domainsOf(ann)).toContain(wanted);
+    expect(await domainsOf(ann)).not.toContain(domain);
+  });
+
+  test('with nothing to change: 3; a domain that is taken: 6; no site of one’s own: 5', async () => {
+    const [domain, foreign] = [await added(), await addSite(stage, service)];
+    const nothing = await home.run(['sites', 'update', domain]);
+    expect([nothing.exitCode, nothing.stderr]).toEqual([3, expect.stringMatching(/--domain, --icon or --no-icon/)]);
+    const taken = await home.run(['sites', 'update', domain, '--domain', foreign]);
+    expect([taken.exitCode, taken.stderr]).toEqual([6, expect.stringContaining(`emailauth sites verify ${foreign}`)]);
+    expect((await home.run(['sites', 'update', foreign, '--domain', freshDomain()])).exitCode).toBe(5);
+    expect(await domainsOf(ann)).toContain(domain);
+  });
+});
+
+describe('remove', () => {
+  test('with --yes deletes the site; without anybody to ask it says what is missing', async () => {
+    const domain = await added();
+    const asked = await home.run(['sites', 'remove', domain, '--json']);
+    expect([asked.exitCode, asked.json().error.message]).toEqual([3, expect.stringContaining('--yes')]);
+    expect(await domainsOf(ann)).toContain(domain);
+    const ran = await home.run(['sites', 'remove', domain.toUpperCase(), '--yes', '--json']);
+    expect([ran.exitCode, ran.json()]).toEqual([0, { domain, removed: true }]);
+    expect(await domainsOf(ann)).not.toContain(domain);
+    expect((await home.run(['sites', 'remove', domain, '--yes'])).exitCode).toBe(5);
+  });
+
+  test('wants the domain typed: a wrong one is refused, the right one deletes', async () => {
+    const domain = await added();
+    const terminal = openTerminal(home, ['sites', 'remove', domain]);
+    await terminal.waitFor('Type the domain');
+    terminal.type(`${domain.slice(1)}${KEYS.enter}`);
+    await terminal.waitFor(`Type ${domain}, or press Ctrl-C`);
+    expect(await domainsOf(ann)).toContain(domain);
+    terminal.type(`\x15${domain}${KEYS.enter}`);
+    await terminal.waitFor('is removed');
+    expect(await terminal.exited).toBe(0);
+    expect(await domainsOf(ann)).not.toContain(domain);
+    await terminal.close();
+  });
+
+  test('Ctrl-C keeps it: 2', async () => {
+    const domain = await added();
+    const terminal = openTerminal(home, ['sites', 'remove', domain]);
+    await terminal.waitFor('Type the domain');
+    terminal.type(KEYS.interrupt);
+    expect(await terminal.exited).toBe(2);
+    expect(await domainsOf(ann)).toContain(domain);
+    await terminal.close();
+  });
+});
+
+describe('whoever asks', () => {
+  const calls = [
+    ['list'],
+    ['add', 'shop.example'],
+    ['get', 'shop.example'],
+    ['update', 'shop.example', '--no-icon'],
+    ['verify', 'shop.example'],
+  ];
+
+  test('is nobody: 4, and how to sign in', async () => {
+    for (const args of [...calls, ['remove', 'shop.example', '--yes']]) {
+      const ran = await home.run(['sites', ...args, '--json'], { env: { EMAILAUTH_TOKEN: '' } });
+      expect([args, ran.exitCode, ran.json().error.code]).toEqual([args, 4, 'sign_in_needed']);
+      expect(ran.json().error.hint).toContain('emailauth login');
+    }
+  });
+
+  test('has a test key: reads, and changes nothing: 4 with its sentence', async () => {
+    const [domain, env] = [await added(), { EMAILAUTH_TOKEN: await keyOf(ann, 'test') }];
+    expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(0);
+    for (const args of [
+      ['add', freshDomain()],
+      ['update', domain, '--domain', freshDomain()],
+      ['verify', domain],
+      ['remove', domain, '--yes'],
+    ]) {
+      const ran = await home.run(['sites', ...args, '--json'], { env });
+      expect([args, ran.exitCode, ran.json().error]).toEqual([args, 4, expect.objectContaining({ code: 'test_key' })]);
+    }
+    expect(await domainsOf(ann)).toContain(domain);
+  });
+
+  test('has a key that was revoked: 4, and which key is meant', async () => {
+    const owner = await signInDeveloper(stage, service);
+    const made = (await owner.client.post('/api/api-keys', { name: 'a key', environment: 'live' })).json;
+    await owner.client.delete(`/api/api-keys/${made.id}`);
+    const ran = await home.run(['sites', 'list'], { env: { EMAILAUTH_TOKEN: made.key } });
+    expect([ran.exitCode, ran.stderr]).toEqual([4, expect.stringContaining('EMAILAUTH_TOKEN does not open')]);
+  });
+
+  test('finds no service: 8', async () => {
+    const nowhere = `http://localhost:${await freePort()}`;
+    expect((await home.run(['sites', 'list', '--host', nowhere])).exitCode).toBe(8);
+  });
+
+  test('has added too many: 7, and how long to wait', async () => {
+    const strict = await stage.start({ ...production });
+    const owner = await signInDeveloper(stage, strict);
+    for (let count = 0; count < 10; count++) await added(owner);
+    const ran = await home.run(['sites', 'add', freshDomain(), '--host', strict.url], { env: await as(owner) });
+    expect([ran.exitCode, ran.stderr]).toEqual([7, expect.stringMatching(/Try again in \d+ minutes/)]);
+    await strict.stop();
+  });
+});
