@@ -142,6 +142,7 @@ export const commands: readonly CommandRow[] = [
     usage: 'sites update <domain>',
     group: 'Websites',
     summary: 'change the domain or the icon of a website',
+    about: 'Sign-ins at the old domain end at once; the new one has to be proved anew.',
     flags: {
       '--domain <domain>': 'the new domain',
       '--icon <file>': 'JPG or PNG of at most 5 MB',
