@@ -54,6 +54,7 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     detail(text) {
       if (flags.verbose) stderr.write(`${printable(text)}\n`);
     },
+    style: (format, text) => (colour ? styleText(format, text) : text),
     progress(line) {
       if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${printable(line)}`);
     },
@@ -67,7 +68,6 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
       }
       return Buffer.concat(chunks).toString();
     },
-    style: (format, text) => (colour ? styleText(format, text) : text),
   };
 }
 
