@@ -6,8 +6,7 @@ export async function whoami({ terminal, signedIn }: Context): Promise<ExitCode>
   const { client, caller, host } = await signedIn();
   const { email } = await client.me({});
   const expiresAt = caller.source === 'credentials' ? caller.expiresAt : null;
-  const until = expiresAt ? `until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC` : 'until it is revoked';
-  const from = caller.source === 'credentials' ? 'by `emailauth login`' : 'by the API key in EMAILAUTH_TOKEN';
-  terminal.answer({ email, host, expiresAt, source: caller.source }, `${email} at ${host}\n${from}, ${until}`);
+  const from = expiresAt ? `by \`emailauth login\`, until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC` : 'by EMAILAUTH_TOKEN';
+  terminal.answer({ email, host, expiresAt, source: caller.source }, `${email} at ${host}\n${from}`);
   return EXIT.ok;
 }

@@ -1,0 +1,160 @@
+import { createInterface, type Key } from 'node:readline';
+import { cancelled } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What somebody wants who waits for a mail. */
+export type Wish = { kind: 'code'; digits: string } | { kind: 'new_mail' };
+
+/** A field for six digits below a line that lives on while it waits, on stderr. */
+export type CodeField = {
+  /** What is typed next. */
+  next(): Promise<Wish>;
+  /** Shows a message below the field, in place of the one before. */
+  say(message: string): void;
+  /** Writes a line above, which stays. */
+  note(text: string): void;
+  /** Rejects at Ctrl-C, Ctrl-D and Esc. */
+  cancelled: Promise<never>;
+  /** Takes the field off the screen and leaves the terminal as it was. */
+  close(): void;
+};
+
+const LABEL = 'Code: ';
+const DIGITS = 6;
+const FRAME_MS = 250;
+const SPINNER = ['|', '/', '-', '\\'];
+const PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
+/** A key that begins like others, Esc for instance, waits so long for the rest. */
+const ESCAPE_MS = 50;
+
+/**
+ * @param parts.status what is waited for, asked again at each frame
+ * @param parts.keys what can be pressed
+ * @param parts.mayAskAnew whether an empty Enter means a new mail; `r` always does
+ */
+export function openCodeField(parts: {
+  status(): string;
+  keys: string;
+  mayAskAnew(): boolean;
+  style: Terminal['style'];
+  signal: AbortSignal;
+}): CodeField {
+  const { stdin, stderr } = process;
+  const { style, signal } = parts;
+  const wishes: Wish[] = [];
+  let wanted: ((wish: Wish) => void) | null = null;
+  let [digits, message, tick, pasting, closed] = ['', '', 0, false, false];
+  let drawn: Frame = { lines: [], field: 0 };
+
+  // Raw mode, Esc and Ctrl-Z are readline's; the line that it keeps is not used.
+  const keys = createInterface({ input: stdin, terminal: true, escapeCodeTimeout: ESCAPE_MS });
+  const interrupted = new Promise<never>((_, reject) => {
+    keys.once('close', () => reject(cancelled()));
+  });
+  interrupted.catch(() => {});
+
+  const frame = (): Frame => {
+    const width = columns() - 1;
+    const head = wrap(`${SPINNER[tick % SPINNER.length]} ${parts.status()}`, width);
+    const shown = digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits;
+    const lines = [...head, `${LABEL}${shown}`, ...(message ? wrap(message, width) : []), ...wrap(parts.keys, width)];
+    return { lines, field: head.length };
+  };
+
+  const draw = (above = '') => {
+    if (closed) return;
+    const next = frame();
+    if (!above && next.field === drawn.field && next.lines.join('\n') === drawn.lines.join('\n')) return;
+    const keysFrom = next.lines.length - wrap(parts.keys, columns() - 1).length;
+    const shown = next.lines.map((line, i) => `${i < next.field || i >= keysFrom ? style('dim', line) : line}\x1b[K`);
+    const below = next.lines.length - 1 - next.field;
+    const back = `${below > 0 ? `\x1b[${below}A` : ''}\r\x1b[${next.lines[next.field].length}C`;
+    // In one write, each line over the one before, so that nothing flickers.
+    stderr.write(`${toTop()}${above && `${above}\x1b[K\r\n`}${shown.join('\r\n')}\x1b[J${back}`);
+    drawn = next;
+  };
+
+  /** To the first line of what is drawn, whose lines a narrower window may have broken. */
+  const toTop = () => {
+    const rows = drawn.lines.slice(0, drawn.field).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
+    return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
+  };
+
+  const tell = (wish: Wish) => {
+    digits = '';
+    if (wanted) wanted(wish);
+    else wishes.push(wish);
+    wanted = null;
+  };
+
+  const press = (text: string | undefined, { name, ctrl }: Key) => {
+    if (closed) return;
+    if (name === 'paste-start' || name === 'paste-end') pasting = name === 'paste-start';
+    else if (text !== undefined && /^\d$/.test(text)) digits = (digits + text).slice(0, DIGITS);
+    else if (name === 'escape') keys.close();
+    else if (pasting) return;
+    else if (name === 'backspace') digits = digits.slice(0, -1);
+    else if (ctrl && name === 'u') digits = '';
+    else if (name === 'return' || name === 'enter') enter();
+    else if (name === 'r') tell({ kind: 'new_mail' });
+    draw();
+  };
+
+  const enter = () => {
+    if (digits.length === DIGITS) tell({ kind: 'code', digits });
+    else if (digits === '' && parts.mayAskAnew()) tell({ kind: 'new_mail' });
+    else message = 'The code has six digits.';
+  };
+
+  const columns = () => Math.max(20, stderr.columns || 80);
+  const redraw = () => draw();
+  const timer = setInterval(() => {
+    tick++;
+    draw();
+  }, FRAME_MS);
+
+  const close = () => {
+    if (closed) return;
+    stderr.write(`${toTop()}\x1b[J${PASTE.off}`);
+    closed = true;
+    clearInterval(timer);
+    stdin.off('keypress', press);
+    stderr.off('resize', redraw);
+    signal.removeEventListener('abort', close);
+    keys.close();
+  };
+
+  stdin.on('keypress', press);
+  stderr.on('resize', redraw);
+  signal.addEventListener('abort', close);
+  stderr.write(PASTE.on);
+  draw();
+
+  return {
+    next: () => {
+      const wish = wishes.shift();
+      return wish ? Promise.resolve(wish) : new Promise((resolve) => (wanted = resolve));
+    },
+    say(text) {
+      message = text;
+      draw();
+    },
+    note: (text) => draw(text),
+    cancelled: interrupted,
+    close,
+  };
+}
+
+/** Lines as they stand on the screen, and which of them is the field. */
+type Frame = { lines: string[]; field: number };
+
+/** Breaks plain text into lines of at most so many columns, between words where it can. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else for (let at = 0; at < Math.max(1, word.length); at += width) lines.push(word.slice(at, at + width));
+  }
+  return lines;
+}
