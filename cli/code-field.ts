@@ -5,13 +5,13 @@ import type { Terminal } from './terminal.ts';
 /** What somebody wants who waits for a mail. */
 export type Wish = { kind: 'code'; digits: string } | { kind: 'new_mail' };
 
-/** A field for six digits below a line that lives on while it waits, on stderr. */
+/** A field for six digits below a line that goes on counting while it waits, on stderr. */
 export type CodeField = {
   /** What is typed next. */
   next(): Promise<Wish>;
-  /** Shows a message below the field, in place of the one before. */
+  /** Shows a message above the field, in place of the one before. */
   say(message: string): void;
-  /** Writes a line above, which stays. */
+  /** Writes a line above it all, which stays. */
   note(text: string): void;
   /** Rejects at Ctrl-C, Ctrl-D and Esc. */
   cancelled: Promise<never>;
@@ -21,7 +21,7 @@ export type CodeField = {
 
 const LABEL = 'Code: ';
 const DIGITS = 6;
-const FRAME_MS = 250;
+const FRAME_MS = 1000;
 const SPINNER = ['|', '/', '-', '\\'];
 const PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
 /** A key that begins like others, Esc for instance, waits so long for the rest. */
@@ -44,7 +44,8 @@ export function openCodeField(parts: {
   const wishes: Wish[] = [];
   let wanted: ((wish: Wish) => void) | null = null;
   let [digits, message, tick, pasting, closed] = ['', '', 0, false, false];
-  let drawn: Frame = { lines: [], field: 0 };
+  /** Lines as they stand on the screen; the field is the last, since terminals differ in what they do below the cursor when they are resized. */
+  let drawn: string[] = [];
 
   // Raw mode, Esc and Ctrl-Z are readline's; the line that it keeps is not used.
   const keys = createInterface({ input: stdin, terminal: true, escapeCodeTimeout: ESCAPE_MS });
@@ -53,30 +54,26 @@ export function openCodeField(parts: {
   });
   interrupted.catch(() => {});
 
-  const frame = (): Frame => {
+  const frame = () => {
     const width = columns() - 1;
-    const head = wrap(`${SPINNER[tick % SPINNER.length]} ${parts.status()}`, width);
+    const dim = [...wrap(`${SPINNER[tick % SPINNER.length]} ${parts.status()}`, width), ...wrap(parts.keys, width)];
     const shown = digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits;
-    const lines = [...head, `${LABEL}${shown}`, ...(message ? wrap(message, width) : []), ...wrap(parts.keys, width)];
-    return { lines, field: head.length };
+    return { dim: dim.length, lines: [...dim, ...(message ? wrap(message, width) : []), `${LABEL}${shown}`] };
   };
 
   const draw = (above = '') => {
     if (closed) return;
-    const next = frame();
-    if (!above && next.field === drawn.field && next.lines.join('\n') === drawn.lines.join('\n')) return;
-    const keysFrom = next.lines.length - wrap(parts.keys, columns() - 1).length;
-    const shown = next.lines.map((line, i) => `${i < next.field || i >= keysFrom ? style('dim', line) : line}\x1b[K`);
-    const below = next.lines.length - 1 - next.field;
-    const back = `${below > 0 ? `\x1b[${below}A` : ''}\r\x1b[${next.lines[next.field].length}C`;
+    const { dim, lines } = frame();
+    if (!above && lines.join('\n') === drawn.join('\n')) return;
+    const styled = lines.map((line, i) => `${i < dim ? style('dim', line) : line}\x1b[K`);
     // In one write, each line over the one before, so that nothing flickers.
-    stderr.write(`${toTop()}${above && `${above}\x1b[K\r\n`}${shown.join('\r\n')}\x1b[J${back}`);
-    drawn = next;
+    stderr.write(`${toTop()}${above && `${above}\x1b[K\r\n`}${styled.join('\r\n')}\x1b[J`);
+    drawn = lines;
   };
 
   /** To the first line of what is drawn, whose lines a narrower window may have broken. */
   const toTop = () => {
-    const rows = drawn.lines.slice(0, drawn.field).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
+    const rows = drawn.slice(0, -1).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
     return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
   };
 
@@ -107,7 +104,12 @@ export function openCodeField(parts: {
   };
 
   const columns = () => Math.max(20, stderr.columns || 80);
-  const redraw = () => draw();
+  // Lines that the old width broke would else be joined again at the next one.
+  const redraw = () => {
+    stderr.write(`${toTop()}\x1b[J`);
+    drawn = [];
+    draw();
+  };
   const timer = setInterval(() => {
     tick++;
     draw();
@@ -145,13 +147,10 @@ export function openCodeField(parts: {
   };
 }
 
-/** Lines as they stand on the screen, and which of them is the field. */
-type Frame = { lines: string[]; field: number };
-
-/** Breaks plain text into lines of at most so many columns, between words where it can. */
+/** Breaks plain text into lines of at most so many columns, between words where it can. A control character ends a word, no more. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  for (const word of text.trim().split(/[\s\p{Cc}]+/u)) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
     else for (let at = 0; at < Math.max(1, word.length); at += width) lines.push(word.slice(at, at + width));

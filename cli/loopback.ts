@@ -5,21 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { CommandError, EXIT } from './exit.ts';
 import { type Outcome, pageOf } from './loopback-page.ts';
 
-/** A mailed link, opened on this machine. */
-export type Arrival = {
-  code: string;
-  state: string;
-  /** Tells the browser how it ended. Resolves once the page is sent. */
-  tell(outcome: Outcome): Promise<void>;
-};
-
 /** The listener behind a redirect URI of this machine (RFC 8252 §7.3). */
 export type Loopback = {
   redirectUri: string;
   /** Takes a link with this state too; every other one is refused. */
   expect(state: string): void;
   /** The first good link; every later one finds nobody. @throws CommandError, when it comes from another service */
-  arrival: Promise<Arrival>;
+  arrival: Promise<{ code: string; state: string }>;
+  /** Tells the browser of the link, if one came, how the sign-in ended. Resolves once its page is sent. */
+  tell(outcome: 'signed_in' | 'failed'): Promise<void>;
   close(): void;
 };
 
@@ -38,25 +32,25 @@ export async function openLoopback(service: string): Promise<Loopback> {
     return states.filter((known) => known.length === given.length && timingSafeEqual(known, given)).length > 0;
   };
 
-  let taken = false;
-  const arrival = new Promise<Arrival>((resolve, reject) => {
+  let waiting: ServerResponse | null = null;
+  const arrival = new Promise<{ code: string; state: string }>((resolve, reject) => {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // A page elsewhere whose name was made to lead here (DNS rebinding) sends its own name.
-      if (taken || request.method !== 'GET' || request.headers.host !== host) return void send(response, 'not_found');
+      if (waiting || request.method !== 'GET' || request.headers.host !== host) return void send(response, 'not_found');
       const [path, query = ''] = String(request.url).split('?', 2);
       if (path !== '/callback') return void send(response, 'not_found');
       const parameters = new URLSearchParams(query);
       const [code, state, issuer] = ['code', 'state', 'iss'].map((name) => parameters.getAll(name));
       if (state.length !== 1 || !isExpected(state[0]) || code.length !== 1 || !CODE.test(code[0]))
         return void send(response, 'wrong_state');
-      taken = true;
+      waiting = response;
       server.close();
       // RFC 9207 §2.4: a code of one service must not be shown to another.
       if (issuer.some((each) => !isSameService(each, service))) {
         void send(response, 'wrong_service').then(() => reject(otherService(issuer[0], service)));
         return;
       }
-      resolve({ code: code[0], state: state[0], tell: (outcome) => send(response, outcome) });
+      resolve({ code: code[0], state: state[0] });
     });
   });
   // Whether somebody waits for it or the code was faster.
@@ -66,6 +60,7 @@ export async function openLoopback(service: string): Promise<Loopback> {
     redirectUri: `http://${host}/callback`,
     expect: (state) => void states.push(Buffer.from(state)),
     arrival,
+    tell: async (outcome) => (waiting ? send(waiting, outcome) : undefined),
     close() {
       server.close();
       server.closeAllConnections();
@@ -74,8 +69,9 @@ export async function openLoopback(service: string): Promise<Loopback> {
 }
 
 async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
+  // Answered already, or the browser has gone.
+  if (response.writableEnded || response.destroyed) return;
   const { status, headers, body } = pageOf(outcome);
-  // The browser may have gone.
   const done = new Promise<void>((resolve) => response.once('close', resolve));
   response.writeHead(status, headers);
   response.end(body);

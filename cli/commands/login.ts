@@ -4,12 +4,11 @@ import { languageOf } from '../../contract/languages.ts';
 import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
 import { openApi } from '../api.ts';
 import { type Attempts, type Opened, openAttempts } from '../attempts.ts';
-import { hasBrowser, openInBrowser } from '../browser.ts';
+import { openBrowser } from '../browser.ts';
 import { type CodeField, openCodeField } from '../code-field.ts';
 import type { Context } from '../context.ts';
-import type { Credential } from '../credentials.ts';
-import { CommandError, describeFailure, EXIT, type ExitCode, usageError } from '../exit.ts';
-import { type Arrival, type Loopback, openLoopback } from '../loopback.ts';
+import { CommandError, cancelled, describeFailure, EXIT, type ExitCode, usageError } from '../exit.ts';
+import { type Loopback, openLoopback } from '../loopback.ts';
 import { askText } from '../prompts.ts';
 import { endSession } from '../session.ts';
 
@@ -38,21 +37,27 @@ export async function login(context: Context, given: { email?: string; browser: 
     loopback.expect(await attempts.mail());
     await tellOfMail(context, { email, host, browser: given.browser });
     if (terminal.interactive) field = openField(context, attempts);
-    const ways: Promise<Opened | Arrival>[] = [loopback.arrival, expiry(attempts, over.signal)];
+    const ways: Promise<Opened>[] = [loopback.arrival, expiry(attempts, over.signal), interruption(signal)];
     if (field) ways.push(field.cancelled, typedCode(field, attempts, loopback, over.signal));
     const opened = await Promise.race(ways);
     over.abort();
     field?.close();
-    const credential = await keep(attempts, opened, (credential) => credentials.keep(host, credential));
+    // Once alone: a second exchange would end what the first one opened.
+    const credential = await attempts.exchange(opened);
+    credentials.keep(host, credential);
+    await loopback.tell('signed_in');
     if (before) await endSession(context, host, before);
     if (source === 'flag' && !(await settings.get('host'))) {
       await settings.set('host', host);
-      terminal.note(`${host} is the service that commands speak to from here on: see \`emailauth config list\`.`);
+      terminal.note(`From here on, commands of the profile "${settings.profile}" speak to ${host}.`);
     }
     if (env.EMAILAUTH_TOKEN) terminal.note('EMAILAUTH_TOKEN is set and comes before this sign-in. Unset it to use the sign-in.');
     const { expiresAt } = credential;
     terminal.answer({ email: credential.email, host, expiresAt, source: 'credentials' }, `Signed in as ${credential.email} at ${host}.`);
     return EXIT.ok;
+  } catch (error) {
+    await loopback.tell('failed');
+    throw error;
   } finally {
     over.abort();
     field?.close();
@@ -75,9 +80,9 @@ async function addressOf({ terminal }: Context, given: string | undefined): Prom
 }
 
 async function tellOfMail(context: Context, sent: { email: string; host: string; browser: boolean }): Promise<void> {
-  const { terminal, env } = context;
-  const inbox = await inboxOf(sent.host, context.signal);
-  const opened = inbox && sent.browser && terminal.interactive && hasBrowser(env) && (await openInBrowser(inbox));
+  const { terminal, env, signal } = context;
+  const inbox = await inboxOf(sent.host, signal);
+  const opened = inbox && sent.browser && (await openBrowser(context, inbox));
   terminal.note(`A mail is on its way to ${sent.email}.`);
   if (inbox)
     terminal.note(opened ? `The inbox of local mode is open in your browser: ${inbox}` : `Read it in the inbox of local mode: ${inbox}`);
@@ -147,18 +152,12 @@ async function expiry(attempts: Attempts, signal: AbortSignal): Promise<never> {
   );
 }
 
-/** Exchanges what was opened, once, and tells the browser that opened it how it ended. */
-async function keep(attempts: Attempts, opened: Opened | Arrival, store: (credential: Credential) => void): Promise<Credential> {
-  const tell = async (outcome: 'signed_in' | 'failed') => ('tell' in opened ? opened.tell(outcome) : undefined);
-  try {
-    const credential = await attempts.exchange(opened);
-    store(credential);
-    await tell('signed_in');
-    return credential;
-  } catch (error) {
-    await tell('failed');
-    throw error;
-  }
+function interruption(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = () => reject(cancelled());
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
 }
 
 /** Minutes and seconds, such as 9:05. */

@@ -1,9 +1,15 @@
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { execa } from 'execa';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Home, openHome } from './command.ts';
-import { signInHome } from './sign-in.ts';
+import type { ReceivedMail } from '../mailbox.ts';
+import { freshAddress } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
+import { entry, type Home, openHome } from './command.ts';
+import { openMailedLink, redirectOf } from './sign-in.ts';
+import { KEYS, openProgram, openTerminal, type Terminal } from './terminal.ts';
 
 let stage: Stage;
 let service: Service;
@@ -13,22 +19,195 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-const homes: Home[] = [];
-const newHome = async () => {
-  const home = await openHome(service.url);
-  homes.push(home);
-  return home;
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+const kept = <Each extends { close(): Promise<void> }>(each: Each) => {
+  open.push(each);
+  return each;
 };
-afterAll(() => Promise.all(homes.map((home) => home.close())));
+const newHome = async (host = service.url) => kept(await openHome(host));
 
-describe('without a terminal', () => {
-  test('by the link: kept for its owner alone, and whoami, token and the API know it', async () => {
-    const home = await newHome();
-    const email = await signInHome(home, stage);
-    const directory = join(home.directory, '.config/emailauth');
-    const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
-    expect([await mode(directory), await mode(join(directory, 'credentials.json'))]).toEqual(['700', '600']);
-    const me = await home.run(['whoami', '--json']);
-    expect(me.json()).toMatchObject({ email, host: service.url, source: 'credentials' });
+/** `login` in a terminal, once its field is there and the mail has come. */
+async function begin(home: Home, options: { env?: Record<string, string>; columns?: number } = {}) {
+  const email = freshAddress('dev');
+  const terminal = kept(openTerminal(home, ['login', '--email', email], options));
+  await terminal.waitFor('Code:');
+  return { email, terminal, mail: await stage.mailbox.waitFor(email) };
+}
+
+const whoami = async (home: Home) => (await home.run(['whoami', '--json'])).json().email;
+const credentialsOf = (home: Home) => join(home.directory, '.config/emailauth/credentials.json');
+
+async function enter(terminal: Terminal, code: string, answer: string | RegExp) {
+  terminal.type(code);
+  terminal.type(KEYS.enter);
+  await terminal.waitFor(answer);
+}
+
+/** A code that the mail does not hold; another one for each number. */
+const wrongCode = ({ code }: ReceivedMail, n: number) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
+
+/** The cursor is shown and pasted text comes as it is. */
+function expectAsItWas(terminal: Terminal) {
+  const bytes = terminal.bytes();
+  expect(bytes.lastIndexOf('\x1b[?25l')).toBeLessThanOrEqual(bytes.lastIndexOf('\x1b[?25h'));
+  expect(bytes.lastIndexOf('\x1b[?2004l')).toBeGreaterThan(bytes.lastIndexOf('\x1b[?2004h'));
+}
+
+describe('in a terminal', () => {
+  test('asks for the address, says what is wrong with one, and takes the code with a blank in it', async () => {
+    const [home, email] = [await newHome(), freshAddress('dev')];
+    const terminal = kept(openTerminal(home, ['login']));
+    await terminal.waitFor('Your e-mail address');
+    await enter(terminal, 'nobody', 'Please enter a valid email address');
+    await enter(terminal, `${KEYS.backspace.repeat(6)}${email}`, 'Code:');
+    await terminal.waitFor(/Waiting for the link or its code, 9:\d\d left/);
+    const { code } = await stage.mailbox.waitFor(email);
+    await enter(terminal, `${code.slice(0, 3)} ${code.slice(3)}`, `Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.text()).not.toContain('Code:');
+    expectAsItWas(terminal);
+    expect(await whoami(home)).toBe(email);
   });
+
+  test('by the link, opened in another browser of this machine: the field goes away', async () => {
+    const home = await newHome();
+    const { email, terminal, mail } = await begin(home);
+    terminal.type('12');
+    await terminal.waitFor('Code: 12');
+    const redirectUrl = await redirectOf(mail);
+    const page = await openMailedLink(mail);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('You can close this window')]);
+    await terminal.waitFor(`Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+    expectAsItWas(terminal);
+    expect(await whoami(home)).toBe(email);
+    await expect(fetch(redirectUrl)).rejects.toThrow();
+  });
+
+  test('over SSH it asks for the code, names the machine of the link and opens no browser', async () => {
+    const home = await newHome();
+    const seen = join(home.directory, 'opened');
+    const { email, terminal, mail } = await begin(home, {
+      env: { ...(await browserOf(home, seen)), SSH_CONNECTION: '192.0.2.7 50000 192.0.2.8 22' },
+    });
+    await terminal.waitFor('Type its six digits here');
+    await enter(terminal, mail.code, `Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+    expect(existsSync(seen)).toBe(false);
+  });
+
+  test('wrong codes: the tries left, by the third what may be wrong, after five no more; the link still works', async () => {
+    const { email, terminal, mail } = await begin(await newHome());
+    await enter(terminal, '12', 'The code has six digits.');
+    await enter(terminal, wrongCode(mail, 1).slice(2), '4 tries are left');
+    terminal.type(`${wrongCode(mail, 2)}${KEYS.enter}`);
+    await terminal.waitFor('3 tries are left');
+    await enter(terminal, wrongCode(mail, 3), /2 tries are left\. Take the digits of the newest mail/);
+    expect(terminal.text()).toMatch(/press r for a\s+new mail/);
+    await enter(terminal, wrongCode(mail, 4), 'one try is left');
+    await enter(terminal, wrongCode(mail, 5), 'Too many wrong codes');
+    await enter(terminal, mail.code, 'Too many wrong codes');
+    await openMailedLink(mail);
+    await terminal.waitFor(`Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+  });
+
+  test('r sends another mail, whose code works, and so does the older one’s link', async () => {
+    for (const way of ['older link', 'older code', 'newer code']) {
+      const { email, terminal, mail } = await begin(await newHome());
+      terminal.type('r');
+      await terminal.waitFor('A new mail is on its way');
+      const newer = await stage.mailbox.waitFor(email);
+      expect(newer.code).not.toBe(mail.code);
+      if (way === 'older link') await openMailedLink(mail);
+      else terminal.type(`${(way === 'older code' ? mail : newer).code}${KEYS.enter}`);
+      await terminal.waitFor(`Signed in as ${email}`);
+      expect(await terminal.exited).toBe(0);
+    }
+  });
+
+  test.each([
+    ['Ctrl-C', KEYS.interrupt],
+    ['Esc', KEYS.escape],
+  ])('%s: nothing is left behind, and the code is 2', async (_name, key) => {
+    const home = await newHome();
+    const { terminal, mail } = await begin(home);
+    const redirectUrl = await redirectOf(mail);
+    terminal.type(key);
+    expect(await terminal.exited).toBe(2);
+    expectAsItWas(terminal);
+    expect(terminal.text()).toContain('Cancelled');
+    await expect(fetch(redirectUrl)).rejects.toThrow();
+    expect(existsSync(credentialsOf(home)) && (await readFile(credentialsOf(home), 'utf8'))).not.toContain('token');
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s from elsewhere: the terminal is as it was, and the code is 2', async (signal) => {
+    const home = await newHome();
+    const script = `"${process.execPath}" "${entry}" login --email ${freshAddress()}; echo "code $?"; stty -a`;
+    const shell = kept(openProgram(home, 'bash', ['-c', script]));
+    await shell.waitFor('Code:');
+    const { stdout } = await execa('pgrep', ['-P', String(shell.pid)]);
+    process.kill(Number(stdout), signal);
+    await shell.waitFor(/code 2\s[\s\S]*[^-]icanon/);
+    expect(await shell.exited).toBe(0);
+    expectAsItWas(shell);
+  });
+
+  test('a narrow window, and one whose width changes: no line is broken by the terminal', async () => {
+    const { terminal, email, mail } = await begin(await newHome(), { columns: 40 });
+    await enter(terminal, wrongCode(mail, 1), /4 tries are\s+left/);
+    for (const [columns, field] of [
+      [
+        30,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r asks\nfor a new mail, Esc cancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
+      ],
+      [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThat .* left\.\nCode: 77\n/],
+      [50, /code, \d+:\d\d left\nEnter sends the code, r asks for a new mail, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
+    ] as const) {
+      await terminal.resize(columns, 24);
+      terminal.type('7');
+      await terminal.waitFor(field);
+    }
+    terminal.type(`\x15${mail.code}${KEYS.enter}`);
+    await terminal.waitFor('Signed in as');
+    expect(terminal.text()).toContain(email);
+  });
+
+  test('pasted text asks for nothing but its digits', async () => {
+    const { email, terminal, mail } = await begin(await newHome());
+    terminal.type(`\x1b[200~Your code, for one sign-in: ${mail.code.slice(0, 3)} ${mail.code.slice(3)}\x1b[201~`);
+    await enter(terminal, '', `Signed in as ${email}`);
+    expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
+  });
+});
+
+/** A browser that writes down what it is asked to open; `xdg-open` finds it by the desktop's settings or by BROWSER. */
+async function browserOf({ directory }: Home, seen: string): Promise<Record<string, string>> {
+  const browser = join(directory, 'browser.sh');
+  const applications = join(directory, '.local/share/applications');
+  await mkdir(applications, { recursive: true });
+  await mkdir(join(directory, '.config'), { recursive: true });
+  await writeFile(browser, `#!/bin/sh\nprintf %s "$1" > "${seen}.part" && mv "${seen}.part" "${seen}"\n`);
+  await chmod(browser, 0o755);
+  await writeFile(join(applications, 'test.desktop'), `[Desktop Entry]\nType=Application\nName=Test\nExec=${browser} %u\n`);
+  await writeFile(join(directory, '.config/mimeapps.list'), '[Default Applications]\nx-scheme-handler/http=test.desktop\n');
+  return { DISPLAY: ':9', BROWSER: browser };
+}
+
+test('local mode: the built-in inbox is opened in the browser, and only named with --no-browser', async () => {
+  const local = await stage.start({ SMTP_URL: '' });
+  const home = await newHome(local.url);
+  const inbox = `${local.url}/dev/inbox`;
+  const seen = join(home.directory, 'opened');
+  const env = await browserOf(home, seen);
+  const terminal = kept(openTerminal(home, ['login', '--email', freshAddress()], { env, columns: 120 }));
+  await terminal.waitFor(`is open in your browser: ${inbox}`);
+  await waitUntil('the browser is asked', 15_000, () => existsSync(seen));
+  expect(await readFile(seen, 'utf8')).toBe(inbox);
+  const other = kept(openTerminal(home, ['login', '--no-browser', '--email', freshAddress()], { env, columns: 120 }));
+  await other.waitFor(`Read it in the inbox of local mode: ${inbox}`);
+  await local.stop();
 });

@@ -87,18 +87,21 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
   );
 }
 
-/** A program on this computer or an application asked for the mail: its answer goes there. */
+/** An application asked for the mail, or a program on the computer where somebody began: its answer goes there. */
 function BackToProgram({ target, link }: { target: Target; link: LinkIn<'native'> }) {
   const { t } = useTranslator();
   const host = target.kind === 'site' ? target.displayHost : null;
+  // The command line runs on no phone: to go there would only end on the browser's own error page.
+  const [goes] = useState(() => host !== null || !matchMedia('(hover: none) and (pointer: coarse)').matches);
   useEffect(() => {
-    location.replace(link.redirectUrl);
-  }, [link.redirectUrl]);
+    if (goes) location.replace(link.redirectUrl);
+  }, [goes, link.redirectUrl]);
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(host ? 'auth.confirm_title' : 'auth.native_title')} />
+      <PageHeading title={t(host || !goes ? 'auth.confirm_title' : 'auth.native_title')} />
       <p className="mt-2 text-muted">{t(host ? 'auth.signing_in' : 'auth.native_text')}</p>
+      {!host && <p className="mt-2 text-muted">{t('auth.confirm_or_code')}</p>}
       <ButtonLink look="secondary" href={link.redirectUrl} className="mt-6 w-full">
         {host ? t('auth.confirm_button', { host }) : t('auth.native_button')}
       </ButtonLink>
