@@ -68,8 +68,8 @@ export const commands: readonly CommandRow[] = [
     group: 'Sign-in',
     summary: 'sign in by a mailed link or its code',
     about:
-      'Mails you a link. Open it on this machine, or type the six digits of the mail here: the first of them signs you in. Works over SSH and with no browser.',
-    flags: { '--email <address>': 'your address', '--no-browser': 'open nothing by itself' },
+      'Mails you a link. Open it on this machine, or type the six digits of the mail here: the first of them signs you in. Works over SSH and with no browser. Without a terminal it needs --email, and waits for the link.',
+    flags: { '--email <address>': 'your address', '--no-browser': 'do not open the inbox of local mode' },
     examples: ['login', 'login --email you@example.com', 'login --host https://auth.example.com'],
     json: '{email,host,expiresAt,source}',
     run: async (context, _, { email, browser }) =>
@@ -79,9 +79,10 @@ export const commands: readonly CommandRow[] = [
     usage: 'logout',
     group: 'Sign-in',
     summary: 'end the sign-in and forget it',
+    about: 'When the service cannot be reached the sign-in is forgotten all the same, and ends there by itself.',
     flags: { '--all': 'at every service that this profile is signed in to' },
     examples: ['logout', 'logout --all'],
-    json: '{signedOut}',
+    json: '{signedOut:[{host,email,ended}]}',
     run: async (context, _, { all = false }) => (await import('./commands/logout.ts')).logout(context, { all }),
   },
   {

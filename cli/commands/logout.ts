@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
 import { endSession } from '../session.ts';
-import { dayOf } from '../sign-in-words.ts';
 
 /** Ends the sign-in at the service and forgets it; when the service cannot be asked it is forgotten all the same. */
 export async function logout(context: Context, { all }: { all: boolean }): Promise<ExitCode> {
@@ -16,7 +15,7 @@ export async function logout(context: Context, { all }: { all: boolean }): Promi
     credentials.forget(host);
     signedOut.push({ host, email: stored.email, ended });
     if (!ended) {
-      terminal.note(`${host} could not be told. The session there ends by itself, by ${dayOf(stored.expiresAt)} at the latest;`);
+      terminal.note(`${host} could not be told. The session there ends by itself, on ${stored.expiresAt.slice(0, 10)} at the latest;`);
       terminal.note('to end it sooner, sign this device out in the dashboard, under Settings.');
     }
   }
