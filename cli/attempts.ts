@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { createPkce } from '../contract/pkce.ts';
-import { CLI_CLIENT_ID, CODE_TRIES } from '../contract/rules.ts';
+import { ATTEMPT_SECONDS, CLI_CLIENT_ID, CODE_TRIES } from '../contract/rules.ts';
 import type { Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 
@@ -42,7 +42,8 @@ export function openAttempts(client: Client, asked: { email: string; language: L
         code_challenge_method: codeChallengeMethod,
         state,
       });
-      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, endsAt: Date.now() + expiresIn * 1000, triesLeft: CODE_TRIES });
+      const endsAt = Date.now() + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
+      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, endsAt, triesLeft: CODE_TRIES });
       return state;
     },
     endsAt: () => attempts[0]?.endsAt ?? 0,
