@@ -6,7 +6,7 @@ import type { Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 
 /** A mail that was asked for: what its link comes back with, and what alone can use it. */
-type Attempt = { state: string; verifier: string; handle: string; endsAt: number; triesLeft: number };
+type Attempt = { state: string; verifier: string; handle: string; sentAt: number; endsAt: number; triesLeft: number };
 
 /** A mail that was opened, by its link or its code. */
 export type Opened = { code: string; state: string };
@@ -15,6 +15,8 @@ export type Opened = { code: string; state: string };
 export type Attempts = {
   /** Asks for one more mail. @returns its state. @throws ApiError, CommandError */
   mail(): Promise<string>;
+  /** When the newest mail was asked for, in milliseconds of Date.now(). */
+  sentAt(): number;
   /** When the newest mail ends, in milliseconds of Date.now(). */
   endsAt(): number;
   /** How often a code can still be tried. */
@@ -42,10 +44,12 @@ export function openAttempts(client: Client, asked: { email: string; language: L
         code_challenge_method: codeChallengeMethod,
         state,
       });
-      const endsAt = Date.now() + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
-      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, endsAt, triesLeft: CODE_TRIES });
+      const sentAt = Date.now();
+      const endsAt = sentAt + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
+      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, sentAt, endsAt, triesLeft: CODE_TRIES });
       return state;
     },
+    sentAt: () => attempts[0]?.sentAt ?? 0,
     endsAt: () => attempts[0]?.endsAt ?? 0,
     triesLeft: () => Math.max(0, ...attempts.map(({ triesLeft }) => triesLeft)),
     async enterCode(digits, signal) {

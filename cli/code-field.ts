@@ -41,7 +41,6 @@ export function openCodeField(parts: {
 }): CodeField {
   const { stdin, stderr } = process;
   const { style, signal } = parts;
-  const wishes: Wish[] = [];
   let wanted: ((wish: Wish) => void) | null = null;
   let [digits, message, tick, pasting, closed] = ['', '', 0, false, false];
   /** Lines as they stand on the screen; the field is the last, since terminals differ in what they do below the cursor when they are resized. */
@@ -77,10 +76,11 @@ export function openCodeField(parts: {
     return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
   };
 
+  // While the last wish is looked after, another one would only be a key that was held down.
   const tell = (wish: Wish) => {
+    if (!wanted) return;
     digits = '';
-    if (wanted) wanted(wish);
-    else wishes.push(wish);
+    wanted(wish);
     wanted = null;
   };
 
@@ -133,10 +133,10 @@ export function openCodeField(parts: {
   draw();
 
   return {
-    next: () => {
-      const wish = wishes.shift();
-      return wish ? Promise.resolve(wish) : new Promise((resolve) => (wanted = resolve));
-    },
+    next: () =>
+      new Promise((resolve) => {
+        wanted = resolve;
+      }),
     say(text) {
       message = text;
       draw();

@@ -12,7 +12,7 @@ import { type Loopback, openLoopback } from '../loopback.ts';
 import { askText } from '../prompts.ts';
 import { endSession } from '../session.ts';
 
-/** After so many seconds an empty Enter asks for a new mail. */
+/** So many seconds after a mail an empty Enter asks for another one, and `r` for a third. */
 const PATIENCE_SECONDS = 30;
 const KEYS = 'Enter sends the code, r asks for a new mail, Esc cancels.';
 
@@ -102,11 +102,10 @@ async function inboxOf(host: string, signal: AbortSignal): Promise<string | null
 }
 
 function openField({ terminal, signal }: Context, attempts: Attempts): CodeField {
-  const begun = Date.now();
   return openCodeField({
     status: () => `Waiting for the link or its code, ${countdown(attempts.endsAt() - Date.now())} left`,
     keys: KEYS,
-    mayAskAnew: () => Date.now() - begun > PATIENCE_SECONDS * 1000,
+    mayAskAnew: () => patience(attempts) <= 0,
     style: terminal.style,
     signal,
   });
@@ -114,11 +113,18 @@ function openField({ terminal, signal }: Context, attempts: Attempts): CodeField
 
 /** Takes codes and wishes for a new mail until a code is right. What goes wrong is told, and the link can still come. */
 async function typedCode(field: CodeField, attempts: Attempts, loopback: Loopback, signal: AbortSignal): Promise<Opened> {
+  let hasMore = false;
   for (;;) {
     const wish = await field.next();
     try {
       if (wish.kind === 'new_mail') {
+        const wait = hasMore ? patience(attempts) : 0;
+        if (wait > 0) {
+          field.say(`A new mail went out a moment ago. The next one can be asked for in ${wait} seconds.`);
+          continue;
+        }
         loopback.expect(await attempts.mail());
+        hasMore = true;
         field.say('A new mail is on its way. The older one works too.');
         continue;
       }
@@ -132,6 +138,11 @@ async function typedCode(field: CodeField, attempts: Attempts, loopback: Loopbac
       field.say(`${message} ${hint}`);
     }
   }
+}
+
+/** Seconds until it is time to ask for another mail. */
+function patience(attempts: Attempts): number {
+  return PATIENCE_SECONDS - Math.floor((Date.now() - attempts.sentAt()) / 1000);
 }
 
 function wrongCode(triesLeft: number): string {

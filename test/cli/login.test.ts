@@ -87,6 +87,21 @@ describe('in a terminal', () => {
     await expect(fetch(redirectUrl)).rejects.toThrow();
   });
 
+  test('link and code at the same moment: signed in once, and for good', async () => {
+    const home = await newHome();
+    const { email, terminal, mail } = await begin(home);
+    const redirectUrl = await redirectOf(mail);
+    terminal.type(`${mail.code}${KEYS.enter}`);
+    // Whoever comes second finds a page that says the same, or nobody.
+    const page = await fetch(redirectUrl)
+      .then((answer) => answer.status)
+      .catch(() => 'nobody');
+    expect([200, 'nobody']).toContain(page);
+    await terminal.waitFor(`Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+    expect(await whoami(home)).toBe(email);
+  });
+
   test('over SSH it asks for the code, names the machine of the link and opens no browser', async () => {
     const home = await newHome();
     const seen = join(home.directory, 'opened');
@@ -122,6 +137,8 @@ describe('in a terminal', () => {
       await terminal.waitFor('A new mail is on its way');
       const newer = await stage.mailbox.waitFor(email);
       expect(newer.code).not.toBe(mail.code);
+      terminal.type('r');
+      await terminal.waitFor('A new mail went out a moment ago');
       if (way === 'older link') await openMailedLink(mail);
       else terminal.type(`${(way === 'older code' ? mail : newer).code}${KEYS.enter}`);
       await terminal.waitFor(`Signed in as ${email}`);
