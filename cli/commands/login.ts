@@ -46,6 +46,7 @@ export async function login(context: Context, given: { email?: string; browser: 
     const credential = await attempts.exchange(opened);
     credentials.keep(host, credential);
     await loopback.tell('signed_in');
+    loopback.close();
     if (before) await endSession(context, host, before);
     if (source === 'flag' && !(await settings.get('host'))) {
       await settings.set('host', host);
