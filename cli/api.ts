@@ -1,5 +1,6 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
+import type { CookieJar } from './cookies.ts';
 import type { Caller } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
@@ -11,16 +12,25 @@ const TIMEOUT_MS = 30_000;
 /**
  * The typed client of the contract, with the caller's credentials and errors that say what to do at a terminal.
  * @param parts.caller null: nobody
+ * @param parts.cookies for calls that open a session by a cookie
  * @throws CommandError, by each call, when the service cannot be reached or the caller is not let in; ApiError otherwise
  */
-export function openApi(parts: { host: string; caller: Caller | null; terminal: Terminal; signal: AbortSignal }): Client {
-  const { host, caller, terminal, signal } = parts;
+export function openApi(parts: {
+  host: string;
+  caller: Caller | null;
+  terminal: Terminal;
+  signal: AbortSignal;
+  cookies?: CookieJar;
+}): Client {
+  const { host, caller, terminal, signal, cookies } = parts;
   const client = createClient({
     baseUrl: host,
     headers: { 'User-Agent': userAgent(), ...(caller && { Authorization: `Bearer ${caller.token}` }) },
     fetch: async (input, init) => {
       const begun = performance.now();
-      const answer = await fetch(input, { ...init, redirect: 'error' });
+      const cookie = cookies?.header();
+      const answer = await fetch(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
+      cookies?.keep(answer.headers);
       // The path without its query, which may hold a token.
       const path = new URL(String(input)).pathname;
       terminal.detail(`${init?.method} ${path} ${answer.status} ${Math.round(performance.now() - begun)} ms`);

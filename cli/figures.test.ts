@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { checkDays, figuresOf, readDays } from './figures.ts';
+
+const days = [5, 0, 3, 3].map((count, i) => ({ date: `2026-11-${21 - i}`, count }));
+
+test('the figures are those of the days that were asked for', () => {
+  expect(figuresOf(days, 30)).toEqual({ days, today: 5, total: 11, average: 3 });
+  expect(figuresOf(days, 2)).toEqual({ days: days.slice(0, 2), today: 5, total: 5, average: 3 });
+  expect(figuresOf([], 30)).toEqual({ days: [], today: 0, total: 0, average: 0 });
+});
+
+test.each([
+  [undefined, 30],
+  ['1', 1],
+  ['07', 7],
+  ['30', 30],
+])('--days %s is %d', (text, number) => expect(readDays(text)).toBe(number));
+
+test.each(['0', '31', 'x', '', '-1', '7.5', '1e1', '007'])('--days %j is refused', (text) => {
+  expect(() => readDays(text)).toThrow('--days takes a number from 1 to 30.');
+});
+
+test.each([
+  null,
+  'days',
+  { days },
+  [null],
+  [{ date: '\x1b[2J2026-11-21', count: 1 }],
+  [{ date: '2026-19-51', count: 1 }],
+  [{ date: '2026-11-21', count: '1' }],
+  [{ date: '2026-11-21', count: -1 }],
+  [{ date: '2026-11-21', count: 1.5 }],
+])('an answer %j is no days', (answer) => expect(() => checkDays(answer)).toThrow('no figures'));
+
+test('days keep nothing but their date and count', () => {
+  expect(checkDays([{ date: '2026-11-21', count: 2, more: '\x1b[2J' }])).toEqual([{ date: '2026-11-21', count: 2 }]);
+});

@@ -1,0 +1,63 @@
+/** What of the screen is drawn, and how large; lengths in characters. */
+export type Layout = {
+  columns: number;
+  rows: number;
+  /** Blank columns on either side. */
+  margin: number;
+  title: boolean;
+  /** Three boxes beside each other, or all in one line. */
+  cards: 'boxes' | 'line';
+  cardWidth: number;
+  /** A blank line below the cards. */
+  spaced: boolean;
+  /** Chart and list beside each other, above each other, or only the one in use; none: there is no room. */
+  panes: 'beside' | 'stacked' | 'one' | 'none';
+  chart: { width: number; bars: number; labels: 1 | 2 };
+  list: { width: number; rows: number };
+  /** The line of the status, and the one of the keys and errors. */
+  footer: 1 | 2;
+};
+
+const BESIDE_COLUMNS = 110;
+const MOST_BARS = 36;
+
+/** What fits into a terminal. @param days in the list */
+export function layoutOf(columns: number, rows: number, days: number): Layout {
+  const margin = columns >= 160 ? 2 : columns >= 60 ? 1 : 0;
+  const width = columns - 2 * margin;
+  const title = rows >= 16;
+  const cards = rows >= 20 && width >= 38 ? 'boxes' : 'line';
+  const spaced = rows >= 16 && cards === 'line';
+  const footer = rows >= 9 ? 2 : 1;
+  const body = rows - (title ? 1 : 0) - (cards === 'boxes' ? 4 : 1) - (spaced ? 1 : 0) - footer;
+
+  const panes = body < 4 ? 'none' : columns >= BESIDE_COLUMNS && body >= 7 ? 'beside' : body >= 12 ? 'stacked' : 'one';
+  const listWidth = panes === 'beside' ? Math.min(64, Math.floor(width * 0.36)) : width;
+  const chartWidth = panes === 'beside' ? width - listWidth - 4 : width;
+
+  const [chartHeight, listHeight] = heights(panes, body, days);
+  const labels = chartHeight >= 9 ? 2 : 1;
+  return {
+    columns,
+    rows,
+    margin,
+    title,
+    cards,
+    cardWidth: Math.floor((chartWidth - 2) / 3),
+    spaced,
+    panes,
+    chart: { width: chartWidth, bars: Math.min(MOST_BARS, Math.max(1, chartHeight - 2 - labels)), labels },
+    list: { width: listWidth, rows: Math.min(days, Math.max(1, listHeight - 1)) },
+    footer,
+  };
+}
+
+/** Of the chart and the list, headings included. */
+function heights(panes: Layout['panes'], body: number, days: number): [chart: number, list: number] {
+  if (panes !== 'stacked') return [body, body];
+  const room = body - 1;
+  const chart = Math.max(7, Math.round(room * 0.6));
+  // A short list leaves the rest to the chart.
+  const list = Math.min(days + 1, room - Math.min(chart, MOST_BARS + 4));
+  return [room - list, list];
+}

@@ -1,0 +1,64 @@
+import { inFull } from '../figures.ts';
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** The parts of a day's name. @param date YYYY-MM-DD */
+export function dayParts(date: string): { weekday: string; day: string; month: string; year: string } {
+  const time = new Date(`${date}T00:00:00Z`);
+  return {
+    weekday: WEEKDAYS[time.getUTCDay()],
+    day: String(time.getUTCDate()).padStart(2, '0'),
+    month: MONTHS[time.getUTCMonth()],
+    year: String(time.getUTCFullYear()),
+  };
+}
+
+/** `Sat 21 Nov` */
+export function shortDay(date: string): string {
+  const { weekday, day, month } = dayParts(date);
+  return `${weekday} ${day} ${month}`;
+}
+
+/** `Sat 21 Nov 2026` */
+export const fullDay = (date: string): string => `${shortDay(date)} ${dayParts(date).year}`;
+
+/** A number in at most five characters or so: `980`, `1.2k`, `46k`, `3.1M`. */
+export function inShort(count: number): string {
+  for (const [size, unit] of [
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k'],
+  ] as const) {
+    if (count < size) continue;
+    const many = count / size;
+    // Cut, not rounded: 999,999 is not 1000k.
+    return many < 10 ? `${Math.floor(many * 10) / 10}${unit}` : `${Math.floor(many)}${unit}`;
+  }
+  return inFull(count);
+}
+
+/** The time of day where the reader is: `14:03:59`. */
+export function clockTime(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** The first of the texts that fits; the last one, cut between words, when none does. */
+export function fitting(texts: readonly string[], width: number, ellipsis = '…'): string {
+  return texts.find((text) => text.length <= width) ?? cut(texts.at(-1) ?? '', width, ellipsis);
+}
+
+/** As many whole words as fit. */
+export function cut(text: string, width: number, ellipsis = '…'): string {
+  if (text.length <= width) return text;
+  const room = text.slice(0, Math.max(0, width - ellipsis.length) + 1);
+  const end = room.lastIndexOf(' ');
+  return `${room.slice(0, end > 0 ? end : -1)}${ellipsis}`.slice(0, width);
+}
+
+/** A text from elsewhere on one line, without anything that could steer a terminal. */
+export function harmless(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim();
+}
