@@ -232,10 +232,10 @@ export const commands: readonly CommandRow[] = [
     group: 'Figures',
     summary: 'the sign-ins of 30 days, on a screen that you can walk through',
     about:
-      'For the operator: asks for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD. Without a terminal it prints a table.',
-    flags: { '--days <n>': 'how many days, up to 30', '--plain': 'a table instead of the screen' },
+      'For the operator: asks for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD. On the screen ←/→ choose a day, ↑/↓ scroll, ? shows every key and q quits. Without a terminal it prints a table, as it does for a screen reader (INK_SCREEN_READER=true). Days are UTC days.',
+    flags: { '--days <n>': 'how many days, today included: 1 to 30', '--plain': 'a table instead of the screen' },
     examples: ['stats', 'stats --plain --days 7', 'stats --json | jq .total'],
-    json: '{days,today,total,average}',
+    json: '{days:[{date,count}],today,total,average}',
     run: async (context, _, { days, plain = false }) => (await import('./commands/stats.ts')).stats(context, { days, plain }),
   },
   {

@@ -14,10 +14,14 @@ export function plotOf(days: number, width: number): Plot {
   return { starts, bar, slot };
 }
 
-/** The top of a scale: an even number with one digit that is not zero, no less than the greatest, so that its half is whole. */
+const SCALES = [10, 12, 16, 20, 30, 40, 50, 60, 80];
+
+/** The top of a scale: a round number no less than the greatest count, whose half is whole. */
 export function scaleTop(greatest: number): number {
+  if (greatest <= 8) return Math.max(2, Math.ceil(greatest / 2) * 2);
   for (let power = 1; ; power *= 10) {
-    for (const step of [2, 4, 6, 8, 10]) if (greatest <= step * power) return step * power;
+    const step = SCALES.find((each) => greatest <= each * power);
+    if (step) return step * power;
   }
 }
 

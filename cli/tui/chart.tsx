@@ -64,7 +64,7 @@ export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
           </Text>
         ))
       )}
-      <Ground width={width} mark={from + Math.floor(plot.bar / 2)} label={`${scale(0).padStart(axis - 1)} `} glyphs={glyphs} />
+      <Ground width={width} mark={from + Math.floor((plot.bar - 1) / 2)} label={`${scale(0).padStart(axis - 1)} `} glyphs={glyphs} />
       {size.labels === 2 && (
         <Labels
           axis={axis}

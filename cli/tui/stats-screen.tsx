@@ -37,9 +37,9 @@ export function StatsScreen({ host, days, load, size, glyphs, onQuit }: Props) {
   useEachNewDay(loaded.figures, (newer) => setView((before) => within(before, newer, extent)));
   useKeys((key: KeyName) => {
     if (key === 'quit' || (key === 'escape' && !shown.help)) onQuit();
-    else if (key === 'refresh') refresh();
+    else if (key === 'refresh') refresh(true);
     else if (key === 'auto') {
-      if (!isAuto) refresh();
+      if (!isAuto) refresh(false);
       setAuto(!isAuto);
     } else if (key === 'escape' || key === 'help') setView((before) => afterKey(before, 'help', extent));
     else if (!shown.help) setView((before) => afterKey(within(before, 0, extent), key, extent));

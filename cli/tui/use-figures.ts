@@ -3,7 +3,7 @@ import { describeFailure } from '../exit.ts';
 import type { Figures } from '../figures.ts';
 import { harmless } from './words.ts';
 
-/** Asks the service. @param options.reopen somebody pressed a key for it */
+/** Asks the service. @param options.reopen a session that has ended is opened again: somebody pressed the key for that */
 export type Load = (options: { reopen: boolean; signal: AbortSignal }) => Promise<Figures>;
 
 export const AUTO_REFRESH_MS = 60_000;
@@ -12,7 +12,7 @@ export const AUTO_REFRESH_MS = 60_000;
 export type Loaded = { figures: Figures | null; at: Date | null; isLoading: boolean; error: readonly string[] };
 
 /** Loads the figures at once, when asked, and every minute where that is wanted. */
-export function useFigures(load: Load, isAuto: boolean): Loaded & { refresh: () => void } {
+export function useFigures(load: Load, isAuto: boolean): Loaded & { refresh: (reopen: boolean) => void } {
   const [loaded, setLoaded] = useState<Loaded>({ figures: null, at: null, isLoading: true, error: [] });
   const running = useRef<AbortController | null>(null);
 
@@ -45,7 +45,7 @@ export function useFigures(load: Load, isAuto: boolean): Loaded & { refresh: () 
     return () => clearInterval(timer);
   }, [isAuto, start]);
 
-  return { ...loaded, refresh: () => start(true) };
+  return { ...loaded, refresh: start };
 }
 
 /** What happened and what to do next, and what happened. */

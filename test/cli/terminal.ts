@@ -16,8 +16,8 @@ export type Terminal = {
   /** Waits until the screen or what scrolled away has this. @throws Error that shows the screen */
   waitFor(text: string | RegExp, milliseconds?: number): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** The attributes of the cell that holds the first letter of a text on the screen; null: it is not there. */
-  cellOf(text: string): { inverse: boolean; bold: boolean; colour: number | 'default' } | null;
+  /** The attributes of the cell that holds the first letter of a text on the screen, from a row on; null: it is not there. */
+  cellOf(text: string, fromRow?: number): { inverse: boolean; bold: boolean; colour: number | 'default' } | null;
   /** The exit code, once it has ended. */
   exited: Promise<number>;
   pid: number;
@@ -60,7 +60,7 @@ export function openProgram(
   }: { columns?: number; rows?: number; env?: Record<string, string>; cwd?: string } = {},
 ): Terminal {
   const display = new xterm.Terminal({ cols: columns, rows, scrollback: 2_000, allowProposedApi: true });
-  const child = spawn(program, args, { name: 'xterm-256color', cols: columns, rows, cwd, env: { ...home.env, ...env } });
+  const child = spawn(program, args, { name: env.TERM ?? 'xterm-256color', cols: columns, rows, cwd, env: { ...home.env, ...env } });
   let bytes = '';
   child.onData((data) => {
     bytes += data;
@@ -96,9 +96,9 @@ export function openProgram(
       child.resize(newColumns, newRows);
       display.resize(newColumns, newRows);
     },
-    cellOf(wanted) {
+    cellOf(wanted, fromRow = 0) {
       for (const [row, line] of screen().entries()) {
-        const column = line.indexOf(wanted);
+        const column = row < fromRow ? -1 : line.indexOf(wanted);
         const cell = column < 0 ? undefined : display.buffer.active.getLine(display.buffer.active.baseY + row)?.getCell(column);
         if (cell) {
           return { inverse: cell.isInverse() !== 0, bold: cell.isBold() !== 0, colour: cell.isFgDefault() ? 'default' : cell.getFgColor() };
