@@ -8,9 +8,11 @@ import { table } from '../terminal.ts';
 export async function stats(context: Context, options: { days?: string; plain: boolean }): Promise<number> {
   const wanted = readDays(options.days);
   const { terminal } = context;
-  const admin = await openAdmin(context);
+  const isScreen = hasScreen(context, options.plain);
+  // What `--verbose` writes would stand in the middle of the screen.
+  const admin = await openAdmin(isScreen ? { ...context, terminal: { ...terminal, detail: () => {} } } : context);
   try {
-    if (hasScreen(context, options.plain)) return await showScreen(context, admin, wanted);
+    if (isScreen) return await showScreen(context, admin, wanted);
     const figures = figuresOf(await admin.dailyLogins(), wanted);
     terminal.answer(figures, textOf(figures));
     return EXIT.ok;
