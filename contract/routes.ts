@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { About } from './about.ts';
 import {
   AuditEntry,
   AuditQuery,
@@ -167,6 +168,7 @@ export const routes = {
   apiKeyUsage: get('/api/api-keys/{id}/usage', 'person', 'Calls with an API key, day by day', ApiKeyParams, ApiKeyUsage),
   overview: get('/api/overview', 'account', "The overview's figures of 30 days", nothing, Overview),
 
+  about: get('/api/about', 'anyone', 'What a program must know of this service', nothing, About),
   status: get('/api/status', 'anyone', 'What the service has measured of itself', nothing, Status),
 
   adminSession: get('/api/admin/session', 'anyone', 'Whether the admin pages are open to this browser', nothing, AdminSession),

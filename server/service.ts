@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
+import { createAbout } from './about/about.ts';
+import { aboutRoutes } from './about/routes.ts';
 import { createAccounts } from './account/account.ts';
 import { createBrandingPreview } from './account/branding-preview.ts';
 import { createDevices } from './account/devices.ts';
@@ -152,6 +154,7 @@ export async function createService(parts: {
     served: [
       ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
       ...websiteRoutes(websites),
+      ...aboutRoutes(createAbout(config)),
       ...statusRoutes(status),
       ...adminRoutes(admin),
       ...figureRoutes(figures),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiError, createClient } from '../contract/client.ts';
 import { createPkce } from '../contract/pkce.ts';
@@ -72,6 +73,21 @@ test('a refusal is an ApiError with sentence, code, hint and field; no answer is
   const oauth = await api.token({ code: 'x', code_verifier: 'x'.repeat(43), client_id: WEB_CLIENT_ID }).catch((error: unknown) => error);
   expect(oauth).toMatchObject({ status: 400, code: 'bad_grant', message: expect.stringMatching(/\w+ \w+/) });
   await expect(createClient({ baseUrl: 'http://127.0.0.1:1' }).languages({})).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+});
+
+test('about: which service this is, where its mails come from, and the time', async () => {
+  const before = Date.now();
+  const about = await createClient({ baseUrl: service.url }).about({});
+  expect(about).toEqual({
+    name: 'emailauth',
+    version: JSON.parse(await readFile('package.json', 'utf8')).version,
+    mode: 'local',
+    time: expect.any(String),
+    mail: { domain: 'emailauth.test', dkim: null, delivered: true },
+  });
+  expect(Date.parse(about.time)).toBeGreaterThanOrEqual(before);
+  expect(Date.parse(about.time)).toBeLessThanOrEqual(Date.now());
+  expect((await service.client().get('/api/about')).headers['cache-control']).toBe('no-store');
 });
 
 test('languages and texts: five, with equal keys', async () => {
