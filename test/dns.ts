@@ -10,6 +10,8 @@ export type NameServer = {
   setText(name: string, values: string[]): void;
   /** Sets the IPv4 addresses of a name. */
   setAddresses(name: string, addresses: string[]): void;
+  /** Sets the mail servers of a name; an empty one is the null MX of RFC 7505. */
+  setMailServers(name: string, servers: string[]): void;
   /** Names asked for, in order. */
   asked: string[];
   close(): Promise<void>;
@@ -19,6 +21,12 @@ export type NameServer = {
 export async function openNameServer(): Promise<NameServer> {
   const texts = new Map<string, string[]>();
   const addresses = new Map<string, string[]>();
+  const mailServers = new Map<string, string[]>();
+  const kinds = new Map<number, { of: Map<string, string[]>; field(value: string): object }>([
+    [Packet.TYPE.TXT, { of: texts, field: (value) => ({ data: value.match(/.{1,255}/gs) ?? [''] }) }],
+    [Packet.TYPE.A, { of: addresses, field: (value) => ({ address: value }) }],
+    [Packet.TYPE.MX, { of: mailServers, field: (value) => ({ exchange: value, priority: 10 }) }],
+  ]);
   const asked: string[] = [];
   const server = dns2.createServer({
     udp: true,
@@ -27,13 +35,12 @@ export async function openNameServer(): Promise<NameServer> {
       const [{ name, type }] = request.questions as unknown as { name: string; type: number }[];
       const key = name.toLowerCase();
       asked.push(key);
-      const values = (type === Packet.TYPE.TXT ? texts : type === Packet.TYPE.A ? addresses : undefined)?.get(key) ?? [];
-      for (const value of values) {
-        const record = { name, type, class: Packet.CLASS.IN, ttl: 1 };
-        response.answers.push((type === Packet.TYPE.TXT ? { ...record, data: value } : { ...record, address: value }) as never);
+      const kind = kinds.get(type);
+      for (const value of kind?.of.get(key) ?? []) {
+        response.answers.push({ name, type, class: Packet.CLASS.IN, ttl: 1, ...kind?.field(value) } as never);
       }
       // RFC 1035 §4.1.1: 3 says that the name does not exist.
-      if (!texts.has(key) && !addresses.has(key)) (response.header as { rcode: number }).rcode = 3;
+      if (![...kinds.values()].some(({ of }) => of.has(key))) (response.header as { rcode: number }).rcode = 3;
       send(response);
     },
   });
@@ -43,6 +50,7 @@ export async function openNameServer(): Promise<NameServer> {
     address: `127.0.0.1:${port}`,
     setText: (name, values) => set(texts, name, values),
     setAddresses: (name, values) => set(addresses, name, values),
+    setMailServers: (name, values) => set(mailServers, name, values),
     asked,
     close: async () => void (await server.close()),
   };

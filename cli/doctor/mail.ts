@@ -1,0 +1,63 @@
+import { getDomain } from 'tldts';
+import type { Output } from '../../contract/routes.ts';
+import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
+import { judgeDkim } from './dkim.ts';
+import { findDmarc, judgeDmarc, policyOf } from './dmarc.ts';
+import { isThisMachine, type Names } from './names.ts';
+import { judgeSpf } from './spf.ts';
+
+type About = Output<'about'>;
+
+/**
+ * Whether receivers will believe the service's mails: the sender's domain, SPF, DKIM and DMARC.
+ * @param about null: the service did not say where its mails come from
+ */
+export function checkMail(about: About | null, names: Names, signal: AbortSignal): Promise<Check[]> {
+  const reason = whyNot(about);
+  const run = (id: string, name: string, look: (mail: About['mail']) => Promise<Verdict>) =>
+    runCheck({ id, name, signal }, async () => (about && reason === null ? look(about.mail) : skip(reason ?? '')));
+  // Asked once, for the policy and for how strictly it reads DKIM.
+  const dmarc = about && reason === null ? findDmarc(about.mail.domain, organisationOf(about.mail.domain), names.texts) : null;
+  dmarc?.catch(() => {});
+  return Promise.all([
+    run('mail_domain', "Sender's domain", ({ domain }) => judgeDomain(domain, names)),
+    run('spf', 'SPF', ({ domain }) => judgeSpf(domain, names.texts)),
+    run('dkim', 'DKIM', async ({ domain, dkim }) => {
+      if (!dkim)
+        return skip('The service does not sign its mails; its mail server may.', 'See that the mail server signs, or set DKIM_DOMAIN.');
+      const policy = policyOf((await dmarc) ?? { name: '', inherited: false, texts: [] });
+      const texts = await names.texts(`${dkim.selector}._domainkey.${dkim.domain}`);
+      return judgeAlignment(domain, dkim.domain, policy?.strictDkim ?? false) ?? judgeDkim(dkim, texts);
+    }),
+    run('dmarc', 'DMARC', async () => judgeDmarc((await dmarc) ?? { name: '', inherited: false, texts: [] })),
+  ]);
+}
+
+function whyNot(about: About | null): string | null {
+  if (!about) return 'The service did not say where its mails come from.';
+  if (!about.mail.delivered) return 'Mails stay in the built-in inbox of the service.';
+  return isThisMachine(about.mail.domain) ? `Mails come from ${about.mail.domain}, which is on no name server.` : null;
+}
+
+/** Without an address a sender's domain does not exist for receivers, and a null MX says that no mail comes from it either. */
+async function judgeDomain(domain: string, names: Names): Promise<Verdict> {
+  const servers = await names.mailServers(domain);
+  if (servers[0] === '.') {
+    return fail(`${domain} says by its MX that it has no mail (RFC 7505), so receivers may refuse it.`, 'Remove that MX record.');
+  }
+  if (servers.length > 0) return pass(`Mails come from ${domain}, which has ${servers.length === 1 ? 'a mail server' : 'mail servers'}.`);
+  if ((await names.addresses(domain)).length > 0) return pass(`Mails come from ${domain}, which has an address.`);
+  return fail(`Mails come from ${domain}, which has neither MX nor address.`, `Add an MX or A record for ${domain}, or change MAIL_FROM.`);
+}
+
+/** DMARC wants the signing domain to be the sender's (RFC 7489 §3.1.1). */
+function judgeAlignment(sender: string, signer: string, strict: boolean): Verdict | null {
+  const aligned = strict ? sender === signer : organisationOf(sender) === organisationOf(signer);
+  if (aligned) return null;
+  const why = strict ? `, and its DMARC record asks for the same domain (adkim=s)` : '';
+  return fail(`The service signs as ${signer}, but sends as ${sender}${why}.`, `Set DKIM_DOMAIN to ${sender}, with a key in its DNS.`);
+}
+
+function organisationOf(domain: string): string {
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain;
+}
