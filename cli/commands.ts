@@ -211,9 +211,15 @@ export const commands: readonly CommandRow[] = [
     usage: 'doctor [domain]',
     group: 'Integration',
     summary: 'look for what is wrong, and how to mend it',
-    about: 'Checks the service, your sign-in, the clock and the mail; with a domain also its proof, its certificate and its callback.',
-    flags: { '--url <url>': "the callback's address, if it is not https://<domain>/auth/callback" },
-    examples: ['doctor', 'doctor shop.example', 'doctor shop.example --url https://shop.example/login/done'],
+    about:
+      'Checks the service, your sign-in, the clock and the mail; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP says why nothing could be told. The site is asked as a stranger: nothing of yours goes to it. DNS_SERVERS=9.9.9.9 asks other name servers.',
+    flags: { '--url <url>': "the callback's address, if not https://<domain>/auth/callback" },
+    examples: [
+      'doctor',
+      'doctor shop.example',
+      'doctor shop.example --url https://shop.example/login/done',
+      'doctor localhost --url http://localhost:5173/auth/callback',
+    ],
     json: '{checks:[{id,name,ok,detail,fix}]}',
     exits: { 10: 'a check failed' },
     run: async (context, [domain], { url }) => (await import('./commands/doctor.ts')).doctor(context, { domain, url }),

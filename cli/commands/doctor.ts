@@ -5,7 +5,8 @@ import { checkClock } from '../doctor/clock.ts';
 import { checkCredentials } from '../doctor/credentials.ts';
 import { checkMail } from '../doctor/mail.ts';
 import { type Names, openNames } from '../doctor/names.ts';
-import { checkProof, checkRegistered } from '../doctor/proof.ts';
+import { checkProof } from '../doctor/proof.ts';
+import { checkRegistration } from '../doctor/registration.ts';
 import { reportOf } from '../doctor/report.ts';
 import { checkService } from '../doctor/service.ts';
 import { readTarget, type Target } from '../doctor/target.ts';
@@ -45,12 +46,13 @@ async function examine(context: Context, target: Target | null, names: Names): P
 }
 
 async function examineAtService(context: Context, target: Target, names: Names, answers: boolean): Promise<Check[]> {
-  const { check, site } = await checkRegistered(target, answers ? await context.anonymous() : null, context.signal);
+  const { signal } = context;
   const owner = await context.signedIn().then(
     ({ client }) => client,
     () => null,
   );
-  return [check, await checkProof(target, site, owner, names, context.signal)];
+  const { check, site } = await checkRegistration({ target, client: answers ? await context.anonymous() : null, owner, signal });
+  return [check, await checkProof(target, site, owner, names, signal)];
 }
 
 async function examineSite(target: Target, service: string, names: Names, signal: AbortSignal): Promise<Check[]> {

@@ -47,7 +47,7 @@ async function judgeCaller({ signedIn }: Parts, caller: Caller, host: string, as
     const until = stored ? `until ${oneLine(stored.expiresAt, 11).slice(0, 10)}` : 'by EMAILAUTH_TOKEN, until it is revoked';
     return pass(`${oneLine(email)} is signed in, ${until}.`);
   } catch (error) {
-    if (error instanceof CommandError && error.exitCode === EXIT.signInNeeded) return fail(oneLine(error.message), error.hint);
+    if (error instanceof CommandError && error.exitCode === EXIT.signInNeeded) return fail(oneLine(error.message), oneLine(error.hint));
     throw error;
   }
 }

@@ -16,7 +16,8 @@ export type Names = {
 
 const TIMEOUT_MS = 2_500;
 const TRIES = 2;
-const ABSENT = new Set(['ENOTFOUND', 'ENODATA']);
+// The last one: a record may refer to a name that cannot be one.
+const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
  * @param servers `ip[:port],…`, as the service's DNS_SERVERS; unset: the system's name servers

@@ -1,45 +1,12 @@
-import { ApiError, type Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
+import type { Client } from '../../contract/client.ts';
 import { askSite } from './ask-site.ts';
-import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
+import { type Check, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import type { Names } from './names.ts';
+import type { Registered } from './registration.ts';
 import type { Target } from './target.ts';
-
-type Registered = Output<'findWebsite'>;
 
 /** The proof file holds 50 characters. */
 const MOST_FILE = 4_096;
-
-/**
- * Whether the service knows the domain.
- * @param client null: no service answers
- * @returns `site` is null when it is not registered or could not be asked for
- */
-export async function checkRegistered(
-  { domain, local }: Target,
-  client: Client | null,
-  signal: AbortSignal,
-): Promise<{ check: Check; site: Registered | null }> {
-  let site: Registered | null = null;
-  const check = await runCheck({ id: 'registered', name: 'Registration', signal }, async (until) => {
-    if (!client) return skip('There is no service that could be asked.');
-    try {
-      site = await client.findWebsite({ domain }, { signal: until });
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'website_not_found') return notRegistered(domain, local);
-      throw error;
-    }
-    if (local) return pass('localhost needs no registration in local mode.');
-    return pass(site.domain === domain ? `${domain} is registered.` : `${domain} belongs to ${site.domain}, which is registered.`);
-  });
-  return { check, site };
-}
-
-function notRegistered(domain: string, local: boolean): Verdict {
-  return local
-    ? fail('The service does not send visitors to localhost.', 'Use one in local mode for development: `emailauth start`.')
-    : fail(`${domain} is not registered at the service.`, `emailauth register ${domain}`);
-}
 
 /**
  * Whether the domain's proof counts. A sign-in works without one, so an owner who has not begun to prove the domain hears no
@@ -69,13 +36,13 @@ export function checkProof(
     const check = `emailauth sites verify ${domain}`;
     // As the service reads it: some panels keep the quotes of the zone file.
     if (texts.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === proof.value)) {
-      return fail(`The TXT record of the proof is there, but the service has not checked it.`, check);
+      return fail('The TXT record of the proof is there, but the service has not checked it.', check);
     }
     if (await hasFile(new URL(`https://${domain}/.well-known/emailauth.json`), proof.value, names, until)) {
       return fail('The file of the proof is there, but the service has not checked it.', check);
     }
     if (texts.length > 0) {
-      return fail(`The TXT record at ${record} is not yours: it holds another value.`, `Set it to ${proof.value}, then: ${check}`);
+      return fail(`The TXT record at ${record} is not yours: it holds another value.`, `Set it to ${oneLine(proof.value)}, then: ${check}`);
     }
     return skip(`${domain} is not proved. Sign-ins work, but whoever proves it takes it over.`, check);
   });

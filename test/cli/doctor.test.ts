@@ -10,7 +10,7 @@ import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { query } from '../postgres.ts';
-import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addSite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 import { openTerminal } from './terminal.ts';
@@ -221,6 +221,12 @@ describe('the service', () => {
     ['no such name', () => 'https://nobody.invalid', /no address|name server/, /spelling|--host/],
     ['another web server', () => serve((_, response) => response.writeHead(200).end('<html>')), /not as an Email Auth service/, /--host/],
     ['another web server, 404', () => serve((_, response) => response.writeHead(404).end()), /not as an Email Auth service/, /--host/],
+    [
+      'a service that writes to the terminal',
+      () => behind((about) => ({ ...about, version: '0.1.0\u001b[2J' })),
+      /not as an Email Auth service/,
+      /--host/,
+    ],
     ['another service', () => serve((_, response) => response.end('{"name":"other"}')), /not as an Email Auth service/, /--host/],
     ['a proxy without it', () => serve((_, response) => response.writeHead(502).end('bad gateway')), /answers 502/, /proxy/],
     ['a redirect', () => serve((_, response) => response.writeHead(301, { Location: service.url }).end()), /redirects/, /--host/],
@@ -266,7 +272,6 @@ describe('localhost', () => {
   test.each([
     [['shop.example', '--url', 'https://evil.example/cb'], 'not on shop.example'],
     [['--url', 'https://shop.example/cb'], 'needs the domain'],
-    [['https://shop.example'], 'not a domain'],
   ])('%j: a usage error', async (args, words) => {
     const { exitCode, stderr } = await home.run(['doctor', ...args]);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining(words)]);
@@ -364,7 +369,6 @@ describe.skipIf(!hasOpenssl)('a site', () => {
 
   test.each<[string, string, RequestListener, RegExp, RegExp]>([
     ['has no callback', 'callback', (_, response) => response.writeHead(404).end(), /There is nothing/, /emailauth init/],
-    ['fails', 'callback', (_, response) => response.writeHead(500).end(), /500/, /log/],
     [
       'redirects elsewhere',
       'callback',
@@ -431,6 +435,22 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     const { of } = await diagnose(['nobody.example']);
     expect(of('registered')).toMatchObject({ ok: false, fix: 'emailauth register nobody.example' });
     expect(of('proof').ok).toBeNull();
+    expect((await diagnose(['app.nobody.co.uk'])).of('registered').fix).toBe('emailauth register nobody.co.uk');
+  });
+
+  test("that is somebody else's passes with advice", async () => {
+    const { of } = await diagnose([await addSite(stage, service)]);
+    expect(of('registered')).toMatchObject({ ok: true, fix: expect.stringContaining('not among your websites') });
+  });
+
+  test('that is said to be the service fails by its certificate', async () => {
+    const { of } = await diagnose([], { EMAILAUTH_HOST: `https://localhost:${(site.address() as AddressInfo).port}` });
+    expect(of('service')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('for other names'),
+      fix: expect.stringContaining('certificate'),
+    });
+    expect(visits).toEqual([]);
   });
 
   test('that is not proved is told so; a proof that was never checked, or is another one, fails', async () => {
