@@ -1,9 +1,8 @@
-import { getDomain } from 'tldts';
 import type { Output } from '../../contract/routes.ts';
 import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
 import { judgeDkim } from './dkim.ts';
 import { findDmarc, judgeDmarc, policyOf } from './dmarc.ts';
-import { isThisMachine, type Names } from './names.ts';
+import { isThisMachine, type Names, organisationOf } from './names.ts';
 import { judgeSpf } from './spf.ts';
 
 type About = Output<'about'>;
@@ -13,30 +12,37 @@ type About = Output<'about'>;
  * @param about null: the service did not say where its mails come from
  */
 export function checkMail(about: About | null, names: Names, signal: AbortSignal): Promise<Check[]> {
+  const looks = about?.mail.delivered && !isThisMachine(about.mail.domain) ? looksAt(about.mail, names) : null;
   const reason = whyNot(about);
-  const run = (id: string, name: string, look: (mail: About['mail']) => Promise<Verdict>) =>
-    runCheck({ id, name, signal }, async () => (about && reason === null ? look(about.mail) : skip(reason ?? '')));
-  // Asked once, for the policy and for how strictly it reads DKIM.
-  const dmarc = about && reason === null ? findDmarc(about.mail.domain, organisationOf(about.mail.domain), names.texts) : null;
-  dmarc?.catch(() => {});
-  return Promise.all([
-    run('mail_domain', "Sender's domain", ({ domain }) => judgeDomain(domain, names)),
-    run('spf', 'SPF', ({ domain }) => judgeSpf(domain, names.texts)),
-    run('dkim', 'DKIM', async ({ domain, dkim }) => {
-      if (!dkim)
-        return skip('The service does not sign its mails; its mail server may.', 'See that the mail server signs, or set DKIM_DOMAIN.');
-      const policy = policyOf((await dmarc) ?? { name: '', inherited: false, texts: [] });
-      const texts = await names.texts(`${dkim.selector}._domainkey.${dkim.domain}`);
-      return judgeAlignment(domain, dkim.domain, policy?.strictDkim ?? false) ?? judgeDkim(dkim, texts);
-    }),
-    run('dmarc', 'DMARC', async () => judgeDmarc((await dmarc) ?? { name: '', inherited: false, texts: [] })),
-  ]);
+  const run = (id: keyof Looks, name: string) => runCheck({ id, name, signal }, async () => (looks ? looks[id]() : skip(reason)));
+  return Promise.all([run('mail_domain', "Sender's domain"), run('spf', 'SPF'), run('dkim', 'DKIM'), run('dmarc', 'DMARC')]);
 }
 
-function whyNot(about: About | null): string | null {
+function whyNot(about: About | null): string {
   if (!about) return 'The service did not say where its mails come from.';
   if (!about.mail.delivered) return 'Mails stay in the built-in inbox of the service.';
-  return isThisMachine(about.mail.domain) ? `Mails come from ${about.mail.domain}, which is on no name server.` : null;
+  return `Mails come from ${about.mail.domain}, which is on no name server.`;
+}
+
+type Looks = Record<'mail_domain' | 'spf' | 'dkim' | 'dmarc', () => Promise<Verdict>>;
+
+function looksAt({ domain, dkim }: About['mail'], names: Names): Looks {
+  // Asked once, for the policy and for how strictly it reads DKIM.
+  const dmarc = findDmarc(domain, organisationOf(domain), names.texts);
+  dmarc.catch(() => {});
+  return {
+    mail_domain: () => judgeDomain(domain, names),
+    spf: () => judgeSpf(domain, names.texts),
+    async dkim() {
+      if (!dkim) {
+        return skip('The service does not sign its mails; its mail server may.', 'See that the mail server signs, or set DKIM_DOMAIN.');
+      }
+      const strict = policyOf(await dmarc)?.strictDkim ?? false;
+      const texts = await names.texts(`${dkim.selector}._domainkey.${dkim.domain}`);
+      return judgeAlignment(domain, dkim.domain, strict) ?? judgeDkim(dkim, texts);
+    },
+    dmarc: async () => judgeDmarc(await dmarc),
+  };
 }
 
 /** Without an address a sender's domain does not exist for receivers, and a null MX says that no mail comes from it either. */
@@ -56,8 +62,4 @@ function judgeAlignment(sender: string, signer: string, strict: boolean): Verdic
   if (aligned) return null;
   const why = strict ? `, and its DMARC record asks for the same domain (adkim=s)` : '';
   return fail(`The service signs as ${signer}, but sends as ${sender}${why}.`, `Set DKIM_DOMAIN to ${sender}, with a key in its DNS.`);
-}
-
-function organisationOf(domain: string): string {
-  return getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 }

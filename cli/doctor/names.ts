@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
+import { getDomain } from 'tldts';
 import { usageError } from '../exit.ts';
 
 /** The DNS as doctor asks it. A name or record that is not there is no error; a name server that fails is. */
@@ -66,4 +67,9 @@ export function openNames(servers: string | undefined): Names {
 /** Whether a URL's hostname means this machine, which needs no name server. */
 export function isThisMachine(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host);
+}
+
+/** The registrable domain of a host by the Public Suffix List; the host itself when it has none. */
+export function organisationOf(host: string): string {
+  return getDomain(host, { allowPrivateDomains: true }) ?? host;
 }

@@ -1,7 +1,7 @@
-import { getDomain } from 'tldts';
 import { ApiError, type Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
+import { organisationOf } from './names.ts';
 import type { Target } from './target.ts';
 
 /** What anybody may know of a registered site. */
@@ -50,6 +50,5 @@ const adviceTo = (domain: string) => `It is not among your websites. If it is yo
 
 function notRegistered(domain: string, local: boolean): Verdict {
   if (local) return fail('The service does not send visitors to localhost.', 'Use one in local mode for development: `emailauth start`.');
-  const root = getDomain(domain, { allowPrivateDomains: true }) ?? domain;
-  return fail(`${domain} is not registered at the service.`, `emailauth register ${root}`);
+  return fail(`${domain} is not registered at the service.`, `emailauth register ${organisationOf(domain)}`);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { askSite } from './ask-site.ts';
 import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from './check.ts';
-import type { Names } from './names.ts';
+import { type Names, organisationOf } from './names.ts';
 import { isOurs, networkFault } from './network-fault.ts';
 import type { Target } from './target.ts';
 
@@ -77,9 +77,9 @@ export function checkRedirect({ local, callback }: Target, names: Names, signal:
   });
 }
 
-/** Follows redirects on this host and those above and below it, until one says https. */
+/** Follows redirects within the registrable domain, until one says https. */
 export async function judgeRedirect(from: URL, names: Names, signal: AbortSignal): Promise<Verdict> {
-  const site = from.hostname.replace(/^www\./, '');
+  const site = organisationOf(from.hostname);
   let url = from;
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
     const { status, location } = await askSite(url, { names, signal });

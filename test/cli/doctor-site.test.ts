@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
+import { addSite, freshDomain } from '../sign-ins.ts';
+import { type Clinic, openClinic } from './clinic.ts';
+
+let clinic: Clinic;
+let stage: Clinic['stage'];
+let names: Clinic['names'];
+let service: Clinic['service'];
+let owner: Clinic['owner'];
+let home: Clinic['home'];
+let diagnose: Clinic['diagnose'];
+let serve: Clinic['serve'];
+beforeAll(async () => {
+  clinic = await openClinic();
+  ({ stage, names, service, owner, home, diagnose, serve } = clinic);
+});
+afterAll(() => clinic.close());
+beforeEach(() => clinic.healMail());
+
+describe('localhost', () => {
+  test('http and any port; without --url its callback is skipped', async () => {
+    const site = await serve((_, response) => response.writeHead(400).end());
+    const { of } = await diagnose(['localhost', '--url', `${site}/auth/callback`]);
+    expect([of('registered').ok, of('tls').ok, of('redirect').ok, of('proof').ok]).toEqual([true, null, null, null]);
+    expect([of('callback').ok, of('callback_refusal').ok]).toEqual([true, true]);
+    expect((await diagnose(['localhost'])).of('callback')).toMatchObject({ ok: null, fix: expect.stringContaining('--url') });
+  });
+
+  test.each([
+    [['shop.example', '--url', 'https://evil.example/cb'], 'not on shop.example'],
+    [['--url', 'https://shop.example/cb'], 'needs the domain'],
+  ])('%j: a usage error', async (args, words) => {
+    const { exitCode, stderr } = await home.run(['doctor', ...args]);
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining(words)]);
+  });
+});
+
+/** An address of the loopback at which nobody else listens. */
+const LOOPBACK = '127.0.0.97';
+
+if (!hasOpenssl) console.warn('No openssl command: what doctor says of https sites is not tested.');
+describe.skipIf(!hasOpenssl)('a site', () => {
+  const shop = freshDomain();
+  let authority: Authority;
+  let site: TlsServer;
+  let port: number;
+  let url: string;
+  let good: { key: string; cert: string };
+  let answer: RequestListener;
+  let visits: { url: string; headers: Record<string, unknown> }[];
+
+  /** As our templates do: without the state that this browser was given, nothing. */
+  const template: RequestListener = (request, response) =>
+    request.url?.startsWith('/auth/callback') ? response.writeHead(400).end() : response.writeHead(404).end();
+
+  beforeAll(async () => {
+    authority = await openAuthority();
+    good = await authority.issue(shop, 60);
+    site = createTlsServer(good, (request, response) => {
+      visits.push({ url: request.url ?? '', headers: request.headers });
+      answer(request, response);
+    });
+    port = await clinic.listen(site);
+    url = `https://${shop}:${port}/auth/callback`;
+    home.env.NODE_EXTRA_CA_CERTS = authority.file;
+    const added = await owner.client.post('/api/websites', { domain: shop });
+    names.setText(added.json.proof.record, [added.json.proof.value]);
+    expect((await owner.client.post('/api/websites/prove', { domain: shop })).status).toBe(200);
+  });
+  afterAll(() => authority.close());
+  beforeEach(() => {
+    names.setAddresses(shop, ['127.0.0.1']);
+    site.setSecureContext(good);
+    answer = template;
+    visits = [];
+  });
+
+  test('that is sound passes every check, gets nothing of ours, and its answer is the same for people', async () => {
+    const { checks } = await diagnose([shop, '--url', url]);
+    expect(checks.slice(7).map(({ id, ok }) => [id, ok])).toEqual([
+      ['registered', true],
+      ['proof', true],
+      ['tls', true],
+      // It is not on port 443.
+      ['redirect', null],
+      ['callback', true],
+      ['callback_refusal', true],
+    ]);
+    expect(visits.map((visit) => visit.url)).toEqual(['/auth/callback', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
+    for (const { headers } of visits) expect(Object.keys(headers).sort()).toEqual(['accept', 'connection', 'host', 'user-agent']);
+    const { exitCode, stdout } = await home.run(['doctor', shop, '--url', url]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('PASS  Callback: ');
+  });
+
+  test.each<[string, number | 'other', RegExp, RegExp]>([
+    ['that ends in 5 days', 5, /ends in (4|5) days/, /Renew/],
+    ['that has ended', -3, /has expired/, /Renew/],
+    ['for another name', 'other', /for other names\. It is for other\.example/, /names this host/],
+  ])('with a certificate %s fails', async (_, days, detail, fix) => {
+    site.setSecureContext(days === 'other' ? await authority.issue('other.example', 60) : await authority.issue(shop, days));
+    const { of } = await diagnose([shop, '--url', url]);
+    expect(of('tls')).toMatchObject({ ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) });
+    expect(of('callback').ok).toBe(days === 5);
+  });
+
+  test('with a certificate that nobody trusts fails', async () => {
+    const { of } = await diagnose([shop, '--url', url], { NODE_EXTRA_CA_CERTS: '' });
+    expect(of('tls')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('cannot be trusted'),
+      fix: expect.stringContaining('chain'),
+    });
+    expect(visits).toEqual([]);
+  });
+
+  test.each<[string, string, RequestListener, RegExp, RegExp]>([
+    ['has no callback', 'callback', (_, response) => response.writeHead(404).end(), /There is nothing/, /emailauth init/],
+    [
+      'redirects elsewhere',
+      'callback',
+      (_, response) => response.writeHead(302, { Location: 'https://evil.example/' }).end(),
+      /another host/,
+      /forward_url/,
+    ],
+    ['breaks off', 'callback', (_, response) => response.destroy(), /closed the connection/, /site runs/],
+    [
+      'takes any token',
+      'callback_refusal',
+      (request, response) =>
+        request.url?.includes('token=')
+          ? response.writeHead(303, { Location: '/account', 'Set-Cookie': 'session=x; HttpOnly' }).end()
+          : response.writeHead(400).end(),
+      /303 and the cookie session: it may have/,
+      /verify-token/,
+    ],
+  ])('that %s fails', async (_, id, listener, detail, fix) => {
+    answer = listener;
+    const { of, ran } = await diagnose([shop, '--url', url]);
+    expect(of(id)).toMatchObject({ ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) });
+    expect(ran.exitCode).toBe(10);
+  });
+
+  test('that is down, or has no name, fails', async () => {
+    const down = await diagnose([shop, '--url', `https://${shop}:9/auth/callback`]);
+    expect([down.of('tls').detail, down.of('callback').detail]).toEqual(Array(2).fill(expect.stringContaining('refuses the connection')));
+    names.setAddresses(shop, []);
+    const { of } = await diagnose([shop]);
+    for (const id of ['tls', 'callback'])
+      expect(of(id)).toMatchObject({ ok: false, detail: expect.stringContaining('no address'), fix: expect.stringContaining('A or AAAA') });
+    expect([of('redirect').ok, of('callback_refusal').ok]).toEqual([null, null]);
+  });
+
+  test('at the ports that visitors use: its redirect to https, its callback, and the file of its proof', async ({ skip }) => {
+    const domain = freshDomain();
+    const secure = createTlsServer(await authority.issue(domain, 60), (request, response) => answer(request, response));
+    const plain = createServer((_, response) => response.writeHead(301, { Location: `https://${domain}/` }).end());
+    try {
+      await clinic.listen(secure, LOOPBACK, 443);
+      await clinic.listen(plain, LOOPBACK, 80);
+    } catch (error) {
+      console.warn(`What doctor says at ports 80 and 443 is not tested: ${error}`);
+      return skip();
+    }
+    names.setAddresses(domain, [LOOPBACK]);
+    const { proof } = (await owner.client.post('/api/websites', { domain })).json;
+    answer = (request, response) =>
+      request.url === '/.well-known/emailauth.json' ? response.end(proof.fileBody) : template(request, response);
+    const { of } = await diagnose([domain]);
+    expect([of('tls').ok, of('redirect').ok, of('callback').ok, of('callback_refusal').ok]).toEqual([true, true, true, true]);
+    expect(of('proof')).toMatchObject({ ok: false, detail: expect.stringContaining('The file') });
+    plain.removeAllListeners('request').on('request', (_, response) => response.end('hello'));
+    expect((await diagnose([domain])).of('redirect')).toMatchObject({ ok: false, fix: expect.stringContaining('301') });
+  });
+
+  test('that nobody registered fails with the command that does it', async () => {
+    const { of } = await diagnose(['nobody.example']);
+    expect(of('registered')).toMatchObject({ ok: false, fix: 'emailauth register nobody.example' });
+    expect(of('proof').ok).toBeNull();
+    expect((await diagnose(['app.nobody.co.uk'])).of('registered').fix).toBe('emailauth register nobody.co.uk');
+  });
+
+  test("that is somebody else's passes with advice", async () => {
+    const { of } = await diagnose([await addSite(stage, service)]);
+    expect(of('registered')).toMatchObject({ ok: true, fix: expect.stringContaining('not among your websites') });
+  });
+
+  test('that is said to be the service fails by its certificate', async () => {
+    const { of } = await diagnose([], { EMAILAUTH_HOST: `https://localhost:${port}` });
+    expect(of('service')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('for other names'),
+      fix: expect.stringContaining('certificate'),
+    });
+    expect(visits).toEqual([]);
+  });
+
+  test('that is not proved is told so; a proof that was never checked, or is another one, fails', async () => {
+    const domain = freshDomain();
+    const { proof } = (await owner.client.post('/api/websites', { domain })).json;
+    const look = async (env = {}) => (await diagnose([domain], env)).of('proof');
+    expect(await look()).toMatchObject({ ok: null, fix: `emailauth sites verify ${domain}` });
+    names.setText(proof.record, [randomBytes(16).toString('hex')]);
+    expect(await look()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('not yours'),
+      fix: expect.stringContaining(proof.value),
+    });
+    names.setText(proof.record, [`"${proof.value}"`]);
+    expect(await look()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('not checked'),
+      fix: `emailauth sites verify ${domain}`,
+    });
+    expect(await look({ EMAILAUTH_TOKEN: '' })).toMatchObject({ ok: null, fix: 'Run `emailauth login`.' });
+  });
+});
