@@ -25,6 +25,8 @@ export type Given = Partial<{
 export type CommandRow = {
   /** As it is typed: `sites add <domain>`; arguments in <> are needed, those in [] may be left out. */
   usage: string;
+  /** It ends with 8 without the service, and with 4 where nobody is signed in. */
+  needs?: 'service' | 'sign-in';
   group: (typeof GROUPS)[number];
   summary: string;
   /** More, below the summary. */
@@ -37,8 +39,8 @@ export type CommandRow = {
   json?: string;
   /** Exit codes beyond those that every command has. */
   exits?: Readonly<Record<number, string>>;
-  /** Values that a shell offers for an argument or a flag, by its name. */
-  choices?: Readonly<Record<string, readonly string[]>>;
+  /** Values of an argument or a flag, by its name (`shell`, `--icon`): the only ones that there are, or what a shell offers. */
+  choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
   /** It stops by SIGINT in its own way. */
   ownsSignals?: true;
   /** @throws CommandError, or any error that main.ts turns into words */
@@ -47,17 +49,28 @@ export type CommandRow = {
 
 export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'Figures', 'This program', 'The service'] as const;
 
+/** What commands of two words have in common. */
+export const FAMILIES: Readonly<Record<string, string>> = { sites: 'your websites', config: 'the settings', db: 'the database' };
+
 /** Taken by every command, before or after its name. */
 export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
   '--json': 'answer with JSON on stdout, errors too',
-  '--no-input': 'never ask; say which flag is missing (implied by CI, or without a terminal)',
+  '--no-input': 'never ask; say which flag is missing (also with CI set)',
   '-y, --yes': 'confirm what would be asked',
   '-q, --quiet': 'no news on stderr',
-  '--verbose': 'every call to the service, on stderr',
+  '--verbose': 'every call to the service, and the whole of a fault',
   '--no-color': 'no colours (NO_COLOR does the same)',
-  '--host <url>': 'the service; else EMAILAUTH_HOST, `config set host`, http://localhost:3000',
-  '--profile <name>': 'another set of settings and credentials (EMAILAUTH_PROFILE)',
+  '--host <url>': 'the service, instead of EMAILAUTH_HOST or the settings',
+  '--profile <name>': 'other settings and credentials (EMAILAUTH_PROFILE)',
+  '-h, --help': 'print the help of a command; with --json as data',
+  '-V, --version': 'print the version',
 };
+
+/** The words of a usage: `sites add <domain>` is named `sites add` and takes `<domain>`. */
+export function partsOf({ usage }: CommandRow): { name: string; args: string[] } {
+  const words = usage.split(' ');
+  return { name: words.filter((word) => /^\w/.test(word)).join(' '), args: words.filter((word) => !/^\w/.test(word)) };
+}
 
 const SITE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
 
@@ -65,6 +78,7 @@ const SITE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
 export const commands: readonly CommandRow[] = [
   {
     usage: 'login',
+    needs: 'service',
     group: 'Sign-in',
     summary: 'sign in by a mailed link or its code',
     about:
@@ -87,6 +101,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'whoami',
+    needs: 'sign-in',
     group: 'Sign-in',
     summary: 'who is signed in, where, from which source and until when',
     examples: ['whoami', 'whoami --json'],
@@ -95,6 +110,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'token',
+    needs: 'sign-in',
     group: 'Sign-in',
     summary: 'print an access token for scripts',
     about: 'Whoever has it may do what you may. For something that lasts, make an API key in the dashboard.',
@@ -104,6 +120,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'register [domain]',
+    needs: 'service',
     group: 'Websites',
     summary: 'register a domain with its linked address',
     about: 'Needs no sign-in. Visitors can sign in at once; the linked address gets a mail and manages the domain.',
@@ -115,6 +132,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites list',
+    needs: 'sign-in',
     group: 'Websites',
     summary: 'your websites',
     examples: ['sites list', "sites list --json | jq -r '.[].domain'"],
@@ -123,6 +141,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites add [domain]',
+    needs: 'sign-in',
+    choices: { '--icon': 'files' },
     group: 'Websites',
     summary: 'add a website',
     flags: { '--icon <file>': 'JPG or PNG of at most 5 MB, shown on the sign-in page' },
@@ -133,6 +153,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites get <domain>',
+    needs: 'sign-in',
+    choices: { domain: 'sites' },
     group: 'Websites',
     summary: 'one website and its sign-ins of 30 days',
     examples: ['sites get shop.example'],
@@ -141,6 +163,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites update <domain>',
+    needs: 'sign-in',
+    choices: { domain: 'sites', '--icon': 'files' },
     group: 'Websites',
     summary: 'change the domain or the icon of a website',
     about: 'Sign-ins at the old domain end at once; the new one has to be proved anew.',
@@ -157,6 +181,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites remove <domain>',
+    needs: 'sign-in',
+    choices: { domain: 'sites' },
     group: 'Websites',
     summary: 'delete a website; its sign-in ends at once',
     about: 'Asks for the domain to be typed, or takes --yes.',
@@ -166,6 +192,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'sites verify <domain>',
+    needs: 'sign-in',
+    choices: { domain: 'sites' },
     group: 'Websites',
     summary: 'prove that a domain is yours, by DNS or by a file',
     about:
@@ -177,6 +205,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'verify [token]',
+    needs: 'service',
+    choices: { '--domain': 'sites' },
     group: 'Integration',
     summary: 'ask the service whom a token is for; this uses it up',
     about:
@@ -189,6 +219,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'init [dir]',
+    choices: { dir: 'files', '--framework': 'frameworks', '--domain': 'sites' },
     group: 'Integration',
     summary: 'write the sign-in into a project',
     about:
@@ -209,6 +240,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'doctor [domain]',
+    choices: { domain: 'sites' },
     group: 'Integration',
     summary: 'look for what is wrong, and how to mend it',
     about:
@@ -235,6 +267,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'stats',
+    needs: 'service',
     group: 'Figures',
     summary: 'the sign-ins of 30 days, on a screen that you can walk through',
     about:
@@ -294,6 +327,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'backup <file>',
+    choices: { file: 'files' },
     group: 'The service',
     summary: 'write everything that the service keeps to one file',
     about:
@@ -306,6 +340,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'restore <file>',
+    choices: { file: 'files' },
     group: 'The service',
     summary: 'replace everything by what a backup holds',
     about: 'The service must not run. Every session, token, mailed link and remembered device from before it ends.',

@@ -42,8 +42,8 @@ test.each([
   expect(hint).toBe(`Try again in ${words}.`);
 });
 
-test('any other error shows where it came from', () => {
-  const { exitCode, message } = describeFailure(new TypeError('x is not a function'));
-  expect(exitCode).toBe(1);
-  expect(message).toContain('exit.test.ts');
+test('any other error is told as a fault of ours, in one line', () => {
+  const { exitCode, code, message } = describeFailure(new TypeError('x is not a function'));
+  expect([exitCode, code]).toEqual([1, 'internal']);
+  expect(message).toBe('A fault of emailauth itself: x is not a function');
 });

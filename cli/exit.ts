@@ -15,6 +15,19 @@ export const EXIT = {
   no: 10,
 } as const;
 
+export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
+  0: 'done',
+  1: 'it failed',
+  2: 'cancelled: by Ctrl-C, by SIGTERM, or because you said no',
+  3: 'usage or validation: something is missing or not valid',
+  4: 'a sign-in is needed, or has ended',
+  5: 'not found',
+  6: 'conflict with what is there already',
+  7: 'rate-limited: try again later',
+  8: 'the service cannot be reached',
+  10: 'it was checked, and the answer is no',
+};
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A command cannot go on; written for the person at the terminal and for the program that reads `--json`. */
@@ -44,7 +57,7 @@ export type Failure = { exitCode: number; code: string; message: string; hint: s
 
 /**
  * What an error means at the end. One that carries an `exitCode` was written for the person at the terminal; anything else is a
- * fault of ours and shows where it came from.
+ * fault of ours, whose stack main.ts shows with --verbose.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CommandError) return error;
@@ -56,8 +69,8 @@ export function describeFailure(error: unknown): Failure {
   return {
     exitCode: EXIT.failure,
     code: 'internal',
-    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    hint: '',
+    message: `A fault of emailauth itself: ${error instanceof Error ? error.message : String(error)}`,
+    hint: 'Run it again with --verbose, and report what it prints to the maintainers of emailauth.',
   };
 }
 

@@ -1,59 +1,103 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
-import { createContext } from './context.ts';
-import { cancelled, describeFailure, EXIT } from './exit.ts';
+import { createContext, type GlobalFlags } from './context.ts';
+import { CommandError, describeFailure, EXIT } from './exit.ts';
+import { printable, printableJson } from './printable.ts';
 import { createProgram, type RunRow } from './program.ts';
 import { version } from './version.ts';
 
-// Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
-if (process.env.NO_COLOR || process.argv.includes('--no-color')) process.env.FORCE_COLOR = '0';
-// Who read our output has seen enough, `head` for instance.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failure));
-
-const json = process.argv.includes('--json');
+/** How long a command may take to clean up after Ctrl-C. */
+const CLEAN_UP_MS = 2_000;
 
 const runRow: RunRow = async (row, args, flags) => {
+  // Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
+  if (flags.color === false || process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   const stop = new AbortController();
   const { host: _, ...others } = flags;
   // `start --host` is an address to listen on.
   const context = createContext(row.ownsSignals ? others : flags, process.env, process.cwd(), stop.signal);
-  const running = row.run(context, args, flags);
-  if (row.ownsSignals) process.exitCode = await running;
-  else process.exitCode = await Promise.race([running, whenInterrupted(stop)]);
+  if (row.ownsSignals) {
+    process.exitCode = await row.run(context, args, flags);
+    return;
+  }
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => end(() => tell(error)));
+  const interrupted = whenInterrupted(stop);
+  try {
+    process.exitCode = await Promise.race([row.run(context, args, flags), interrupted]);
+  } catch (error) {
+    throw stop.signal.aborted && !(error instanceof CommandError) ? interruption() : error;
+  }
 };
 
-/** Rejects at Ctrl-C, once what the command has begun was told to stop. */
+const interruption = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled.');
+
+/** At Ctrl-C, SIGTERM or the end of the terminal: what the command has begun is told to stop. Rejects when it does not, in time. */
 function whenInterrupted(stop: AbortController): Promise<never> {
   return new Promise((_, reject) => {
-    // Not `once`: conf's own listener would then end the process by the signal itself.
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
+        // npm hands on a Ctrl-C that the terminal has told already.
+        if (stop.signal.aborted) return;
+        if (process.stderr.isTTY) process.stderr.write('\n');
+        setTimeout(() => reject(interruption()), CLEAN_UP_MS);
         stop.abort();
-        reject(cancelled());
       });
     }
   });
 }
 
-try {
-  await createProgram(version(), runRow)
-    .configureOutput(json ? { writeErr: () => {} } : {})
-    .parseAsync();
-} catch (error) {
-  process.exitCode = tell(error);
+const program = createProgram(version(), runRow);
+let ended = false;
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Who read our output has seen enough, `head` for instance.
+  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+  process.stderr.write(`The answer could not be written: ${error.message}\n`);
+  process.exit(EXIT.failure);
+});
+process.stderr.on('error', () => {});
+
+await end(run);
+
+async function run(): Promise<void> {
+  const [command, dashes, ...words] = process.argv.slice(2);
+  try {
+    // What the shells call at every Tab; nothing for people.
+    if (command === 'complete' && dashes === '--') return await offer(words);
+    await program.parseAsync();
+  } catch (error) {
+    tell(error);
+  }
 }
-// A command that has ended leaves nothing to wait for.
-process.exit();
+
+async function offer(words: string[]): Promise<void> {
+  const { suggest } = await import('./commands/completion.ts');
+  process.stdout.write(await suggest(words, (flags) => createContext(flags, process.env, process.cwd(), new AbortController().signal)));
+}
+
+/** A command that has ended leaves nothing to wait for, and what fails later, a connection for instance, changes nothing. */
+async function end(last: () => void | Promise<void>): Promise<void> {
+  await last();
+  if (ended) return;
+  ended = true;
+  for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));
+  process.exit();
+}
 
 /** The one place that turns an error into words and an exit code. */
-function tell(error: unknown): number {
-  // --help and --version end here too; commander has said what is wrong with the arguments.
-  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
-  const isUsage = error instanceof CommanderError;
-  const { exitCode, code, message, hint } = isUsage
-    ? { exitCode: EXIT.usage, code: 'usage', message: error.message.replace(/^error: /, ''), hint: 'Add --help to see how it is used.' }
-    : describeFailure(error);
-  if (json) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
-  else if (!isUsage) process.stderr.write(`${message}\n${hint ? `${hint}\n` : ''}`);
-  return exitCode;
+function tell(error: unknown): void {
+  if (ended || (error instanceof CommanderError && error.exitCode === 0)) return;
+  const { exitCode, code, message, hint } = describeFailure(error);
+  const { json, verbose } = program.opts<GlobalFlags>();
+  process.exitCode = exitCode;
+  if (json) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
+  else process.stderr.write(printable(`${message}\n${hint ? `${hint}\n` : ''}`));
+  if (verbose && error instanceof Error)
+    process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${causes(error)}\n`));
+}
+
+function causes({ cause }: Error): string {
+  if (!(cause instanceof Error)) return '';
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return `\nbecause: ${message || code || cause.name}${causes(cause)}`;
 }
