@@ -7,7 +7,7 @@ export type Suggestion = {
   /** Those that begin like what is typed. */
   candidates: Candidate[];
   /** What else is wanted there, which the table cannot know. */
-  from?: 'sites' | 'frameworks' | 'files';
+  from: 'sites' | 'frameworks' | 'files' | undefined;
   /** What is typed of the word, without `--flag=`. */
   typed: string;
   /** Flags given before that say which service is meant. */
@@ -26,7 +26,7 @@ export function suggestionFor(line: readonly string[]): Suggestion {
   const row = rowOf(words);
   const given = { host: flags.get('--host'), profile: flags.get('--profile') };
   const suggest = (typed: string, all: readonly Candidate[], from?: Suggestion['from']): Suggestion => {
-    return { candidates: all.filter(([value]) => value.startsWith(typed)), typed, given, ...(from && { from }) };
+    return { candidates: all.filter(([value]) => value.startsWith(typed)), from, typed, given };
   };
   const suggestValues = (typed: string, name: string) => {
     const choices = row?.choices?.[name];
@@ -69,12 +69,19 @@ function read(line: readonly string[]): Line {
 
 const rowOf = (words: readonly string[]) => commands.find((row) => `${words.join(' ')} `.startsWith(`${partsOf(row).name} `));
 
-const allFlags = (row: CommandRow | undefined) => ({ ...GLOBAL_FLAGS, ...row?.flags });
+/** Its own first, and in the place of a global one. */
+const allFlags = (row: CommandRow | undefined) => ({ ...row?.flags, ...GLOBAL_FLAGS });
 
 const takesValue = (name: string, row: CommandRow | undefined) => Object.keys(allFlags(row)).some((flag) => flag.startsWith(`${name} <`));
 
-const flagsOf = (row: CommandRow | undefined) =>
-  Object.entries(allFlags(row)).map(([flag, about]): Candidate => [/--[\w-]+/.exec(flag)?.[0] ?? flag, about]);
+function flagsOf(row: CommandRow | undefined): Candidate[] {
+  const found = new Map<string, string>();
+  for (const [flag, about] of Object.entries(allFlags(row))) {
+    const name = /--[\w-]+/.exec(flag)?.[0] ?? flag;
+    if (!found.has(name)) found.set(name, about);
+  }
+  return [...found];
+}
 
 /** The words that make a command with those before: after nothing the commands and families, after a family its commands. */
 function wordsAfter(words: readonly string[]): Candidate[] {

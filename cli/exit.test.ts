@@ -44,6 +44,6 @@ test.each([
 
 test('any other error is told as a fault of ours, in one line', () => {
   const { exitCode, code, message } = describeFailure(new TypeError('x is not a function'));
-  expect([exitCode, code]).toEqual([1, 'internal']);
+  expect([exitCode, code]).toEqual([1, 'fault']);
   expect(message).toBe('A fault of emailauth itself: x is not a function');
 });

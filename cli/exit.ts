@@ -68,7 +68,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof Error && error.name === 'ApiError') return describeAnswer(error as ApiError);
   return {
     exitCode: EXIT.failure,
-    code: 'internal',
+    code: 'fault',
     message: `A fault of emailauth itself: ${error instanceof Error ? error.message : String(error)}`,
     hint: 'Run it again with --verbose, and report what it prints to the maintainers of emailauth.',
   };
@@ -76,7 +76,8 @@ export function describeFailure(error: unknown): Failure {
 
 function describeAnswer({ status, code, message, hint, retryAfter }: ApiError): Failure {
   const wait = retryAfter ? `Try again in ${inWords(retryAfter)}.` : '';
-  return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint };
+  const otherwise = status >= 500 ? 'Try again; if it stays like this, tell who runs the service.' : '';
+  return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint || otherwise };
 }
 
 function exitCodeOf(status: number, code: string): ExitCode {

@@ -52,7 +52,7 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
       throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
     }
     const text = await response.text();
-    if (response.ok) return JSON.parse(text);
+    if (response.ok) return parseAnswer(response.status, text);
     throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
   };
   const calls = Object.entries(routes).map(([name, route]) => [
@@ -78,10 +78,20 @@ function queryOf(input: Record<string, unknown>): string {
   return query.size > 0 ? `?${query}` : '';
 }
 
-function errorBody(text: string): Partial<ErrorBody> {
+function parseAnswer(status: number, text: string): unknown {
   try {
     return JSON.parse(text);
+  } catch (cause) {
+    throw new ApiError(status, { error: 'What answers there is not Email Auth.', hint: 'Check the address of the service.' }, { cause });
+  }
+}
+
+/** What stands in front of the service, a proxy for instance, may answer a page, or JSON of its own. */
+function errorBody(text: string): Partial<ErrorBody> {
+  try {
+    const body = JSON.parse(text);
+    return typeof body?.error === 'string' ? body : {};
   } catch {
-    return { error: text.slice(0, 200) || undefined };
+    return /^\s*</.test(text) ? {} : { error: text.trim().slice(0, 200) || undefined };
   }
 }

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { suggestionFor } from './completion.ts';
+
+/** The values for a line; | is where it is split into words. */
+const valuesFor = (line: string) => suggestionFor(line.split('|')).candidates.map(([value]) => value);
+
+test.each([
+  ['si', ['sites']],
+  ['re', ['register', 'restore']],
+  ['sites|', ['list', 'add', 'get', 'update', 'remove', 'verify']],
+  ['sites|re', ['remove']],
+  ['help|sites|re', ['remove']],
+  ['help|sites|add|', []],
+  ['hel', ['help']],
+  ['db|', ['migrate']],
+  ['nothing|', []],
+  ['whoami|', []],
+  ['open|d', ['dashboard', 'docs']],
+  ['config|get|', ['host', 'language']],
+  ['config|set|--verbose|h', ['host']],
+  ['--host|https://auth.example.com|sites|l', ['list']],
+  ['--host=https://auth.example.com|sites|l', ['list']],
+  ['sites|add|--ic', ['--icon']],
+  ['login|--no', ['--no-browser', '--no-input', '--no-color']],
+  ['login|--no-browser|--no', ['--no-input', '--no-color']],
+  ['login|--email|op', []],
+  ['-', expect.arrayContaining(['--json', '--host', '--help'])],
+])('%s', (line, values) => {
+  expect(valuesFor(line)).toEqual(values);
+});
+
+test.each([
+  ['sites|get|', 'sites', ''],
+  ['sites|remove|sh', 'sites', 'sh'],
+  ['sites|update|shop.example|--icon|lo', 'files', 'lo'],
+  ['sites|update|shop.example|--icon=lo', 'files', 'lo'],
+  ['init|--framework|', 'frameworks', ''],
+  ['init|--framework=ex', 'frameworks', 'ex'],
+  ['verify|--domain|', 'sites', ''],
+  ['backup|back', 'files', 'back'],
+  ['init|', 'files', ''],
+  ['sites|get|shop.example|', undefined, ''],
+])('%s wants %s', (line, from, typed) => {
+  expect(suggestionFor(line.split('|'))).toMatchObject({ candidates: [], from, typed });
+});
+
+test('the flags before say which service is asked', () => {
+  expect(suggestionFor('--host|https://a.example|sites|get|--profile=work|'.split('|')).given).toEqual({
+    host: 'https://a.example',
+    profile: 'work',
+  });
+});
