@@ -32,6 +32,9 @@ test.each(commands.map((row) => [partsOf(row).name, row] as const))('the row of 
     const typed = /(?:^|emailauth )(login|[a-z].*?)(?= [|>]|\)|$)/.exec(example)?.[1] ?? '';
     if (!example.includes('emailauth ')) for (const flag of typed.match(/(?<= )--[\w-]+/g) ?? []) expect(flags).toContain(flag);
   }
-  const places = [...partsOf(row).args.map((arg) => arg.replace(/\W/g, '')), ...Object.keys(row.flags ?? {}).map((flag) => flag.split(' ')[0])];
+  const places = [
+    ...partsOf(row).args.map((arg) => arg.replace(/\W/g, '')),
+    ...Object.keys(row.flags ?? {}).map((flag) => flag.split(' ')[0]),
+  ];
   for (const choice of Object.keys(row.choices ?? {})) expect(places).toContain(choice);
 });

@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -133,6 +133,8 @@ async function build() {
     renameSync(at('dist/web'), join(fresh, 'web'));
     rmSync(at('dist'), { recursive: true, force: true });
     renameSync(fresh, at('dist'));
+    // npm sets it for those who install the package; this is for those who run it from here.
+    chmodSync(at('dist/cli/main.js'), 0o755);
     writeFileSync(at(STAMP), stamp);
   } finally {
     rmSync(fresh, { recursive: true, force: true });

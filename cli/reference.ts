@@ -66,8 +66,8 @@ function commandText(row: CommandRow): string {
 }
 
 function table(heads: readonly string[], rows: readonly (readonly [string, string])[], first = (text: string) => `\`${text}\``): string {
-  const escape = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
   // In code, < stands for itself.
-  const lines = rows.map(([term, meaning]) => `| ${first(term).replaceAll('|', '\\|')} | ${escape(meaning)} |`);
+  const lines = rows.map(([term, meaning]) => `| ${first(term).replaceAll('|', '\\|')} | ${cell(meaning)} |`);
   return [`| ${heads.join(' | ')} |`, '|---|---|', ...lines].join('\n');
 }

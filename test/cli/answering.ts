@@ -1,0 +1,22 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A real HTTP server in place of the service, for answers that the service itself does not give. */
+export type Answering = { url: string /** How many requests came in. */; count(): number; close(): Promise<void> };
+
+export async function openAnswering(answer: RequestListener): Promise<Answering> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    count++;
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => count,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { openAnswering } from './answering.ts';
+import { entry, type Home, openHome } from './command.ts';
+import { openProgram, type Terminal } from './terminal.ts';
+
+const CLEAR_LINE = '\x15';
+const shells = {
+  bash: { args: ['--norc', '-i'], load: 'source <(emailauth completion bash)' },
+  zsh: { args: ['-f', '-i'], load: 'autoload -Uz compinit && compinit -u -D && source <(emailauth completion zsh)' },
+  fish: { args: ['--no-config', '-i'], load: 'emailauth completion fish | source' },
+};
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+let domain: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+  const { client } = await signInDeveloper(stage, service);
+  domain = freshDomain();
+  await client.post('/api/websites', { domain });
+  home.env.EMAILAUTH_TOKEN = String(client.cookies.get('sid'));
+  const bin = join(home.directory, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'emailauth'), `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`);
+  await chmod(join(bin, 'emailauth'), 0o755);
+  home.env.PATH = `${bin}:${home.env.PATH}`;
+  await writeFile(join(home.directory, 'logo of shop.png'), '');
+});
+afterAll(async () => {
+  await stage.close();
+  await home.close();
+});
+
+async function openShell(name: keyof typeof shells, env: Record<string, string> = {}): Promise<Terminal> {
+  const { args, load } = shells[name];
+  const shell = openProgram(home, name, args, { columns: 120, env });
+  onTestFinished(() => shell.close());
+  shell.type(`${load}; echo lo''aded\r`);
+  await shell.waitFor('loaded');
+  return shell;
+}
+
+for (const name of ['bash', 'zsh', 'fish'] as const) {
+  const isMissing = spawnSync(name, ['--version']).error !== undefined;
+  if (isMissing) console.warn(`${name} IS NOT INSTALLED: its completion is not tested here.`);
+
+  test.skipIf(isMissing)(`${name} completes commands, flags, values, domains and files at Tab`, async () => {
+    const shell = await openShell(name);
+    const complete = async (typed: string, shown: RegExp | string) => {
+      shell.type(`${typed}\t`);
+      await shell.waitFor(shown);
+      shell.type(CLEAR_LINE);
+    };
+    await complete('emailauth si', /emailauth sites/);
+    await complete('emailauth sites upd', /emailauth sites update/);
+    await complete('emailauth sites add --ic', /emailauth sites add --icon/);
+    await complete('emailauth completion zs', /emailauth completion zsh/);
+    await complete('emailauth init --framework sv', /emailauth init --framework sveltekit/);
+    await complete('emailauth init --framework=sv', /emailauth init --framework=sveltekit/);
+    await complete(`emailauth sites get ${domain.slice(0, 8)}`, `emailauth sites get ${domain}`);
+    await complete('emailauth sites add --icon lo', /--icon logo(\\ of\\ shop|' of shop')\.png/);
+    // Two that begin alike, and what each is where the shell shows that.
+    shell.type('emailauth sites re');
+    shell.type(CLEAR_LINE);
+    shell.type('emailauth re\t\t');
+    await shell.waitFor(name === 'bash' ? /register +restore/ : /register .*register a domain/);
+  });
+
+  test.skipIf(isMissing)(`${name} runs nothing of what is typed or of what the service answers`, async () => {
+    const server = await openAnswering((_, response) => {
+      response.end(JSON.stringify([{ domain: '$(touch pwned)' }, { domain: '`touch pwned`' }, { domain: 'sound.example' }]));
+    });
+    onTestFinished(() => server.close());
+    const shell = await openShell(name, { EMAILAUTH_HOST: server.url });
+    shell.type('emailauth sites get $(touch pwned) \t');
+    shell.type(CLEAR_LINE);
+    shell.type('emailauth sites get \t');
+    await shell.waitFor('emailauth sites get sound.example');
+    expect(existsSync(join(home.directory, 'pwned'))).toBe(false);
+  });
+}
+
+test('what a shell asks is answered in silence where nobody is signed in, and where no service answers', async () => {
+  const silent = await openAnswering(() => {});
+  onTestFinished(() => silent.close());
+  const ask = (env: Record<string, string>) => home.run(['complete', '--', 'sites', 'get', ''], { env });
+  expect((await ask({})).stdout).toBe(`${domain}\t\n:4`);
+  const strangers: Record<string, string>[] = [
+    { EMAILAUTH_TOKEN: '' },
+    { EMAILAUTH_HOST: 'http://127.0.0.1:1' },
+    { EMAILAUTH_HOST: silent.url },
+    { EMAILAUTH_HOST: '::' },
+  ];
+  for (const env of strangers) {
+    expect(await ask(env)).toMatchObject({ exitCode: 0, stdout: ':4', stderr: '' });
+  }
+});

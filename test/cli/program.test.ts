@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { waitUntil } from '../waiting.ts';
+import { openAnswering } from './answering.ts';
+import { entry, type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+let home: Home;
+beforeAll(async () => {
+  home = await openHome('http://127.0.0.1:1');
+});
+afterAll(() => home.close());
+
+/** A signed-in developer's environment at a server that answers `me` so. */
+async function signedInAt(answer: Parameters<typeof openAnswering>[0]) {
+  const server = await openAnswering(answer);
+  onTestFinished(() => server.close());
+  return { server, env: { EMAILAUTH_HOST: server.url, EMAILAUTH_TOKEN: 'ea_live_something' } };
+}
+
+test.each([[[]], [['--help']], [['-h']], [['sites']], [['help', 'sites']], [['help', 'sites', 'add']], [['sites', 'add', '-h']]])(
+  '%j prints help on stdout',
+  async (args) => {
+    const { exitCode, stdout, stderr } = await home.run(args);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('Usage: emailauth ');
+    expect(stdout).not.toMatch(/(?!\n)\p{Cc}|\bcomplete --/u);
+  },
+);
+
+test('help as data describes every command, and --version is the package', async () => {
+  const { commands, exitCodes } = (await home.run(['--help', '--json'])).json();
+  expect(commands.length).toBeGreaterThan(20);
+  expect(Object.keys(exitCodes)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '10']);
+  expect((await home.run(['help', 'sites', 'add', '--json'])).json().commands).toMatchObject([{ usage: 'sites add [domain]' }]);
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  expect((await home.run(['--version'])).stdout).toBe(version);
+});
+
+test.each([
+  ['site list', '"site" is not a command of emailauth.', 'Did you mean `emailauth sites`?'],
+  ['sites lst', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
+  ['sites lst --help', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
+  ['help sites lst', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
+  ['xyzzy', '"xyzzy" is not a command of emailauth.', '`emailauth --help` lists its commands.'],
+  ['whoami --jsn', '--jsn is not a flag of emailauth whoami.', 'Did you mean `--json`?'],
+  ['whoami --xyzzy', '--xyzzy is not a flag of emailauth whoami.', '`emailauth whoami --help` lists its flags.'],
+  ['sites get', '<domain> is missing: emailauth sites get <domain>', '`emailauth sites get --help` shows how it is used.'],
+  ['sites list a', 'emailauth sites list takes no arguments; 1 were given.', '`emailauth sites list --help` shows how it is used.'],
+  ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows how it is used.'],
+  ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows how it is used.'],
+  ['completion pwsh', '<shell> cannot be "pwsh".', 'It is one of bash, zsh, fish.'],
+])('%s: exit code 3 and what to do', async (line, message, hint) => {
+  const { exitCode, stdout, stderr } = await home.run(line.split(' '));
+  expect([exitCode, stdout, stderr]).toEqual([3, '', `${message}\n${hint}`]);
+  const asked = await home.run([...line.split(' '), '--json']);
+  if (line === 'help sites lst' || !line.includes('--help')) {
+    expect([asked.exitCode, asked.stderr, asked.json()]).toEqual([3, '', { error: { code: 'usage', message, hint } }]);
+  }
+});
+
+test('--json is a flag only where no other flag takes it for its value', async () => {
+  const { exitCode, stdout, stderr } = await home.run(['whoami', '--profile', '--json']);
+  expect([exitCode, stdout]).toEqual([3, '']);
+  expect(stderr).toContain('"--json" is no name for a profile');
+  expect((await home.run(['--json', 'sites'])).json().error.code).toBe('usage');
+});
+
+test('what is typed does not reach the terminal raw', async () => {
+  const { stderr } = await home.run(['si\x1b[2Jtes\u202e']);
+  expect(stderr).toMatch(/^"si\[2Jtes" is not a command/);
+});
+
+test.each([['--help'], ['--version'], ['whoami'], ['sites list']])('%s loads no more than it needs', async (line) => {
+  const file = join(home.directory, 'modules.txt');
+  const preload = `--import=${join(import.meta.dirname, 'modules.mjs')}`;
+  await home.run(line.split(' '), { env: { MODULES_FILE: file, NODE_OPTIONS: preload } });
+  const loaded = (await readFile(file, 'utf8')).split('\n');
+  const heavy = ['ink', 'react', '@clack/prompts', 'express', 'pg', 'sequelize', 'diff', 'open', 'sharp'];
+  const forHelp = line.startsWith('--') ? ['zod', 'conf'] : [];
+  for (const name of [...heavy, ...forHelp]) expect(loaded.filter((path) => path.includes(`/node_modules/${name}/`))).toEqual([]);
+  expect(loaded.filter((path) => /dist\/(?:server|mcp|web)\//.test(path))).toEqual([]);
+  expect(loaded.filter((path) => path.endsWith('/dist/cli/main.js'))).not.toEqual([]);
+  expect(loaded.some((path) => path.includes('/node_modules/commander/'))).toBe(true);
+});
+
+const LONG = 'a'.repeat(500_000);
+
+test('a reader that leaves early ends it without a word, one that is slow gets everything', async () => {
+  const { env } = await signedInAt((_, response) => response.end(JSON.stringify({ email: LONG })));
+  const run = (script: string) =>
+    new Promise<string>((resolve) => {
+      const child = spawn('bash', ['-c', script, process.execPath, entry], { env: { ...home.env, ...env }, cwd: home.directory });
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (chunk) => {
+          text += chunk;
+        });
+      }
+      child.on('close', () => resolve(text));
+    });
+  expect(await run('"$0" "$1" whoami | head -c 3; echo " $PIPESTATUS"')).toBe('aaa 0\n');
+  // The reader begins once the writer has had its answer.
+  const slow = await run('mkfifo gate; "$0" "$1" whoami --verbose 2> >(read -r; echo > gate) | { read -r < gate; wc -c; }');
+  expect(Number(slow)).toBeGreaterThan(LONG.length);
+  const full = await run('"$0" "$1" whoami > /dev/full; echo $?');
+  expect(full).toMatch(/^The answer could not be written: ENOSPC.*\n1\n$/);
+});
+
+test('Ctrl-C in a terminal: one line and exit code 2', async () => {
+  const { server, env } = await signedInAt(() => {});
+  const terminal = openTerminal(home, ['whoami'], { env });
+  onTestFinished(() => terminal.close());
+  await waitUntil('the service is asked', 15_000, () => server.count() > 0);
+  terminal.type(KEYS.interrupt);
+  expect(await terminal.exited).toBe(2);
+  expect(terminal.text().trimEnd()).toBe('^C\nCancelled.');
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s with --json is told as JSON', async (signal) => {
+  const { server, env } = await signedInAt(() => {});
+  const child = spawn(process.execPath, [entry, 'whoami', '--json'], { env: { ...home.env, ...env } });
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const closed = new Promise((resolve) => child.on('close', resolve));
+  await waitUntil('the service is asked', 15_000, () => server.count() > 0);
+  child.kill(signal);
+  expect(await closed).toBe(2);
+  expect(JSON.parse(stdout)).toEqual({ error: { code: 'cancelled', message: 'Cancelled.', hint: '' } });
+});
+
+test('a connection that breaks after the answer changes nothing', async () => {
+  const { env } = await signedInAt((request, response) => {
+    response.end(JSON.stringify({ email: 'you@example.com' }), () => request.socket.resetAndDestroy());
+  });
+  expect((await home.run(['whoami', '--json'], { env })).json().email).toBe('you@example.com');
+});
+
+test('a fault of our own is one line, and a stack for --verbose alone', async () => {
+  const { env } = await signedInAt((_, response) => response.end('null'));
+  const { exitCode, stdout, stderr } = await home.run(['whoami'], { env });
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^A fault of emailauth itself: .*\nRun it again with --verbose/);
+  expect(stderr).not.toContain('    at ');
+  expect((await home.run(['whoami', '--verbose'], { env })).stderr).toContain('    at ');
+  expect((await home.run(['whoami', '--json'], { env })).json().error.code).toBe('fault');
+});
+
+test('nothing of what a service answers commands the terminal', async () => {
+  const hostile = 'ann\x1b]0;owned\x07\x1b[2J\x9b5m\u202e@mail.example';
+  const answers = await signedInAt((_, response) => response.end(JSON.stringify({ email: hostile })));
+  const refuses = await signedInAt((_, response) => response.writeHead(400).end(JSON.stringify({ error: hostile, hint: hostile })));
+  const control = /(?!\n)[\p{Cc}\p{Bidi_Control}]/u;
+  for (const { env } of [answers, refuses]) {
+    for (const args of [['whoami'], ['whoami', '--json'], ['whoami', '--verbose']]) {
+      const { stdout, stderr } = await home.run(args, { env });
+      expect(stdout + stderr).not.toMatch(control);
+      expect(stdout + stderr).toContain('@mail.example');
+    }
+  }
+  expect((await home.run(['whoami', '--json'], { env: answers.env })).json().email).toBe(hostile);
+});
