@@ -25,7 +25,7 @@ export type Given = Partial<{
 export type CommandRow = {
   /** As it is typed: `sites add <domain>`; arguments in <> are needed, those in [] may be left out. */
   usage: string;
-  /** It ends with 8 without the service, and with 4 where nobody is signed in. */
+  /** It asks the service, and ends with 8 without it; with 4 where nobody is signed in. */
   needs?: 'service' | 'sign-in';
   group: (typeof GROUPS)[number];
   summary: string;
@@ -43,6 +43,8 @@ export type CommandRow = {
   choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
   /** It stops by SIGINT in its own way. */
   ownsSignals?: true;
+  /** Once context.signal tells it to stop it has things to put back, and is waited for. */
+  endsItself?: true;
   /** @throws CommandError, or any error that main.ts turns into words */
   run(context: Context, args: (string | undefined)[], given: Given): Promise<number>;
 };
@@ -110,7 +112,6 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'token',
-    needs: 'sign-in',
     group: 'Sign-in',
     summary: 'print an access token for scripts',
     about: 'Whoever has it may do what you may. For something that lasts, make an API key in the dashboard.',
@@ -281,12 +282,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'completion <shell>',
     group: 'This program',
     summary: "print a shell's completion script",
+    about: 'Bash: add it to ~/.bashrc. Zsh: ~/.zfunc has to be in fpath before compinit. Commands, flags, files and your domains complete.',
     choices: { shell: ['bash', 'zsh', 'fish'] },
     examples: [
       'completion bash >> ~/.bashrc',
       'completion zsh > ~/.zfunc/_emailauth',
       'completion fish > ~/.config/fish/completions/emailauth.fish',
     ],
+    json: '{shell,script}',
     run: async (context, [shell = '']) => (await import('./commands/completion.ts')).completion(context, shell),
   },
   {

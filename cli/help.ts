@@ -21,7 +21,11 @@ export function helpOf(path: readonly string[], { width, heading }: Look): strin
 /** The same as data, for programs: what `--help --json` answers. */
 export function helpData(path: readonly string[]) {
   const within = commands.filter((row) => `${partsOf(row).name} `.startsWith(path.map((word) => `${word} `).join('')));
-  return { commands: within.map(({ run: _, ownsSignals: __, ...row }) => row), globalFlags: GLOBAL_FLAGS, exitCodes: EXIT_MEANINGS };
+  return {
+    commands: within.map(({ run: _, ownsSignals: __, endsItself: ___, ...row }) => row),
+    globalFlags: GLOBAL_FLAGS,
+    exitCodes: EXIT_MEANINGS,
+  };
 }
 
 function helpOfProgram(width: number) {

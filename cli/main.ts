@@ -6,8 +6,10 @@ import { printable, printableJson } from './printable.ts';
 import { createProgram, type RunRow } from './program.ts';
 import { version } from './version.ts';
 
-/** How long a command may take to clean up after Ctrl-C. */
+/** How long a command may take to clean up after Ctrl-C, unless its row says that it is waited for. */
 const CLEAN_UP_MS = 2_000;
+/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the person's second. */
+const SECOND_SIGNAL_MS = 1_000;
 
 const runRow: RunRow = async (row, args, flags) => {
   // Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
@@ -21,7 +23,7 @@ const runRow: RunRow = async (row, args, flags) => {
     return;
   }
   for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => end(() => tell(error)));
-  const interrupted = whenInterrupted(stop);
+  const interrupted = whenInterrupted(stop, row.endsItself ? Number.POSITIVE_INFINITY : CLEAN_UP_MS);
   try {
     process.exitCode = await Promise.race([row.run(context, args, flags), interrupted]);
   } catch (error) {
@@ -31,15 +33,17 @@ const runRow: RunRow = async (row, args, flags) => {
 
 const interruption = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled.');
 
-/** At Ctrl-C, SIGTERM or the end of the terminal: what the command has begun is told to stop. Rejects when it does not, in time. */
-function whenInterrupted(stop: AbortController): Promise<never> {
+/** At Ctrl-C, SIGTERM or the end of the terminal: what the command has begun is told to stop. Rejects when that takes too long. */
+function whenInterrupted(stop: AbortController, cleanUpMs: number): Promise<never> {
   return new Promise((_, reject) => {
+    let first = 0;
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
-        // npm hands on a Ctrl-C that the terminal has told already.
-        if (stop.signal.aborted) return;
+        if (first && Date.now() - first > SECOND_SIGNAL_MS) process.exit(EXIT.cancelled);
+        if (first) return;
+        first = Date.now();
         if (process.stderr.isTTY) process.stderr.write('\n');
-        setTimeout(() => reject(interruption()), CLEAN_UP_MS);
+        if (Number.isFinite(cleanUpMs)) setTimeout(() => reject(interruption()), cleanUpMs);
         stop.abort();
       });
     }

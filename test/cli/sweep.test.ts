@@ -1,0 +1,138 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answering, openAnswering } from './answering.ts';
+import { type Home, openHome, type Ran } from './command.ts';
+
+/** A row of cli/commands.ts, as `emailauth --help --json` tells it. */
+type Row = { usage: string; needs?: 'service' | 'sign-in'; examples: string[]; json?: string };
+
+// Vitest wants to know the tests before any hook runs.
+const home: Home = await openHome('http://127.0.0.1:1');
+const rows: Row[] = (await home.run(['--help', '--json'])).json().commands;
+const answering = rows.filter(({ needs, json }) => needs || json);
+const asking = rows.filter(({ needs }) => needs);
+
+const nameOf = ({ usage }: Row) => usage.replace(/ [<[].*/, '');
+
+/** The words of the example that says most, with a value where the shell would put one. */
+function wordsOf({ examples }: Row): string[] {
+  const plain = examples
+    .map((example) => example.replace(/ [|>] ?.*$/, '').replaceAll(/"\$\w+"/g, 'eyJ0'))
+    .filter((line) => !/[<$"]|--host/.test(line));
+  const lines = plain.map((line) => line.split(' '));
+  const positional = (line: string[]) => line.filter((word, i) => !word.startsWith('-') && !/^--\w/.test(line[i - 1] ?? '')).length;
+  return lines.sort((a, b) => positional(b) - positional(a) || b.length - a.length)[0];
+}
+
+/** Runs a command as a script does, everything given and JSON wanted: one value comes, whatever happens. */
+async function run(
+  row: Row,
+  env: Record<string, string>,
+  words = wordsOf(row),
+): Promise<Ran & { error?: { message: string; hint: string } }> {
+  const ran = await home.run(['--json', ...words], {
+    // Nothing here has a database.
+    env: { EMAILAUTH_ADMIN_PASSWORD: 'a password', DATABASE_URL: 'postgres://127.0.0.1:1/none', ...env },
+    cwd: join(home.directory, 'project'),
+  });
+  const { error } = ran.json();
+  expect([ran.exitCode, error?.code]).not.toEqual([1, 'fault']);
+  return { ...ran, error };
+}
+
+const token = { EMAILAUTH_TOKEN: 'ea_live_something' };
+const page = '<!doctype html><title>Bad gateway</title><p>Sorry';
+const servers: Answering[] = [];
+async function serve(...answer: Parameters<typeof openAnswering>): Promise<Record<string, string>> {
+  const server = await openAnswering(...answer);
+  servers.push(server);
+  return { ...token, EMAILAUTH_HOST: server.url };
+}
+
+let silent: Promise<Ran>[];
+beforeAll(async () => {
+  await mkdir(join(home.directory, 'project'));
+  await writeFile(
+    join(home.directory, 'project/logo.png'),
+    Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=', 'base64'),
+  );
+  // They wait as long as the slowest answer may take, while the others run.
+  const env = await serve(() => {});
+  silent = asking.map((row) => run(row, env));
+  for (const each of silent) each.catch(() => {});
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.close()));
+  await home.close();
+});
+
+test('the table is there', () => {
+  expect(rows.length).toBeGreaterThan(20);
+  expect(asking.length).toBeGreaterThan(10);
+});
+
+describe.each(answering.map((row) => [nameOf(row), row] as const))('%s', (name, row) => {
+  test('answers one JSON value without anybody to ask, a service or a sign-in', async () => {
+    const { exitCode, error } = await run(row, {});
+    if (exitCode !== 0 && exitCode !== 10) expect(error).toMatchObject({ message: expect.any(String), hint: expect.any(String) });
+    else expect(error).toBeUndefined();
+  });
+
+  test('with nothing given it is done, or says what is missing', async () => {
+    const { exitCode, error } = await run(row, {}, name.split(' '));
+    if (row.usage.includes('<')) expect([exitCode, error?.message]).toEqual([3, expect.stringContaining('is missing')]);
+    else expect([0, 1, 3, 4, 6, 8, 10]).toContain(exitCode);
+  });
+
+  test('a flag that it does not know is not taken', async () => {
+    expect(await run(row, {}, ['--xyzzy', ...wordsOf(row)])).toMatchObject({ exitCode: 3, error: { code: 'usage' } });
+  });
+});
+
+test.each(rows.filter(({ needs }) => needs === 'sign-in').map((row) => [nameOf(row), row] as const))(
+  '%s without a sign-in, or with one that has ended: 4',
+  async (_, row) => {
+    const nobody = await run(row, {});
+    expect([nobody.exitCode, nobody.error?.hint]).toEqual([4, expect.stringContaining('emailauth login')]);
+    const env = await serve((_, response) => {
+      response.writeHead(401, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ error: 'Sign in first.', code: 'sign_in_needed', hint: '' }));
+    });
+    const ended = await run(row, env);
+    expect([ended.exitCode, ended.error?.hint]).toEqual([4, expect.stringContaining('emailauth login')]);
+  },
+);
+
+describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
+  test('where nobody listens: 8', async () => {
+    const { exitCode, error } = await run(row, token);
+    expect([exitCode, error?.message]).toEqual([8, 'The service at http://127.0.0.1:1 cannot be reached.']);
+  });
+
+  test('at a server that answers 500 with a page: 1, and a sentence', async () => {
+    const env = await serve((_, response) => response.writeHead(500, { 'Content-Type': 'text/html' }).end(page));
+    const { exitCode, error } = await run(row, env);
+    expect([exitCode, error?.message]).toEqual([1, 'The service answered 500.']);
+    expect(error?.hint).not.toBe('');
+  });
+
+  test('at a server that is another one: 1, and a sentence', async () => {
+    const env = await serve((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(page));
+    const { exitCode, error } = await run(row, env);
+    expect([exitCode, error?.message]).toEqual([1, 'What answers there is not Email Auth.']);
+  });
+
+  test('where there were too many requests: 7, and how long to wait', async () => {
+    const env = await serve((_, response) => {
+      response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '30' });
+      response.end(JSON.stringify({ error: 'Too many requests.', code: 'rate_limited', hint: '' }));
+    });
+    const { exitCode, error } = await run(row, env);
+    expect([exitCode, error?.hint]).toEqual([7, 'Try again in 30 seconds.']);
+  });
+});
+
+test('a service that takes every request and answers none is left', async () => {
+  for (const [i, ran] of (await Promise.all(silent)).entries()) expect([nameOf(asking[i]), ran.exitCode]).toEqual([nameOf(asking[i]), 8]);
+});
