@@ -75,7 +75,7 @@ async function run(): Promise<void> {
 }
 
 async function offer(words: string[]): Promise<void> {
-  const { suggest } = await import('./commands/completion.ts');
+  const { suggest } = await import('./suggest.ts');
   process.stdout.write(await suggest(words, (flags) => createContext(flags, process.env, process.cwd(), new AbortController().signal)));
 }
 

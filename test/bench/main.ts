@@ -4,12 +4,13 @@
  *
  *   --quick        fewer and shorter rounds (under 45 s)
  *   --growth N     also with N rows in every table and N open links, beside an empty database
- *   --only a,b,d   only these parts
+ *   --only a,b,d   only these parts; `--only cli` needs no database
  *   --figures N    instead: how long the figures take over the audit log of N sign-ins
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
+import { measureCommands } from './commands.ts';
 import { measureFigures } from './figures.ts';
 import { measureGrowth } from './growth.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
@@ -21,7 +22,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     growth: { type: 'string', default: '0' },
-    only: { type: 'string', default: 'a,b,d' },
+    only: { type: 'string', default: 'a,b,d,cli' },
     figures: { type: 'string', default: '0' },
   },
 });
@@ -33,6 +34,8 @@ const parts = options.only.split(',');
 
 // Others who use the machine blur the ratios too, so a reader should know of them.
 console.log(`${cpus().length} CPUs, load average before: ${figure(loadavg()[0], 1)}`);
+if (parts.includes('cli') && Number(options.figures) === 0) await measureCommands();
+if (options.only === 'cli') process.exit();
 const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, async () => {
