@@ -62,7 +62,13 @@ export type Failure = { exitCode: number; code: string; message: string; hint: s
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CommandError) return error;
   if (error instanceof Error && 'exitCode' in error && typeof error.exitCode === 'number') {
-    return { exitCode: error.exitCode, code: 'failure', message: error.message, hint: '' };
+    const { code, hint } = error as { code?: unknown; hint?: unknown };
+    return {
+      exitCode: error.exitCode,
+      code: typeof code === 'string' ? code : 'failure',
+      message: error.message,
+      hint: typeof hint === 'string' ? hint : '',
+    };
   }
   // The class would bring zod along, which `--help` does without.
   if (error instanceof Error && error.name === 'ApiError') return describeAnswer(error as ApiError);

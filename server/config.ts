@@ -146,7 +146,7 @@ type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[N
  * @throws ConfigError with every fault at once
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
-  const { values, faults } = parse(env);
+  const { values, faults } = parse(env, settings);
   const port = values.PORT ?? 3000;
   const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
   const { protocol, hostname } = new URL(publicUrl);
@@ -168,31 +168,21 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const dkimMissing = dkimNames.filter(unset);
   if (dkimMissing.length === 1 || dkimMissing.length === 2)
     faults.push(`${dkimMissing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`);
-  const bucketNames = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
-  const bucketMissing = bucketNames.filter(unset);
-  if (bucketMissing.length > 0 && bucketMissing.length < bucketNames.length)
-    faults.push(`${bucketMissing.join(' and ')} missing: give all five S3_ settings together, or none of them.`);
+  faults.push(...bucketFaults(env));
   const mailFrom = values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`;
   if (production && unset('MAIL_FROM') && !isSender(mailFrom) && !isLoopback(hostname))
     faults.push(`MAIL_FROM is missing: ${hostname} cannot stand in an address; give Email Auth <no-reply@example.com>.`);
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const dataDir = values.DATA_DIR ?? resolve('data');
+  const { databaseUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
-  const {
-    S3_ENDPOINT: endpoint,
-    S3_BUCKET: name,
-    S3_REGION: region,
-    S3_ACCESS_KEY_ID: accessKeyId,
-    S3_SECRET_ACCESS_KEY: secretAccessKey,
-  } = values;
   return {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port,
     publicUrl,
     secure: protocol === 'https:',
-    databaseUrl: values.DATABASE_URL ?? null,
+    databaseUrl,
     dataDir,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
@@ -204,8 +194,40 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
     dnsServers: values.DNS_SERVERS ?? null,
-    bucket: endpoint && name && region && accessKeyId && secretAccessKey ? { endpoint, name, region, accessKeyId, secretAccessKey } : null,
+    bucket,
   };
+}
+
+/** Where everything lies that the service keeps: what the operator's commands need to know of it. */
+export type StorageConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'bucket'>;
+
+/** Reads no other settings, so that it also works where the rest is not set, and makes no secret. @throws ConfigError with every fault at once */
+export function readStorageConfig(env: Record<string, string | undefined>): StorageConfig {
+  const { DATABASE_URL, DATA_DIR, S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
+  const shapes = { DATABASE_URL, DATA_DIR, S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
+  const { values, faults } = parse(env, shapes);
+  faults.push(...bucketFaults(env));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return storageOf(values);
+}
+
+function storageOf(values: Settings): StorageConfig {
+  const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = values;
+  const complete = S3_ENDPOINT && S3_BUCKET && S3_REGION && S3_ACCESS_KEY_ID && S3_SECRET_ACCESS_KEY;
+  return {
+    databaseUrl: values.DATABASE_URL ?? null,
+    dataDir: values.DATA_DIR ?? resolve('data'),
+    bucket: complete
+      ? { endpoint: S3_ENDPOINT, name: S3_BUCKET, region: S3_REGION, accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY }
+      : null,
+  };
+}
+
+function bucketFaults(env: Record<string, string | undefined>): string[] {
+  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+  const missing = names.filter((name) => !env[name]?.trim());
+  if (missing.length === 0 || missing.length === names.length) return [];
+  return [`${missing.join(' and ')} missing: give all five S3_ settings together, or none of them.`];
 }
 
 /** Whether a host of a URL means this machine: localhost and its subdomains (RFC 6761), 127.0.0.0/8, ::1. */
@@ -214,10 +236,10 @@ export function isLoopback(hostname: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-function parse(env: Record<string, string | undefined>): { values: Settings; faults: string[] } {
+function parse(env: Record<string, string | undefined>, shapes: Partial<typeof settings>): { values: Settings; faults: string[] } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [name, shape] of Object.entries(settings)) {
+  for (const [name, shape] of Object.entries(shapes)) {
     const text = env[name]?.trim();
     if (!text) continue;
     const parsed = shape.safeParse(text);

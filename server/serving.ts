@@ -3,6 +3,7 @@ import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { type Database, openDatabase } from './db/database.ts';
+import { holdServingLock } from './db/serving-lock.ts';
 import { type Check, healthRouter } from './http/health.ts';
 import type { Log } from './log.ts';
 import { createService, type Service } from './service.ts';
@@ -30,6 +31,7 @@ const RELEASE_MS = 1_500;
 /** Serves requests in this process until `stop`: the features, the HTTP server and the timed jobs. @throws PortInUse */
 export async function serve(parts: { config: Config; databaseUrl: string; log: Log }): Promise<{ stop(): Promise<void> }> {
   const { config, databaseUrl, log } = parts;
+  const inUse = await holdServingLock(databaseUrl);
   const database = openDatabase(databaseUrl);
   let stopping = false;
   let jobs: { ready(): boolean; stop(): Promise<void> } | undefined;
@@ -64,7 +66,7 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
     await listen(server, config);
     await service.start();
   } catch (error) {
-    await closeAll(database, server);
+    await Promise.all([closeAll(database, server), bounded(inUse.release())]);
     throw error;
   }
   const { startJobs } = await import('./jobs/runner.ts');
@@ -81,7 +83,7 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
       for (const stream of streams) stream.end();
       await Promise.all([drain(server), bounded(jobs?.stop())]);
       await bounded(service.stop());
-      await bounded(database.close());
+      await Promise.all([bounded(database.close()), bounded(inUse.release())]);
     },
   };
 }

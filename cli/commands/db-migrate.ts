@@ -1,4 +1,25 @@
-// PLACEHOLDER: to be built
-export async function migrateDatabase(..._: unknown[]): Promise<0> {
-  throw new Error('not built');
+import type { Context } from '../context.ts';
+import { cancelled, EXIT, type ExitCode } from '../exit.ts';
+
+/** Brings the database to the version of this program; services that run go on meanwhile. */
+export async function migrateDatabase({ env, terminal, signal }: Context): Promise<ExitCode> {
+  const { readStorageConfig } = await import('../../server/config.ts');
+  const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
+  const { migrateOn } = await import('../../server/db/migrate.ts');
+  const database = await attachDatabase(readStorageConfig(env), { exclusive: false });
+  try {
+    const { client, seeThrough, close } = await connectAlone(database, signal);
+    try {
+      const applied = await migrateOn(client, seeThrough);
+      terminal.note(`Looked at ${database.place}`);
+      terminal.answer({ applied }, applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to do.');
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    throw signal.aborted ? cancelled() : error;
+  } finally {
+    await database.stop();
+  }
+  return EXIT.ok;
 }

@@ -1,5 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +25,7 @@ import type { Order, Report } from './supervisor.ts';
 const START_MS = 60_000;
 const STOP_MS = 9_500;
 const LOG_BYTES = 10_000_000;
+const PASSWORD = 'postgres-password';
 
 // From source it is TypeScript, which the parent's loader, handed on by fork, runs.
 const SUPERVISOR = fileURLToPath(new URL(`./supervisor${extname(import.meta.url)}`, import.meta.url));
@@ -29,7 +41,7 @@ export async function startEmbedded(parts: { dataDir: string; log: Log }): Promi
   const release = lockDataDir(dataDir);
   try {
     const binaries = prepareBinaries();
-    const password = keptSecret(dataDir, 'postgres-password', 24);
+    const password = keptSecret(dataDir, PASSWORD, 24);
     endLeftSupervisor(dataDir);
     const directory = prepareCluster(dataDir, password, binaries);
     const left = readPostmaster(directory);
@@ -48,6 +60,18 @@ export async function startEmbedded(parts: { dataDir: string; log: Log }): Promi
     release();
     throw error;
   }
+}
+
+/** Whether there is a cluster in `dataDir`. */
+export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
+
+/** The URL of the embedded PostgreSQL that another process keeps running on `dataDir`; null: it takes no connections. */
+export function findEmbedded(dataDir: string): string | null {
+  if (!hasCluster(dataDir)) return null;
+  const directory = realpathSync(join(dataDir, 'postgres'));
+  const running = readPostmaster(directory);
+  if (!running?.ready || !isPostmaster(running.pid, directory)) return null;
+  return databaseUrl(running.port, readFileSync(join(dataDir, PASSWORD), 'utf8').trim());
 }
 
 /** Runs the supervisor, and another one when it dies. Resolves once PostgreSQL takes connections. @returns its end */

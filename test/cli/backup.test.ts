@@ -1,0 +1,182 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { png } from '../images.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { freePort, waitUntil } from '../waiting.ts';
+import { manifestOf, type Part, rowsOf, unpack } from './archives.ts';
+import { type Home, openHome } from './command.ts';
+import { issueWaysIn, thatWork } from './ways-in.ts';
+
+describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load and its restore, on %s', (kind) => {
+  let stage: Stage;
+  let home: Home;
+  let service: Service;
+  let owner: Developer;
+  let file: string;
+  const settings: Record<string, string> = { ADMIN_PASSWORD: production.ADMIN_PASSWORD };
+  beforeAll(async () => {
+    stage = await openStage();
+    home = await openHome('http://localhost:1');
+    Object.assign(home.env, { DATA_DIR: stage.dataDir, ...(kind === 'DATABASE_URL' && { DATABASE_URL: stage.databaseUrl }) });
+    // The links of mails from before name the address of after, too.
+    Object.assign(settings, { PORT: String(await freePort()), ...(kind !== 'DATABASE_URL' && { DATABASE_URL: '' }) });
+    file = join(home.directory, 'backup.tar.gz');
+    service = await stage.start(settings);
+    owner = await signInDeveloper(stage, service);
+  });
+  afterAll(async () => {
+    await stage.close();
+    await home.close();
+  });
+
+  const addSite = async (domain: string, iconUrl?: string) => (await owner.client.post('/api/websites', { domain, iconUrl })).json;
+  const sites = async (who = owner) => (await who.client.get('/api/websites')).json;
+  const figuresOf = async (id: string, who = owner) =>
+    (await who.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
+  const upload = async (): Promise<string> => {
+    const { uploadURL } = (await owner.client.post('/api/objects/upload')).json;
+    return (await owner.client.send(uploadURL, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } })).json
+      .iconUrl;
+  };
+  const makeKey = async (name: string) => (await owner.client.post('/api/api-keys', { name, environment: 'live' })).json;
+  const keyWorks = async ({ key }: { key: string }) =>
+    (await service.client().get('/api/websites', { Authorization: `Bearer ${key}` })).status === 200;
+
+  /** Visitors who sign in one after the other, four at a time, until `stop`. */
+  function load(domain: string) {
+    let [over, done] = [false, 0];
+    const visitor = async () => {
+      while (!over) {
+        const token = await visitorToken(stage, service.client(), domain);
+        const { json } = await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
+        if (json.valid) done++;
+      }
+    };
+    const visitors = Promise.all(Array.from({ length: 4 }, visitor));
+    return {
+      done: () => done,
+      stop: () => {
+        over = true;
+        return visitors;
+      },
+    };
+  }
+
+  test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 180_000 }, async () => {
+    const [domain, icon] = [freshDomain(), await upload()];
+    const { id } = await addSite(domain, icon);
+    const picture = await service.client().get(icon);
+    const [key, forgotten] = [await makeKey('kept'), await makeKey('revoked later')];
+    const control = await issueWaysIn(stage, service, domain);
+    expect(await thatWork(control)).toEqual(control.map(({ name }) => name));
+    const before = await issueWaysIn(stage, service, domain);
+    const listed = await sites();
+
+    const visitors = load(domain);
+    await waitUntil('there is load', 60_000, () => visitors.done() > 60);
+    const [beganAt, backup] = [visitors.done(), await home.run(['backup', file, '--json'])];
+    const endedAt = visitors.done();
+    expect([backup.exitCode, backup.json()]).toMatchObject([0, { file, icons: expect.any(Number) }]);
+    await waitUntil('there were more after it', 60_000, () => visitors.done() > Math.max(120, endedAt + 20));
+    await visitors.stop();
+    expect(backup.json().bytes).toBe((await stat(file)).size);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readdir(home.directory)).toEqual(['backup.tar.gz']);
+
+    const parts = await unpack(file);
+    expectConsistent(parts, domain);
+    const verified = rowsOf(parts, 'audit_log').filter((row) => row.action === 'token_verified' && row.domain === domain).length;
+    // The control and the visitors who were done before it began; fewer than those who were done when it ended.
+    expect(verified).toBeGreaterThan(beganAt);
+    expect(verified).toBeLessThanOrEqual(endedAt + 4 + 1);
+
+    const later = await addSite(freshDomain(), await upload());
+    const between = await issueWaysIn(stage, service, domain);
+    const newer = await makeKey('made later');
+    expect((await owner.client.delete(`/api/api-keys/${forgotten.id}`)).status).toBe(200);
+    expect(await Promise.all([key, forgotten, newer].map(keyWorks))).toEqual([true, false, true]);
+    await owner.client.put(`/api/websites/${id}`, { domain, iconUrl: await upload() });
+
+    const refused = await home.run(['restore', file, '--yes', '--json']);
+    expect([refused.exitCode, refused.json().error.code]).toEqual([6, 'running']);
+    expect((await service.client().get('/readyz')).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+    const folder = join(stage.dataDir, 'uploads');
+    await rm(join(folder, String(icon.split('/').at(-1))));
+    const restored = await home.run(['restore', file, '--yes', '--json']);
+    expect([restored.exitCode, restored.stderr]).toEqual([0, expect.stringContaining('API keys that work, as at the backup: 2.')]);
+    expect(restored.json()).toMatchObject({ file, createdAt: manifestOf(parts).createdAt, apiKeys: 2 });
+    expect(restored.json().tables).toEqual(backup.json().tables);
+    expect((await readdir(folder)).sort()).toEqual(parts.flatMap(({ name }) => /^icons\/(.*)/.exec(name)?.[1] ?? []).sort());
+
+    const again = join(home.directory, 'again.tar.gz');
+    expect((await home.run(['backup', again])).exitCode).toBe(0);
+    expectSame(parts, await unpack(again));
+
+    service = await stage.start(settings);
+    expect((await service.client().get('/readyz')).status).toBe(200);
+    expect(await thatWork([...before, ...between])).toEqual([]);
+    expect(await Promise.all([key, forgotten, newer].map(keyWorks))).toEqual([true, true, false]);
+    owner = await signInDeveloper(stage, service, owner.email);
+    expect(await sites()).toEqual(listed);
+    expect((await sites()).some((site: { id: string }) => site.id === later.id)).toBe(false);
+    expect((await figuresOf(id)).completed).toBe(verified);
+    const shown = await service.client().get(icon);
+    expect([shown.status, shown.text]).toEqual([200, picture.text]);
+    expect((await service.client().get(later.iconUrl)).status).toBe(404);
+    const token = await visitorToken(stage, service.client(), domain);
+    expect((await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`)).json.valid).toBe(true);
+    expect((await figuresOf(id)).completed).toBe(verified + 1);
+  });
+
+  test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 90_000 }, async () => {
+    const key = await makeKey('there');
+    await home.run(['backup', file, '--force']);
+    expect(await keyWorks(key)).toBe(true);
+    await service.stop();
+    const restored = await home.run(['restore', file, '--yes', '--revoke-api-keys', '--json']);
+    expect([restored.exitCode, restored.json().apiKeys]).toEqual([0, 0]);
+    service = await stage.start(settings);
+    expect(await keyWorks(key)).toBe(false);
+    owner = await signInDeveloper(stage, service, owner.email);
+    const trail = (await owner.client.get('/api/audit-logs?limit=100')).json;
+    expect(trail.filter(({ action }: { action: string }) => action === 'api_key_revoked').length).toBeGreaterThan(0);
+  });
+
+  test('beside a service that runs, `db migrate` has nothing to do', async () => {
+    const migrated = await home.run(['db', 'migrate']);
+    expect([migrated.exitCode, migrated.stdout]).toEqual([0, 'Nothing to do.']);
+    expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: [] });
+    await signInDeveloper(stage, service, freshAddress());
+  });
+});
+
+/** Every row finds what it refers to, and no visitor's later step is there without the earlier one. */
+function expectConsistent(parts: Part[], domain: string) {
+  const log = rowsOf(parts, 'audit_log');
+  const domains = new Set(rowsOf(parts, 'websites').map((site) => site.domain));
+  expect(log.filter((row) => row.domain && !domains.has(row.domain))).toEqual([]);
+  const of = (action: string) => new Set(log.filter((row) => row.action === action && row.domain === domain).map(({ email }) => email));
+  const [asked, opened] = [of('sign_in_requested'), of('signed_in')];
+  expect([...opened].filter((email) => !asked.has(email))).toEqual([]);
+  expect([...of('token_verified')].filter((email) => !opened.has(email))).toEqual([]);
+  const [{ last_audit_id: last }] = rowsOf(parts, 'roll_up');
+  const summed = rowsOf(parts, 'daily_sites').reduce((sum, row) => sum + Number(row.completed), 0);
+  expect(summed).toBe(log.filter((row) => row.action === 'token_verified' && Number(row.id) <= Number(last)).length);
+  const held = parts.map(({ name }) => name);
+  for (const table of ['sessions', 'tokens', 'sign_in_attempts', 'remembered_keys', 'admin_sessions', 'outbox']) {
+    expect(held).not.toContain(`tables/${table}.csv`);
+  }
+}
+
+/** A backup of what was restored holds the same rows, and the entry of the restore. */
+function expectSame(first: Part[], second: Part[]) {
+  const bodies = (parts: Part[]) =>
+    Object.fromEntries(parts.slice(1).flatMap(({ name, body }) => (name === 'tables/audit_log.csv' ? [] : [[name, String(body)]])));
+  expect(bodies(second)).toEqual(bodies(first));
+  const [before, after] = [rowsOf(first, 'audit_log'), rowsOf(second, 'audit_log')];
+  expect(after.slice(0, -1)).toEqual(before);
+  expect(after.at(-1)).toMatchObject({ action: 'restored', email: '', domain: '' });
+}
