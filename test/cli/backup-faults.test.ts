@@ -1,0 +1,275 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MIGRATIONS } from '../../server/db/migrate.ts';
+import { up as firstMigration } from '../../server/db/migrations/0001-sign-in.ts';
+import { openStage, type Stage } from '../harness.ts';
+import { waitUntil } from '../waiting.ts';
+import { manifestOf, repack, unpack, withManifest } from './archives.ts';
+import { entry, type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+/** So many that a restore takes a while. */
+const EVENTS = 150_000;
+let stage: Stage;
+let home: Home;
+let file: string;
+const here = (name: string) => join(home.directory, name);
+beforeAll(async () => {
+  stage = await openStage();
+  home = await openHome('http://localhost:1');
+  Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
+  expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: MIGRATIONS });
+  await stage.query(`insert into audit_log (action, email)
+    select 'developer_signed_in', md5(n::text) || '@mail.example' from generate_series(1, ${EVENTS}) n`);
+  file = here('backup.tar.gz');
+  expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
+});
+// A row that is not in the backup tells whether everything is as it was, or everything is restored.
+beforeEach(async () => {
+  await stage.query("insert into users (id, email) values (gen_random_uuid(), 'later@mail.example') on conflict do nothing");
+});
+afterAll(async () => {
+  await stage.close();
+  await home.close();
+});
+
+const isUntouched = async () => {
+  const [{ users, events, guarded }] =
+    await stage.query(`select (select count(*)::int from users where email = 'later@mail.example') as users,
+    (select count(*)::int from audit_log where action = 'developer_signed_in') as events,
+    (select count(*)::int from pg_trigger where tgname = 'audit_log_append_only' and tgenabled = 'O') as guarded`);
+  return expect([users, events, guarded]).toEqual([1, EVENTS, 1]);
+};
+const leftovers = async () => (await readdir(home.directory)).filter((name) => name.includes('.partial'));
+const failed = async (args: string[], env: Record<string, string> = {}) => {
+  const ran = await home.run([...args, '--json'], { env });
+  return [ran.exitCode, ran.json().error.code, ran.json().error.message];
+};
+/** Keeps everybody from a table. @returns the end of it */
+async function hold(table: string): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: stage.databaseUrl });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  return () => client.end();
+}
+/** Resolves once the command's PostgreSQL is at a statement that begins so. */
+const isAt = (statement: string) =>
+  waitUntil(`it is at ${statement}`, 20_000, async () => {
+    const sql =
+      "select query from pg_stat_activity where application_name = 'emailauth-operator' and datname = current_database() and query ilike $1";
+    return (await stage.query(sql, [`${statement}%`])).length > 0;
+  });
+const isOver = () =>
+  waitUntil('its connection has ended', 20_000, async () => {
+    const sql = "select from pg_stat_activity where application_name = 'emailauth-operator' and datname = current_database()";
+    return (await stage.query(sql)).length === 0;
+  });
+const begin = (args: string[]) =>
+  execa(process.execPath, [entry, ...args], { env: home.env, extendEnv: false, reject: false, stdin: 'ignore' });
+
+describe('ended half-way', () => {
+  test('kill -9 during a restore: all is as it was, and the next one works', async () => {
+    const restoring = begin(['restore', file, '--yes']);
+    await isAt('copy audit_log');
+    restoring.kill('SIGKILL');
+    await restoring;
+    await isOver();
+    await isUntouched();
+    expect((await home.run(['restore', file, '--yes'])).exitCode).toBe(0);
+    expect(await stage.query('select from users')).toEqual([]);
+    await expect(stage.query('delete from audit_log')).rejects.toThrow('append-only');
+    const [{ next }] = await stage.query(
+      "insert into audit_log (action) values ('x') returning id = (select max(id) + 1 from audit_log) as next",
+    );
+    expect(next).toBe(true);
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s during a restore: all is as it was, and it says so', async (name) => {
+    const restoring = begin(['restore', file, '--yes']);
+    await isAt('copy audit_log');
+    restoring.kill(name);
+    const { exitCode, stderr } = await restoring;
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/Cancelled; nothing was changed\.$/)]);
+    await isOver();
+    await isUntouched();
+  });
+
+  test('SIGINT during a backup leaves no file, and no part of one', async () => {
+    const letGo = await hold('probes');
+    const writing = begin(['backup', here('cut.tar.gz')]);
+    await isAt('copy (select "minute"');
+    expect(await leftovers()).toHaveLength(1);
+    writing.kill('SIGINT');
+    expect((await writing).exitCode).toBe(2);
+    await letGo();
+    expect(await leftovers()).toEqual([]);
+    expect(await readdir(home.directory)).not.toContain('cut.tar.gz');
+    await isOver();
+  });
+
+  test('a database that goes away during a backup is told in a sentence', async () => {
+    const letGo = await hold('probes');
+    const writing = begin(['backup', here('cut.tar.gz'), '--json']);
+    await isAt('copy (select "minute"');
+    await stage.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-operator' and datname = current_database()",
+    );
+    const { exitCode, stdout } = await writing;
+    await letGo();
+    expect([exitCode, JSON.parse(stdout).error.message]).toEqual([1, expect.stringContaining('Cannot write')]);
+    expect(await leftovers()).toEqual([]);
+  });
+});
+
+describe('versions', () => {
+  test('a backup of the first schema is restored and brought up to date', async () => {
+    const old = await openStage();
+    await old.query(firstMigration);
+    await old.query('create table migrations (name text primary key, at timestamptz not null default now())');
+    await old.query("insert into migrations (name) values ('0001-sign-in')");
+    await old.query("insert into users (id, email, name) values (gen_random_uuid(), 'old@mail.example', E'a \"b\", c\\nd\\\\.\\n')");
+    await old.query(
+      "insert into websites (id, domain, email, proven_at) values (gen_random_uuid(), 'old.example', 'old@mail.example', now())",
+    );
+    await old.query("insert into audit_log (action, domain) values ('signed_in', 'old.example')");
+    const [env, path] = [{ DATABASE_URL: old.databaseUrl }, here('old.tar.gz')];
+    expect((await home.run(['backup', path], { env })).exitCode).toBe(0);
+    expect(manifestOf(await unpack(path)).migrations).toEqual(['0001-sign-in']);
+    const restored = await home.run(['restore', path, '--yes'], { env });
+    expect([restored.exitCode, restored.stderr]).toEqual([
+      0,
+      expect.stringContaining(`Brought to this version by ${MIGRATIONS.slice(1).join(', ')}.`),
+    ]);
+    expect(await old.query('select email, name, organisation from users')).toEqual([
+      { email: 'old@mail.example', name: 'a "b", c\nd\\.\n', organisation: '' },
+    ]);
+    expect(await old.query('select domain, proven_at is not null as proven, icon from websites')).toEqual([
+      { domain: 'old.example', proven: true, icon: null },
+    ]);
+    expect(await old.query('select action from audit_log order by id')).toEqual([{ action: 'signed_in' }, { action: 'restored' }]);
+    expect((await old.query('select name from migrations order by name')).map(({ name }) => name)).toEqual(MIGRATIONS);
+    const service = await old.start();
+    expect((await service.client().get('/readyz')).status).toBe(200);
+    await old.close();
+  });
+
+  test('one of a newer version is refused in words, by its schema and by its format', async () => {
+    const parts = await unpack(file);
+    const manifest = manifestOf(parts);
+    const schema = await repack(
+      here('schema.tar.gz'),
+      withManifest(parts, { ...manifest, migrations: [...manifest.migrations, '9999-later'] }),
+    );
+    const format = await repack(here('format.tar.gz'), withManifest(parts, { ...manifest, formatVersion: 2, tables: 'otherwise' }));
+    for (const path of [schema, format]) {
+      expect(await failed(['restore', path, '--yes'])).toEqual([3, 'newer', `${path} was made by a newer version of Email Auth.`]);
+    }
+    await isUntouched();
+  });
+
+  test('a database of a newer version, of another program, or of nobody is left alone', async () => {
+    const other = await openStage();
+    const env = { DATABASE_URL: other.databaseUrl };
+    expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([
+      3,
+      'database',
+      expect.stringContaining('There is no Email Auth in '),
+    ]);
+    await other.query('create table users (name text)');
+    expect(await failed(['restore', file, '--yes'], env)).toEqual([
+      3,
+      'database',
+      expect.stringContaining('has tables of another program (users).'),
+    ]);
+    await other.query('drop table users');
+    expect((await home.run(['restore', file, '--yes'], { env })).exitCode).toBe(0);
+    await other.query("insert into migrations (name) values ('9999-later')");
+    expect(await failed(['restore', file, '--yes'], env)).toEqual([3, 'newer', expect.stringContaining('newer version')]);
+    expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([3, 'newer', expect.stringContaining('newer version')]);
+    await other.close();
+  });
+});
+
+describe('what is asked and refused', () => {
+  test('a file that is there stays, without --force; a symlink in its place is replaced and not followed', async () => {
+    await writeFile(here('precious'), 'mine');
+    await symlink(here('precious'), here('link.tar.gz'));
+    expect(await failed(['backup', here('link.tar.gz')])).toEqual([6, 'taken', expect.stringContaining('is there already')]);
+    expect((await home.run(['backup', here('link.tar.gz'), '--force'])).exitCode).toBe(0);
+    expect(await readFile(here('precious'), 'utf8')).toBe('mine');
+    expect((await unpack(here('link.tar.gz')))[0].name).toBe('manifest.json');
+  });
+
+  test('paths that cannot be', async () => {
+    await mkdir(here('folder'), { recursive: true });
+    expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is a directory')]);
+    expect(await failed(['backup', here('nowhere/x.tar.gz')])).toEqual([
+      3,
+      'file',
+      expect.stringContaining('there is no such file or directory'),
+    ]);
+    expect(await failed(['backup', '/proc/x.tar.gz'])).toEqual([3, 'file', expect.stringContaining('Cannot write /proc/x.tar.gz')]);
+    expect(await failed(['restore', here('nothing.tar.gz'), '--yes'])).toEqual([
+      3,
+      'file',
+      expect.stringContaining('there is no such file'),
+    ]);
+    expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('it is a directory')]);
+  });
+
+  test('settings: all faults at once, and none that it does not need; a database that does not answer', async () => {
+    const wrong = { DATABASE_URL: 'mysql://x', S3_BUCKET: 'icons' };
+    for (const args of [
+      ['backup', here('x.tar.gz')],
+      ['restore', file, '--yes'],
+      ['db', 'migrate'],
+    ]) {
+      const [exitCode, , message] = await failed(args, wrong);
+      expect([exitCode, message]).toEqual([3, expect.stringMatching(/2 settings need a change[\s\S]*DATABASE_URL[\s\S]*S3_ENDPOINT/)]);
+      const gone = { DATABASE_URL: 'postgres://emailauth:hunter2@127.0.0.1:1/x', PUBLIC_URL: 'https://auth.example.com', PORT: 'none' };
+      const [code, name, text] = await failed(args, gone);
+      expect([code, name, text]).toEqual([8, 'database_unreachable', expect.stringContaining('127.0.0.1:1/x')]);
+      expect(text).not.toContain('hunter2');
+    }
+    expect(await failed(['backup', here('x.tar.gz')], { DATABASE_URL: '' })).toEqual([
+      3,
+      'database',
+      expect.stringContaining('There is no database in'),
+    ]);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('with nobody to ask, --yes is named; in a terminal it shows what goes, and no changes nothing', async () => {
+    expect(await failed(['restore', file])).toEqual([3, 'usage', '--yes is missing, and nobody can be asked here.']);
+    const terminal = openTerminal(home, ['restore', 'backup.tar.gz']);
+    await terminal.waitFor('Replace everything by the backup?');
+    for (const line of [/accounts +1 +0/, /events +150,\d+ +150,000/]) expect(terminal.text()).toMatch(line);
+    terminal.type('n');
+    expect(await terminal.exited).toBe(2);
+    const second = openTerminal(home, ['restore', 'backup.tar.gz']);
+    await second.waitFor('Replace everything by the backup?');
+    second.type(KEYS.interrupt);
+    expect(await second.exited).toBe(2);
+    await isUntouched();
+    const third = openTerminal(home, ['restore', 'backup.tar.gz']);
+    await third.waitFor('Replace everything by the backup?');
+    third.type('y');
+    await third.waitFor('Start the service.', 30_000);
+    expect(await third.exited).toBe(0);
+    expect(await stage.query('select from users')).toEqual([]);
+  });
+
+  test('a service that starts during a restore waits for its end, and counts as running then', async () => {
+    const restoring = begin(['restore', file, '--yes']);
+    await isAt('copy audit_log');
+    const service = await stage.start();
+    expect((await restoring).exitCode).toBe(0);
+    expect(await stage.query("select from audit_log where action = 'restored'")).toHaveLength(1);
+    expect(await failed(['restore', file, '--yes'])).toEqual([6, 'running', expect.stringContaining('The service is running on')]);
+    await service.kill();
+    expect((await home.run(['restore', file, '--yes'])).exitCode).toBe(0);
+  });
+});
