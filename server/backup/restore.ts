@@ -66,13 +66,14 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
     await lockMigrations(client);
     if (!(await takeFromServing(client))) throw running(database.place);
     const replaced = await store.storedUploads();
+    const permissions = await store.permissions();
     await store.rebuild(manifest.migrations);
     const icons = iconsOf(config);
     let finished: Finished;
     try {
       tell('Restoring');
       await copyEverything(options, store, icons);
-      finished = await store.finish({ revokeApiKeys });
+      finished = await store.finish({ revokeApiKeys, permissions });
       signal.throwIfAborted();
       // Whether a commit that is broken off took place would be anybody's guess.
       seeThrough();

@@ -14,6 +14,19 @@ const FORMAT = '(format csv, header)';
 const LOCK_WAIT = '10s';
 const ACTIVE = '(revoked_at is null and (expires_at is null or expires_at > now()))';
 
+const OURS = [...KEPT.map(({ name }) => name), ...LEFT_OUT, 'migrations'];
+
+const PERMISSIONS = `
+with ours as (select oid, relname as name, relowner as owner, relacl as acl from pg_class where oid in (select to_regclass(name) from unnest($1::text[]) name))
+select format('grant %s on %I to %s%s', g.privilege_type, name, case g.grantee when 0 then 'public' else g.grantee::regrole::text end,
+  case when g.is_grantable then ' with grant option' else '' end) as statement
+from ours cross join aclexplode(acl) g where g.grantee <> owner
+union all
+select format('alter table %I owner to %s', name, owner::regrole) from ours where owner <> current_user::regrole
+union all
+select format('alter function refuse_change() owner to %s', proowner::regrole) from pg_proc
+where oid = to_regprocedure('refuse_change()') and proowner <> current_user::regrole`;
+
 /** The SQL of backups and restores, all on one connection. */
 export function createBackupStore(client: pg.Client) {
   const quoted = (names: readonly string[]) => names.map((name) => client.escapeIdentifier(name)).join(', ');
@@ -80,19 +93,24 @@ export function createBackupStore(client: pg.Client) {
       await client.query(`begin; set local lock_timeout = '${LOCK_WAIT}'`);
     },
 
+    /** Statements that give our tables to the roles that have them at this moment: who restores may be another one than who serves. */
+    async permissions(): Promise<string[]> {
+      const { rows } = await client.query<{ statement: string }>(PERMISSIONS, [OURS]);
+      return rows.map(({ statement }) => statement);
+    },
+
     /**
      * Drops our tables and makes those of some version anew, empty. The audit log cannot be emptied otherwise, nor an older
      * backup be taken. Whatever else is in the database stays.
      */
     async rebuild(migrations: readonly string[]): Promise<void> {
-      const names = [...KEPT.map(({ name }) => name), ...LEFT_OUT, 'migrations'];
-      await client.query(`drop table if exists ${names.join(', ')}; drop function if exists refuse_change()`);
+      await client.query(`drop table if exists ${OURS.join(', ')}; drop function if exists refuse_change()`);
       await migrateWithin(client, migrations);
       for (const { name } of KEPT.filter(({ seeded }) => seeded)) if (await exists(name)) await client.query(`delete from ${name}`);
     },
 
     /** Once the rows are in: numbers go on, the schema becomes this program's, and the audit log tells it. */
-    async finish(options: { revokeApiKeys: boolean }): Promise<Finished> {
+    async finish(options: { revokeApiKeys: boolean; permissions: string[] }): Promise<Finished> {
       for (const { name } of KEPT) {
         for (const column of (await columnsOf(name)).filter(({ counted }) => counted)) {
           const id = client.escapeIdentifier(column.name);
@@ -110,6 +128,7 @@ export function createBackupStore(client: pg.Client) {
       }
       await client.query("insert into audit_log (action) values ('restored')");
       await client.query(`analyze ${KEPT.map(({ name }) => name).join(', ')}`);
+      for (const statement of options.permissions) await client.query(statement);
       return { migrated, apiKeys };
     },
 

@@ -194,3 +194,21 @@ test('of every table it is said whether a backup holds it', async () => {
   const tables = (await stage.query("select tablename as name from pg_tables where schemaname = 'public'")).map(({ name }) => name);
   expect(tables.sort()).toEqual([...KEPT.map(({ name }) => name), ...LEFT_OUT, 'migrations'].sort());
 });
+
+test('the tables belong to whom they belonged, and are open to whom they were', async () => {
+  const [keeper, reader] = [`keeper_${randomBytes(4).toString('hex')}`, `reader_${randomBytes(4).toString('hex')}`];
+  await stage.query(`create role ${keeper}; create role ${reader}; grant select on users to ${reader}; grant select, insert on audit_log to ${reader};
+    alter table audit_log owner to ${keeper}; alter function refuse_change() owner to ${keeper}`);
+  const permissions = () =>
+    stage.query(`select relname, relowner::regrole::text as owner, array(select g.grantee::regrole::text || ' ' || g.privilege_type
+        from aclexplode(relacl) g order by 1) as grants from pg_class where relname in ('users', 'audit_log', 'websites') order by relname`);
+  const before = await permissions();
+  expect((await home.run(['restore', file, '--yes'])).exitCode).toBe(0);
+  expect(await permissions()).toEqual(before);
+  expect(await stage.query("select proowner::regrole::text as owner from pg_proc where proname = 'refuse_change'")).toEqual([
+    { owner: keeper },
+  ]);
+  await stage.query(
+    `drop owned by ${reader}; reassign owned by ${keeper} to current_user; drop owned by ${keeper}; drop role ${reader}; drop role ${keeper}`,
+  );
+});
