@@ -24,13 +24,13 @@ export async function restore(
     async confirm({ place, present, manifest: { createdAt, tables } }) {
       const kept = (which: string) => (tables.find((each) => each.name === which)?.rows ?? 0).toLocaleString('en');
       const rows = [
-        ['', 'now', `backup of ${minute(createdAt)}`],
+        ['', 'now', 'backup'],
         ['accounts', present.accounts.toLocaleString('en'), kept('users')],
         ['websites', present.websites.toLocaleString('en'), kept('websites')],
         ['events', present.events.toLocaleString('en'), kept('audit_log')],
       ];
       terminal.note(`In ${place}:\n${table(rows)}`);
-      await mustConfirm(terminal, 'Replace everything by the backup?');
+      await mustConfirm(terminal, `Replace everything by the backup of ${minute(createdAt)}?`);
     },
   }).catch((error) => {
     throw signal.aborted ? cancelled() : error;

@@ -38,9 +38,11 @@ export async function* readArchive(file: string, signal: AbortSignal): AsyncGene
   const tar = extract();
   let reading: Promise<void> | undefined;
   try {
-    const source = createReadStream(file);
-    const { allowance, bound } = bounds(file, (await stat(file)).size);
-    reading = pipeline(source, createGunzip(), bound, tar, { signal });
+    const there = await stat(file);
+    // It is read twice: a pipe or a device is not the same the second time.
+    if (!there.isFile()) throw new BackupError('file', `${file} is no file.`, 'Give the path of a backup.');
+    const { allowance, bound } = bounds(file, there.size);
+    reading = pipeline(createReadStream(file), createGunzip(), bound, tar, { signal });
     // It is waited for below; what fails meanwhile shows at the next entry.
     reading.catch(() => {});
     const entries = tar[Symbol.asyncIterator]();

@@ -1,3 +1,4 @@
+import { Fault } from '../../contract/errors.ts';
 import { StartError } from '../start-error.ts';
 
 const EXITS = {
@@ -39,28 +40,27 @@ const FILE_FAULTS: Record<string, string> = {
   EROFS: 'the file system is read-only',
   ENOENT: 'there is no such file or directory',
   ENOTDIR: 'a part of the path is no directory',
-  EISDIR: 'it is a directory',
   ENAMETOOLONG: 'the name is too long',
 };
 
 /**
- * An error of the file system or of PostgreSQL as a sentence.
+ * An error of the file system, of PostgreSQL or of the bucket as a sentence.
  * @param act what failed, such as `read /backups/monday.tar.gz`
  * @returns the error itself when it is one of ours, or a fault that nobody foresaw
  */
 export function inWords(error: unknown, act: string): unknown {
   if (!(error instanceof Error) || error instanceof BackupError || error instanceof StartError) return error;
-  const { code, severity } = error as NodeJS.ErrnoException & { severity?: string };
+  if (error instanceof Fault) {
+    return new BackupError('interrupted', `Cannot ${act}: the bucket of the icons does not do its part.`, 'Check the S3_ settings.', error);
+  }
+  const { code, path, severity } = error as NodeJS.ErrnoException & { severity?: string };
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new BackupError('no_space', `Cannot ${act}: the disk is full.`, 'Make room, or choose another disk.', error);
   }
   if (code && FILE_FAULTS[code]) {
-    return new BackupError(
-      'file',
-      `Cannot ${act}: ${FILE_FAULTS[code]}.`,
-      'Give another path, or run it as the user of the service.',
-      error,
-    );
+    const where = path && !path.includes('.partial-') && !act.endsWith(path) ? ` (${path})` : '';
+    const hint = 'Give another path, or run it as the user of the service.';
+    return new BackupError('file', `Cannot ${act}: ${FILE_FAULTS[code]}${where}.`, hint, error);
   }
   if (code === '55P03' || code === '40P01') {
     return new BackupError('in_use', `Cannot ${act}: another program holds the tables.`, 'End it, and try again.', error);

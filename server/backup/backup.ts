@@ -110,7 +110,10 @@ async function refuseTaken(file: string, force: boolean): Promise<void> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  if (there?.isDirectory()) throw new BackupError('file', `${file} is a directory.`, 'Give the name of a file in it.');
+  // As root it would else take the place of /dev/null.
+  if (there && !there.isFile() && !there.isSymbolicLink()) {
+    throw new BackupError('file', `${file} is no file.`, there.isDirectory() ? 'Give the name of a file in it.' : 'Give another name.');
+  }
   if (there && !force) throw new BackupError('taken', `${file} is there already.`, 'Give another name, or --force to replace it.');
 }
 

@@ -205,7 +205,9 @@ describe('what is asked and refused', () => {
 
   test('paths that cannot be', async () => {
     await mkdir(here('folder'), { recursive: true });
-    expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is a directory')]);
+    expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is no file')]);
+    expect(await failed(['backup', '/dev/null', '--force'])).toEqual([3, 'file', '/dev/null is no file.']);
+    expect(await failed(['restore', '/dev/zero', '--yes'])).toEqual([3, 'file', '/dev/zero is no file.']);
     expect(await failed(['backup', here('nowhere/x.tar.gz')])).toEqual([
       3,
       'file',
@@ -217,7 +219,7 @@ describe('what is asked and refused', () => {
       'file',
       expect.stringContaining('there is no such file'),
     ]);
-    expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('it is a directory')]);
+    expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('is no file')]);
   });
 
   test('settings: all faults at once, and none that it does not need; a database that does not answer', async () => {
@@ -245,17 +247,17 @@ describe('what is asked and refused', () => {
   test('with nobody to ask, --yes is named; in a terminal it shows what goes, and no changes nothing', async () => {
     expect(await failed(['restore', file])).toEqual([3, 'usage', '--yes is missing, and nobody can be asked here.']);
     const terminal = openTerminal(home, ['restore', 'backup.tar.gz']);
-    await terminal.waitFor('Replace everything by the backup?');
+    await terminal.waitFor('Replace everything by the backup of');
     for (const line of [/accounts +1 +0/, /events +150,\d+ +150,000/]) expect(terminal.text()).toMatch(line);
     terminal.type('n');
     expect(await terminal.exited).toBe(2);
     const second = openTerminal(home, ['restore', 'backup.tar.gz']);
-    await second.waitFor('Replace everything by the backup?');
+    await second.waitFor('Replace everything by the backup of');
     second.type(KEYS.interrupt);
     expect(await second.exited).toBe(2);
     await isUntouched();
     const third = openTerminal(home, ['restore', 'backup.tar.gz']);
-    await third.waitFor('Replace everything by the backup?');
+    await third.waitFor('Replace everything by the backup of');
     third.type('y');
     await third.waitFor('Start the service.', 30_000);
     expect(await third.exited).toBe(0);
