@@ -8,6 +8,8 @@ const FORMAT_VERSION = 1;
 /** Where the manifest stands in the archive: first, so that everything after it can be checked as it comes. */
 export const MANIFEST = 'manifest.json';
 export const MOST_MANIFEST_BYTES = 64_000_000;
+/** An icon passes through memory. */
+const MOST_ICON_BYTES = 32_000_000;
 
 // Shown on terminals: no text of the file gets there that is not of a narrow form.
 const part = z.object({ bytes: z.int().nonnegative(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
@@ -22,7 +24,11 @@ const shape = z.object({
     part.extend({ name: z.enum(KEPT.map(({ name }) => name)), columns: z.array(z.string()).min(1), rows: z.int().nonnegative() }),
   ),
   /** Bytes of icons; `bucket`: they lie in the bucket alone. `missing`: rows whose bytes were not found. */
-  icons: z.object({ place: z.enum(['files', 'bucket']), missing: z.int().nonnegative(), files: z.array(part.extend({ id: z.uuid() })) }),
+  icons: z.object({
+    place: z.enum(['files', 'bucket']),
+    missing: z.int().nonnegative(),
+    files: z.array(part.extend({ id: z.uuid(), bytes: part.shape.bytes.max(MOST_ICON_BYTES) })),
+  }),
 });
 
 /** What a backup says of itself. */

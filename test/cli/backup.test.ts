@@ -27,6 +27,8 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     owner = await signInDeveloper(stage, service);
   });
   afterAll(async () => {
+    // An embedded PostgreSQL is still writing for a moment after its service was killed.
+    await service.stop();
     await stage.close();
     await home.close();
   });
