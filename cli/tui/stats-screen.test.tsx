@@ -188,7 +188,7 @@ test('an error keeps the figures, says what to do, and goes with the next answer
   await shows(/^The service cannot…$/m);
   resize(80, 24);
   await press('r');
-  await shows(/Error: a \[2J Press r/);
+  await shows(/itself: a \[2J Press r/);
   await press('r');
   await shows('q quit');
 });
