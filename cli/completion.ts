@@ -1,4 +1,5 @@
-import { type CommandRow, commands, FAMILIES, GLOBAL_FLAGS, partsOf } from './commands.ts';
+import { type CommandRow, partsOf } from './command-row.ts';
+import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
 
 /** A value that a shell may put in, and what it is. */
 export type Candidate = readonly [value: string, about: string];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commands, FAMILIES, GLOBAL_FLAGS, GROUPS, partsOf } from './commands.ts';
+import { GROUPS, partsOf } from './command-row.ts';
+import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
 import { helpOf } from './help.ts';
 
 const look = { width: 80, heading: (text: string) => text };

@@ -1,4 +1,5 @@
-import { type CommandRow, commands, FAMILIES, GLOBAL_FLAGS, GROUPS, partsOf } from './commands.ts';
+import { type CommandRow, GROUPS, partsOf } from './command-row.ts';
+import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
 import { EXIT_MEANINGS } from './exit.ts';
 
 type Pair = readonly [term: string, meaning: string];

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { Argument, Command, CommanderError, Option } from 'commander';
-import { type CommandRow, commands, GLOBAL_FLAGS, partsOf } from './commands.ts';
+import { type CommandRow, partsOf } from './command-row.ts';
+import { commands, GLOBAL_FLAGS } from './commands.ts';
 import type { GlobalFlags } from './context.ts';
 import { helpData, helpOf } from './help.ts';
 import { explainUsage, lineOf } from './usage.ts';

@@ -1,4 +1,5 @@
-import { type CommandRow, commands, GLOBAL_FLAGS, GROUPS, partsOf } from './commands.ts';
+import { type CommandRow, GROUPS, partsOf } from './command-row.ts';
+import { commands, GLOBAL_FLAGS } from './commands.ts';
 import { EXIT_MEANINGS } from './exit.ts';
 import { commandLine } from './help.ts';
 

@@ -54,10 +54,8 @@ const majorOf = (version: string) => version.split('.')[0];
 
 function explain(host: string, error: unknown): Verdict {
   const answer = error instanceof ApiError ? error : error instanceof Error && error.cause instanceof ApiError ? error.cause : null;
-  if (!answer || answer.status === 404 || answer.status === 405) {
-    if (answer || error instanceof SyntaxError) return notOurs(host);
-    throw error;
-  }
+  if (!answer) throw error;
+  if ([200, 404, 405].includes(answer.status)) return notOurs(host);
   if (answer.status >= 500) {
     const fix = 'See whether the service runs, and the log of the proxy in front of it.';
     return fail(`${host} answers ${answer.status}: the service fails, or is not reached.`, fix);

@@ -20,21 +20,3 @@ export function enterScreen(output: NodeJS.WriteStream): () => void {
   output.write(ENTER);
   return leave;
 }
-
-/** Calls back at a signal that ends the process, with the exit code that a shell would tell. @returns stops that */
-export function onEnd(end: (exitCode: number) => void): () => void {
-  const listeners = (
-    [
-      ['SIGINT', 130],
-      ['SIGTERM', 143],
-      ['SIGHUP', 129],
-    ] as const
-  ).map(([name, exitCode]) => {
-    const listener = () => end(exitCode);
-    process.on(name, listener);
-    return () => process.off(name, listener);
-  });
-  return () => {
-    for (const stop of listeners) stop();
-  };
-}

@@ -2,14 +2,15 @@ import { render } from 'ink';
 import { EXIT } from '../exit.ts';
 import { Frames } from './frames.ts';
 import { glyphsFor } from './glyphs.ts';
-import { enterScreen, onEnd } from './screen.ts';
+import { enterScreen } from './screen.ts';
 import { StatsScreen } from './stats-screen.tsx';
 import type { Load } from './use-figures.ts';
 
 /**
  * Shows the figures on the whole terminal until somebody quits, and leaves it as it was.
  * @param options.host shown above the figures
- * @returns the exit code; 128 and the signal's number when one ended it
+ * @param options.signal ends it, as the signals of the process do
+ * @returns the exit code
  */
 export async function showStats(options: {
   host: string;
@@ -36,17 +37,15 @@ export async function showStats(options: {
     exitOnCtrlC: false,
     patchConsole: false,
   });
-  const end = (code: number) => {
-    exitCode = code;
-    app.unmount();
-    leave();
-  };
   const resize = () => {
     frames.startAnew();
     app.rerender(screen());
   };
-  const unlisten = onEnd(end);
-  const abort = () => end(EXIT.cancelled);
+  const abort = () => {
+    exitCode = EXIT.cancelled;
+    app.unmount();
+    leave();
+  };
   signal.addEventListener('abort', abort);
   stdout.on('resize', resize);
   try {
@@ -56,6 +55,5 @@ export async function showStats(options: {
     stdout.off('resize', resize);
     signal.removeEventListener('abort', abort);
     leave();
-    unlisten();
   }
 }

@@ -1,0 +1,87 @@
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { addSite, visitorToken } from '../sign-ins.ts';
+import { waitUntil } from '../waiting.ts';
+import { type Home, openHome } from './command.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
+
+export const PASSWORD = production.ADMIN_PASSWORD;
+export const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l';
+export const LEAVE_SCREEN = '\x1b[?25h\x1b[?1049l';
+
+export let stage: Stage;
+export let service: Service;
+export let home: Home;
+export let site: string;
+/** The last 30 UTC days as YYYY-MM-DD, newest first. */
+export let dates: string[];
+/** Sign-ins of today, of which the service remembers every one, and of the days before. */
+export let today = 4;
+export const past = Array.from({ length: 29 }, (_, i) => (i + 1 === 5 ? 0 : 1001 + i));
+export const total = () => past.reduce((sum, count) => sum + count, today);
+const terminals: Terminal[] = [];
+/** Before all tests of a file: a service with a month of sign-ins. */
+export async function openMonth(): Promise<void> {
+  stage = await openStage();
+  service = await stage.start(production);
+  home = await openHome(service.url);
+  // A month of the past, and four sign-ins of today: one to the portal, three to a site.
+  await stage.query(`insert into daily_logins select (now() at time zone 'utc')::date - n, case when n = 5 then 0 else 1000 + n end
+    from generate_series(1, 29) n`);
+  site = await addSite(stage, service);
+  for (let i = 0; i < 3; i++) await visitorToken(stage, service.client(), site);
+  dates = (await stage.query("select ((now() at time zone 'utc')::date - n)::text as date from generate_series(0, 29) n")).map(({ date }) =>
+    String(date),
+  );
+}
+/** Before each test. */
+export const forgetLimits = () => stage.query('truncate rate_limits');
+/** After each test. */
+export async function closeTerminals(): Promise<void> {
+  await Promise.all(terminals.splice(0).map((terminal) => terminal.close()));
+}
+/** After all. */
+export async function closeMonth(): Promise<void> {
+  await home?.close();
+  await stage.close();
+}
+export const withPassword = { EMAILAUTH_ADMIN_PASSWORD: PASSWORD };
+export const run = (args: string[], env: Record<string, string> = withPassword) => home.run(['stats', ...args], { env });
+export async function signIn(): Promise<void> {
+  await visitorToken(stage, service.client(), site);
+  today++;
+}
+export const openSessions = async () => Number((await stage.query('select count(*) as many from admin_sessions'))[0].many);
+
+/** The command in a terminal. */
+export function open(
+  options: { args?: string[]; columns?: number; rows?: number; env?: Record<string, string>; from?: Home } = {},
+): Terminal {
+  const { args = [], from = home, env = withPassword, ...size } = options;
+  const terminal = openTerminal(from, ['stats', ...args], { ...size, env });
+  terminals.push(terminal);
+  return terminal;
+}
+
+/** The screen, once it has the figures. */
+export async function opened(options?: Parameters<typeof open>[0]): Promise<Terminal> {
+  const terminal = open(options);
+  await terminal.waitFor('? help');
+  await terminal.waitFor(/\d\d:\d\d:\d\d/);
+  return terminal;
+}
+
+const WEEKDAY = new Intl.DateTimeFormat('en-US', { weekday: 'short', timeZone: 'UTC' });
+const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
+/** A day as the screen names it. */
+export function named(i: number): string {
+  const time = new Date(`${dates[i]}T00:00:00Z`);
+  return `${WEEKDAY.format(time)} ${dates[i].slice(8)} ${MONTH.format(time)} ${dates[i].slice(0, 4)}`;
+}
+export const numberOf = (i: number) => dates[i].slice(8);
+/** Waits for what the screen, not what scrolled away, has. */
+export const shows = (terminal: Terminal, text: string | RegExp) =>
+  waitUntil(`the screen shows ${text}`, 15_000, () => {
+    const screen = terminal.screen().join('\n');
+    return (typeof text === 'string' ? screen.includes(text) : text.test(screen)) || `it shows:\n${screen}`;
+  });
+export const line = (terminal: Terminal, text: string | RegExp) => terminal.screen().findIndex((each) => each.match(text));
