@@ -19,6 +19,7 @@ export let today = 4;
 export const past = Array.from({ length: 29 }, (_, i) => (i + 1 === 5 ? 0 : 1001 + i));
 export const total = () => past.reduce((sum, count) => sum + count, today);
 const terminals: Terminal[] = [];
+
 /** Before all tests of a file: a service with a month of sign-ins. */
 export async function openMonth(): Promise<void> {
   stage = await openStage();
@@ -33,17 +34,21 @@ export async function openMonth(): Promise<void> {
     String(date),
   );
 }
+
 /** Before each test. */
 export const forgetLimits = () => stage.query('truncate rate_limits');
+
 /** After each test. */
 export async function closeTerminals(): Promise<void> {
   await Promise.all(terminals.splice(0).map((terminal) => terminal.close()));
 }
+
 /** After all. */
 export async function closeMonth(): Promise<void> {
   await home?.close();
   await stage.close();
 }
+
 export const withPassword = { EMAILAUTH_ADMIN_PASSWORD: PASSWORD };
 export const run = (args: string[], env: Record<string, string> = withPassword) => home.run(['stats', ...args], { env });
 export async function signIn(): Promise<void> {
