@@ -17,8 +17,8 @@ const INTRODUCTION = `# The command line
 It needs [Node.js](https://nodejs.org) 20.19 or newer.
 
 \`\`\`sh
-npx emailauth --help           # without installing it
-npm install --global emailauth # for good
+npx emailauth --help    # in the repository, once it was built: npm start, or npm run build
+npm install --global .  # there too, for every directory; npm pack makes a file to install elsewhere
 \`\`\`
 
 Shells complete commands, flags, and the domains of whoever is signed in: see [completion](#completion).`;
