@@ -22,6 +22,7 @@ import {
 } from './month.ts';
 import { KEYS } from './terminal.ts';
 
+const hasJq = (await execa('jq', ['--version'], { reject: false })).exitCode === 0;
 beforeAll(openMonth);
 beforeEach(forgetLimits);
 afterEach(closeTerminals);
@@ -41,12 +42,15 @@ describe('without a screen', () => {
     expect(figures).toMatchObject({ today, total: today + 2003, average: Math.round((today + 2003) / 3) });
   });
 
-  test('a pipe gets a table, and so does jq', async () => {
+  test('a pipe gets a table', async () => {
     const { exitCode, stdout, stderr } = await run(['--days', '2']);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toBe(
       `Today                ${today}\nTotal of 2 days  1,00${today + 1}\nAverage a day      ${Math.round((today + 1001) / 2)}\n\nDate        Logins\n${dates[0]}       ${today}\n${dates[1]}   1,001`,
     );
+  });
+
+  test.skipIf(!hasJq)('jq reads the JSON', async () => {
     const piped = await execa('sh', ['-c', `"${process.execPath}" "${entry}" stats --json | jq .total`], {
       env: { ...home.env, ...withPassword },
     });
