@@ -182,7 +182,8 @@ describe('the menus', () => {
     expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
     expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
     if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
-    await page.getByRole('button', { name: 'Sign Out' }).click();
+    // The settings below have buttons of similar names.
+    await page.getByRole('button', { name: 'Sign Out', exact: true }).click();
     await page.waitForURL(url('/'));
   });
 

@@ -117,7 +117,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
       await page.goto(`${service.url}${path}`);
       await heading(page, title);
       await act?.(page);
-      await page.waitForLoadState('networkidle');
+      await page.waitForLoadState('networkidle', { timeout: 60_000 });
     },
   });
   const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
