@@ -1,5 +1,6 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
+import { type RouteName, routes } from '../contract/routes.ts';
 import type { CookieJar } from './cookies.ts';
 import type { Caller } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -8,6 +9,8 @@ import { version } from './version.ts';
 
 /** How long a call may take in all. */
 const TIMEOUT_MS = 30_000;
+/** No answer of the API comes near it; one that never ends must not fill the memory. */
+const ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
  * The typed client of the contract, with the caller's credentials and errors that say what to do at a terminal.
@@ -34,7 +37,7 @@ export function openApi(parts: {
       // The path without its query, which may hold a token.
       const path = new URL(String(input)).pathname;
       terminal.detail(`${init?.method} ${path} ${answer.status} ${Math.round(performance.now() - begun)} ms`);
-      return answer;
+      return bounded(answer);
     },
   });
   const explain = (error: unknown): never => {
@@ -51,7 +54,10 @@ export function openApi(parts: {
       const timer = setTimeout(end, TIMEOUT_MS);
       for (const each of [signal, options?.signal]) each?.addEventListener('abort', end);
       try {
-        return await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, { signal: limit.signal });
+        const answer = await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, {
+          signal: limit.signal,
+        });
+        return understood(name as RouteName, answer);
       } catch (error) {
         const timedOut = limit.signal.aborted && !signal.aborted && !options?.signal?.aborted;
         return explain(timedOut ? new ApiError(0, {}, { cause: error }) : error);
@@ -64,19 +70,41 @@ export function openApi(parts: {
   return Object.fromEntries(calls) as Client;
 }
 
+/** What answers at a host may be no service, or one of another version: nothing is shown that the contract does not promise. */
+function understood(name: RouteName, answer: unknown): unknown {
+  const { success, error } = routes[name].output.safeParse(answer);
+  if (success) return answer;
+  throw notUnderstood(error);
+}
+
+function bounded(answer: Response): Response {
+  let left = ANSWER_BYTES;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      left -= chunk.length;
+      if (left < 0) controller.error(notUnderstood(new Error(`It is longer than ${ANSWER_BYTES} bytes.`)));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body?.pipeThrough(count) ?? null, answer);
+}
+
+function notUnderstood(cause: unknown): ApiError {
+  const error = 'The service answered something that this program does not understand.';
+  return new ApiError(200, { error, hint: 'Check --host, and whether both are of the same version.' }, { cause });
+}
+
 /** What the service calls this program in its list of devices, and what its log shows. */
 export function userAgent(): string {
   return `emailauth/${version()} (${platform()} ${release()}; ${arch()}) node/${process.versions.node}`;
 }
 
-function unreachable(host: string, cause: unknown): CommandError {
-  return new CommandError(
-    EXIT.unreachable,
-    'unreachable',
-    `The service at ${host} cannot be reached.`,
-    'Start it with `emailauth start`, or name another one with --host.',
-    cause,
-  );
+function unreachable(host: string, error: ApiError): CommandError {
+  // What fetch says of a redirect, which nobody's credentials follow.
+  const redirects = error.cause instanceof Error && /redirect/.test(String(error.cause.cause));
+  const message = redirects ? `${host} redirects to another address.` : `The service at ${host} cannot be reached.`;
+  const hint = redirects ? 'Name that one with --host.' : 'Start it with `emailauth start`, or name another one with --host.';
+  return new CommandError(EXIT.unreachable, 'unreachable', message, hint, error);
 }
 
 function notLetIn(error: ApiError, caller: Caller, host: string): CommandError {

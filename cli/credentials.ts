@@ -1,4 +1,5 @@
 import { chmodSync } from 'node:fs';
+import { usageError } from './exit.ts';
 import { openFile } from './settings.ts';
 
 /** A sign-in of `emailauth login` at one service. */
@@ -16,7 +17,7 @@ export type Caller = { token: string; source: 'EMAILAUTH_TOKEN' } | (Credential 
 export type Credentials = {
   /** The file that they lie in. */
   path: string;
-  /** EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host; null: nobody. */
+  /** EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host; null: nobody. @throws CommandError usage */
   callerAt(host: string): Caller | null;
   /** The stored sign-in of a host, whatever the environment says. */
   storedAt(host: string): Credential | null;
@@ -40,7 +41,8 @@ export async function openCredentials(profile: string, env: Record<string, strin
     path: file.path,
     storedAt,
     callerAt(host) {
-      if (env.EMAILAUTH_TOKEN) return { token: env.EMAILAUTH_TOKEN, source: 'EMAILAUTH_TOKEN' };
+      const token = env.EMAILAUTH_TOKEN?.trim();
+      if (token) return { token: checkToken(token), source: 'EMAILAUTH_TOKEN' };
       const stored = storedAt(host);
       return stored && { ...stored, source: 'credentials' };
     },
@@ -51,4 +53,10 @@ export async function openCredentials(profile: string, env: Record<string, strin
       write(rest);
     },
   };
+}
+
+/** What can stand in a header (RFC 6750 §2.1). */
+function checkToken(token: string): string {
+  if (/^[\w.~+/=-]+$/.test(token)) return token;
+  throw usageError('EMAILAUTH_TOKEN holds no token.', 'Set it to an API key of the dashboard alone, such as ea_live_…, or unset it.');
 }

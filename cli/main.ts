@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { stripVTControlCharacters } from 'node:util';
 import { CommanderError } from 'commander';
 import { createContext, type GlobalFlags } from './context.ts';
 import { CommandError, describeFailure, EXIT } from './exit.ts';
@@ -95,7 +96,8 @@ function tell(error: unknown): void {
   const { json, verbose } = program.opts<GlobalFlags>();
   process.exitCode = exitCode;
   if (json) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
-  else process.stderr.write(printable(`${message}\n${hint ? `${hint}\n` : ''}`));
+  // A sentence of the service may have styles of its own.
+  else process.stderr.write(printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`)));
   if (verbose && error instanceof Error)
     process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${causes(error)}\n`));
 }

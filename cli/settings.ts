@@ -93,7 +93,14 @@ export async function openFile<Value>(name: string, env: Environment): Promise<J
   const { default: Conf } = await import('conf');
   const directory = configDirectory(env);
   const path = join(directory, `${name}.json`);
-  try {
+  const orUnusable = <Result>(act: () => Result): Result => {
+    try {
+      return act();
+    } catch (cause) {
+      throw usageError(`${path} cannot be used: ${(cause as Error).message}`, 'Correct it, or delete it and begin anew.');
+    }
+  };
+  return orUnusable(() => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const conf = new Conf<Record<string, Value>>({
       cwd: directory,
@@ -102,8 +109,6 @@ export async function openFile<Value>(name: string, env: Environment): Promise<J
       accessPropertiesByDotNotation: false,
       clearInvalidConfig: false,
     });
-    return { path, get: (key) => conf.get(key), set: (key, value) => conf.set(key, value) };
-  } catch (cause) {
-    throw usageError(`${path} cannot be used: ${(cause as Error).message}`, 'Correct it, or delete it and begin anew.');
-  }
+    return { path, get: (key) => orUnusable(() => conf.get(key)), set: (key, value) => orUnusable(() => conf.set(key, value)) };
+  });
 }

@@ -39,6 +39,7 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
     const { path, rest } = fillPath(route.path, input);
     const inQuery = route.method === 'GET' || route.method === 'DELETE';
     let response: Response;
+    let text: string;
     try {
       response = await send(`${options.baseUrl ?? ''}${path}${inQuery ? queryOf(rest) : ''}`, {
         method: route.method,
@@ -47,11 +48,12 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
         body: inQuery ? undefined : JSON.stringify(rest),
         signal,
       });
+      // The connection may break off in the middle of it.
+      text = await response.text();
     } catch (cause) {
-      if (signal?.aborted) throw cause;
+      if (signal?.aborted || cause instanceof ApiError) throw cause;
       throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
     }
-    const text = await response.text();
     if (response.ok) return parseAnswer(response.status, text);
     throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
   };

@@ -12,7 +12,7 @@ const entry = join(import.meta.dirname, '../../dist/cli/main.js');
 /** How much of a processor a command takes, all of node included, beside node alone. */
 export async function measureCommands(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'emailauth-bench-'));
-  const server = await openAnswering((_, response) => response.end(JSON.stringify({ email: 'you@example.com' })));
+  const server = await openAnswering((_, response) => response.end(JSON.stringify({ id: '1', email: 'you@example.com', name: null })));
   const env = { PATH: process.env.PATH, HOME: home, EMAILAUTH_HOST: server.url, EMAILAUTH_TOKEN: 'ea_live_something' };
   try {
     heading('The command line', 'CPU ms');

@@ -20,13 +20,14 @@ let stage: Stage;
 let service: Service;
 let home: Home;
 let domain: string;
+let site: object;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   home = await openHome(service.url);
   const { client } = await signInDeveloper(stage, service);
   domain = freshDomain();
-  await client.post('/api/websites', { domain });
+  site = (await client.post('/api/websites', { domain })).json;
   home.env.EMAILAUTH_TOKEN = String(client.cookies.get('sid'));
   const bin = join(home.directory, 'bin');
   await mkdir(bin);
@@ -77,7 +78,8 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
 
   test.skipIf(isMissing)(`${name} runs nothing of what is typed or of what the service answers`, async () => {
     const server = await openAnswering((_, response) => {
-      response.end(JSON.stringify([{ domain: '$(touch pwned)' }, { domain: '`touch pwned`' }, { domain: 'sound.example' }]));
+      const domains = ['$(touch pwned)', '`touch pwned`', 'sound.example'];
+      response.end(JSON.stringify(domains.map((domain) => ({ ...site, domain }))));
     });
     onTestFinished(() => server.close());
     const shell = await openShell(name, { EMAILAUTH_HOST: server.url });

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openCredentials } from './credentials.ts';
+
+const HOST = 'https://auth.example.com';
+
+async function withEnvironment(token: string | undefined, look: (credentials: Awaited<ReturnType<typeof openCredentials>>) => void) {
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-unit-'));
+  try {
+    look(await openCredentials('default', { XDG_CONFIG_HOME: directory, EMAILAUTH_TOKEN: token }));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test.each(['ea_live_abc', ' ea_live_abc\n'])('EMAILAUTH_TOKEN %j comes before what is stored', (token) =>
+  withEnvironment(token, (credentials) => {
+    credentials.keep(HOST, { email: 'you@example.com', token: 'stored', expiresAt: '2026-12-21T00:00:00Z' });
+    expect(credentials.callerAt(HOST)).toEqual({ token: 'ea_live_abc', source: 'EMAILAUTH_TOKEN' });
+    expect(credentials.storedAt(HOST)?.token).toBe('stored');
+  }),
+);
+
+test.each([undefined, '', ' '])('EMAILAUTH_TOKEN %j is none', (token) =>
+  withEnvironment(token, (credentials) => {
+    expect(credentials.callerAt(HOST)).toBeNull();
+    credentials.keep(HOST, { email: 'you@example.com', token: 'stored', expiresAt: '2026-12-21T00:00:00Z' });
+    expect(credentials.callerAt(HOST)).toMatchObject({ email: 'you@example.com', token: 'stored', source: 'credentials' });
+    expect(credentials.callerAt('https://auth.example.org')).toBeNull();
+  }),
+);
+
+test.each(['a\nb: c', '\x1b[2J', 'ü', 'two words'])('EMAILAUTH_TOKEN %j is refused', (token) =>
+  withEnvironment(token, (credentials) => {
+    expect(() => credentials.callerAt(HOST)).toThrow('EMAILAUTH_TOKEN holds no token.');
+  }),
+);
