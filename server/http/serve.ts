@@ -104,10 +104,11 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
   };
 }
 
-const needsAccount = (access: Access): access is SignedInAccess => access === 'identity' || access === 'account' || access === 'person';
+export const needsAccount = (access: Access): access is SignedInAccess =>
+  access === 'identity' || access === 'account' || access === 'person';
 
 /** @throws Fault sign_in_needed, person_needed, test_key */
-function permitted(route: Route, identity: Identity | null): Account {
+export function permitted(route: Route, identity: Identity | null): Account {
   if (!identity || (identity.by === 'application' && route.access !== 'identity')) throw new Fault('sign_in_needed');
   if (identity.by === 'test_key' && route.method !== 'GET') throw new Fault('test_key');
   if (identity.by !== 'session' && route.access === 'person') throw new Fault('person_needed');
@@ -127,7 +128,8 @@ export const preflightHeaders = {
 
 const FIELD_CODES: Record<string, ErrorCode> = { email: 'bad_email', domain: 'bad_domain' };
 
-function parse(schema: z.ZodType, input: unknown): unknown {
+/** @throws Fault bad_request, or the code of its field */
+export function parse(schema: z.ZodType, input: unknown): unknown {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -137,7 +139,8 @@ function parse(schema: z.ZodType, input: unknown): unknown {
   throw new Fault(code, { field: field || undefined, message });
 }
 
-function inTime<Result>(work: Result | Promise<Result>, mostSeconds: number): Promise<Result> | Result {
+/** @throws Fault unavailable when the work takes longer */
+export function inTime<Result>(work: Result | Promise<Result>, mostSeconds: number): Promise<Result> | Result {
   if (!(work instanceof Promise)) return work;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', { retryAfter: 2 })), mostSeconds * 1000);
