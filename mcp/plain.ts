@@ -6,6 +6,10 @@ const NOT_TEXT = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu;
  * @param most characters, of which the last then is …
  */
 export function oneLine(text: string, most = 300): string {
-  const line = text.slice(0, most * 4).replace(NOT_TEXT, ' ').replace(/ {2,}/g, ' ').trim();
+  const line = text
+    .slice(0, most * 4)
+    .replace(NOT_TEXT, ' ')
+    .replace(/ {2,}/g, ' ')
+    .trim();
   return line.length > most ? `${line.slice(0, most - 1).trimEnd()}…` : line;
 }

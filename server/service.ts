@@ -165,6 +165,7 @@ export async function createService(parts: {
     ...apiKeyRoutes(createApiKeys(database)),
     ...languageRoutes(),
   ];
+  const openApi = async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0');
   const mcp = mcpRouter({
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
@@ -173,6 +174,7 @@ export async function createService(parts: {
     identityOf: (request) => identityOf(request, NO_COOKIES),
     // PLACEHOLDER of the http slice
     checkSite: async () => [],
+    openApi,
     report: (error) => describeError(error).body.reference ?? '',
   });
   const listener = createApp({
@@ -199,7 +201,7 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
+    openApi,
     web,
     routers: [
       ...(parts.routers ?? []),

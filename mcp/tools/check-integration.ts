@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SiteCheck } from '../context.ts';
+import { isBesideApp, type SiteCheck } from '../context.ts';
 import { oneLine } from '../plain.ts';
 import { refusal } from '../result.ts';
 import { LOCALHOST, ownSite } from '../sites.ts';
@@ -28,13 +28,17 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain: given, url }, { client, checkSite }, signal) {
+  async run({ domain: given, url }, context, signal) {
     const isLocal = given.toLowerCase() === LOCALHOST;
-    if (isLocal && url === undefined) {
-      throw refusal('bad_request', 'url is missing.', 'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.');
+    if (isLocal && url === undefined && isBesideApp(context)) {
+      throw refusal(
+        'bad_request',
+        'url is missing.',
+        'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.',
+      );
     }
-    const domain = isLocal ? LOCALHOST : (await ownSite(client, given, signal)).domain;
-    const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
+    const domain = isLocal ? LOCALHOST : (await ownSite(context.client, given, signal)).domain;
+    const checks = (await context.checkSite({ domain, url }, signal)).map(inOneLine);
     return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
   },
   text: ({ domain, passed, checks }) =>

@@ -14,6 +14,7 @@ type Parts = {
   clientOf(caller: DirectCaller): Client;
   identityOf(request: IncomingMessage): Promise<Identity | null>;
   checkSite: McpContext['checkSite'];
+  openApi: McpContext['openApi'];
   report: McpContext['report'];
 };
 
@@ -33,7 +34,7 @@ export function mcpRouter(parts: Parts): Router {
 }
 
 /** The SDK is imported by the first request. */
-async function openHandler({ publicUrl, version, clientOf, checkSite, report }: Parts) {
+async function openHandler({ publicUrl, version, clientOf, checkSite, openApi, report }: Parts) {
   const [{ createMcpHandler }, { toNodeHandler }, { createServer }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/node'),
@@ -48,6 +49,7 @@ async function openHandler({ publicUrl, version, clientOf, checkSite, report }: 
       signIn: null,
       howToSignIn: 'Send Authorization: Bearer with an API key of the dashboard, or with what `emailauth token` prints.',
       checkSite,
+      openApi,
       report,
     }),
   );
