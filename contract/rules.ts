@@ -97,6 +97,11 @@ function isHttpsUrl(text: string): boolean {
   return username === '' && password === '' && normalHost(hostname) === hostname;
 }
 
+/** Whether a URL's hostname means the machine that asks, which needs no name server (RFC 6761 §6.3). */
+export function isThisMachine(hostname: string): boolean {
+  return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(hostname);
+}
+
 /** Hosts of this very machine, to which http is fine (RFC 8252 §7.3). */
 const LOOPBACK_ORIGIN = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/;
 

@@ -4,6 +4,7 @@ import { instructions } from './instructions.ts';
 import { tools } from './tools.ts';
 
 export type { CheckSite, McpContext, SignIn, SiteCheck } from './context.ts';
+export { createCheckSite } from './site-checks/check-site.ts';
 
 /**
  * The MCP server of Email Auth, for any transport: tools, resources and prompts.

@@ -9,6 +9,7 @@ const LIMITS = {
   domain_proofs: { points: 30, duration: 3600, message: 'Too many checks of a proof. Please wait a little.' },
   admin_password: { points: 5, duration: 900, message: 'Too many wrong passwords from your network. Please wait a little.' },
   admin_password_total: { points: 50, duration: 3600, message: 'Too many wrong passwords. Please wait a little.' },
+  site_checks: { points: 30, duration: 3600, message: 'Too many checks of your websites. Please wait a little.' },
   uploads: { points: 60, duration: 3600, message: 'Too many icons were uploaded. Please wait a little.' },
   failed_verify: { points: 60, duration: 60, message: 'Too many tokens that are not valid. Please wait a minute.' },
 } as const;
