@@ -1,8 +1,8 @@
+import { oneLine } from '../contract/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { type Filling, type Integration, render } from '../templates/render.ts';
-import { oneLine } from './plain.ts';
 import { refusal } from './result.ts';
 
 /** The ids of the catalogue, for schemas. */

@@ -6,12 +6,12 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
+import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import { docPages, readDoc } from '../templates/docs.ts';
 import type { McpContext } from './context.ts';
 import { frameworkIds, integrationFor, integrationText } from './integration.ts';
-import { oneLine } from './plain.ts';
 import { explain, isAnswer } from './result.ts';
 import { ownDomains, siteAmong } from './sites.ts';
 import { siteWithProofOf } from './tools/site.ts';
@@ -106,7 +106,7 @@ export function registerResources(server: McpServer, context: McpContext): void 
 /** @param read null: there is no such thing. @throws ProtocolError */
 async function reading(uri: URL, mimeType: string, context: McpContext, read: () => Promise<string | null>): Promise<ReadResourceResult> {
   const text = await orProtocolError(context, read);
-  if (text === null) throw new ResourceNotFoundError(oneLine(uri.href));
+  if (text === null) throw new ResourceNotFoundError(oneLine(uri.href, 300));
   return { contents: [{ uri: uri.href, mimeType, text }] };
 }
 

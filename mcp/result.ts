@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
 import { type ErrorCode, errors } from '../contract/errors.ts';
 import type { McpContext } from './context.ts';
-import { oneLine } from './plain.ts';
 
 type Explaining = Pick<McpContext, 'howToSignIn' | 'report'>;
 

@@ -1,7 +1,7 @@
+import { oneLine } from '../contract/check.ts';
 import type { Client } from '../contract/client.ts';
 import type { Output } from '../contract/routes.ts';
 import { normalHost } from '../contract/rules.ts';
-import { oneLine } from './plain.ts';
 import { isAnswer, refusal } from './result.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { oneLine } from '../../contract/check.ts';
 import { nextSteps } from '../../templates/next-steps.ts';
 import type { McpContext } from '../context.ts';
 import { numbered } from '../integration.ts';
-import { oneLine } from '../plain.ts';
 import { isAnswer, refusal } from '../result.ts';
 import { isServed, LOCALHOST, signedIn, siteAmong } from '../sites.ts';
 import { defineTool } from '../tool.ts';

@@ -9,6 +9,8 @@ import { isServed, LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { Domain, NextSteps } from './fields.ts';
 
+const CALLBACK_PATH = '/auth/callback';
+
 const codes = languages.map(({ code }) => code);
 
 export const scaffoldIntegration = defineTool({

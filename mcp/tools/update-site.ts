@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { oneLine } from '../../contract/check.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
-import { oneLine } from '../plain.ts';
 import { isAnswer, refusal } from '../result.ts';
 import { ownSite } from '../sites.ts';
 import { defineTool } from '../tool.ts';
