@@ -3,6 +3,7 @@ import { type RouteName, routes } from '../../contract/routes.ts';
 import { openApi } from '../api.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { openCheckSite } from '../site-checks.ts';
 import { version } from '../version.ts';
 
 /** Serves MCP on stdin and stdout until its client leaves. Nothing else may be written to stdout meanwhile. */
@@ -14,6 +15,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
     host(),
   ]);
   const client = await openClient(context, origin);
+  const checkSite = await openCheckSite({ client, host: origin, env: context.env });
   const closed = new Promise<void>((resolve) => {
     process.stdin.once('close', resolve).once('end', resolve);
     signal.addEventListener('abort', () => resolve());
@@ -27,7 +29,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
       // PLACEHOLDER of the install slice: signIn, checkSite, report
       signIn: null,
       howToSignIn: 'Call start_login with the address of the person you work for.',
-      checkSite: async () => [],
+      checkSite,
       openApi: () => openApiOf(origin, signal),
       report: () => '',
     }),
