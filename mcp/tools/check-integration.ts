@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { oneLine } from '../../contract/check.ts';
-import type { SiteCheck } from '../context.ts';
+import { isBesideApp, type SiteCheck } from '../context.ts';
+import { refusal } from '../result.ts';
+import { LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { OwnDomain } from './fields.ts';
 
@@ -20,7 +22,7 @@ export const checkIntegration = defineTool({
   }),
   output: z.object({
     domain: z.string(),
-    passed: z.boolean().describe('Whether nothing failed'),
+    passed: z.boolean().describe('Whether nothing failed; of what could not be told, detail says why'),
     checks: z.array(
       z.object({
         id: z.string(),
@@ -30,13 +32,23 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain, url }, { checkSite }, signal) {
-    const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
+  async run({ domain, url }, context, signal) {
+    // Nobody but the app's own machine knows its port, and without the callback there is little to look at.
+    if (domain.toLowerCase() === LOCALHOST && url === undefined && isBesideApp(context)) {
+      throw refusal(
+        'bad_request',
+        'url is missing.',
+        'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.',
+      );
+    }
+    const checks = (await context.checkSite({ domain, url }, signal)).map(inOneLine);
     return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
   },
   text: ({ domain, passed, checks }) =>
     [
-      passed ? `${domain}: nothing is wrong.` : `${domain}: not right yet. Mend what failed, then call check_integration again.`,
+      passed
+        ? `${domain}: nothing failed. Of what is UNKNOWN, see whether it matters.`
+        : `${domain}: not right yet. Mend what failed, then call check_integration again.`,
       ...checks.map(({ id, ok, detail, fix }) => `- ${verdictOf(ok)} ${id}: ${detail}${fix ? ` Fix: ${fix}` : ''}`),
     ].join('\n'),
 });

@@ -28,8 +28,8 @@ export const registerDomain = defineTool({
     nextSteps: NextSteps,
   }),
   async run(input, context, signal) {
-    const [registered, ...more] = await register(input, context, signal);
-    return { ...registered, nextSteps: [...stepsFor(registered), ...more] };
+    const [registered, ...because] = await register(input, context, signal);
+    return { ...registered, nextSteps: [...because, ...stepsFor(registered)] };
   },
   text: ({ domain, status, nextSteps: steps }) =>
     [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in at once.`, numbered(steps)].join('\n'),
