@@ -18,6 +18,7 @@ export type Given = Partial<{
   name: string;
   plain: boolean;
   port: string;
+  readOnly: boolean;
   revokeApiKeys: boolean;
   url: string;
 }>;

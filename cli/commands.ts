@@ -201,6 +201,16 @@ export const commands: readonly CommandRow[] = [
     run: async (context, [domain], { url }) => (await import('./commands/doctor.ts')).doctor(context, { domain, url }),
   },
   {
+    usage: 'mcp',
+    group: 'Integration',
+    summary: 'the MCP server for AI assistants, on stdin and stdout',
+    about:
+      'Started by an assistant, not by hand: `mcp install` tells it how. Works as whoever `emailauth login` signed in, or as EMAILAUTH_TOKEN; without either it can sign you in by the code of a mail.',
+    flags: { '--read-only': 'leave out every tool that changes something' },
+    examples: ['mcp', 'mcp --read-only'],
+    run: async (context, _, { readOnly = false }) => (await import('./commands/mcp.ts')).mcp(context, { readOnly }),
+  },
+  {
     usage: 'open [target]',
     group: 'This program',
     summary: 'open the dashboard, the documentation or the site in the browser',

@@ -10,6 +10,8 @@ export class ApiError extends Error {
   readonly explained: boolean;
   readonly hint: string;
   readonly field?: string;
+  /** What the operator finds this fault by in the log. */
+  readonly reference?: string;
   /** Seconds to wait before the next try. */
   readonly retryAfter?: number;
 
@@ -21,6 +23,7 @@ export class ApiError extends Error {
     this.explained = Boolean(body.error_description ?? body.error);
     this.hint = body.hint ?? '';
     this.field = body.field;
+    this.reference = body.reference;
     this.retryAfter = details.retryAfter;
   }
 }

@@ -25,7 +25,8 @@ import { createFigures } from './figures/figures.ts';
 import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
-import { createAnswerError } from './http/errors.ts';
+import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
+import { createAnswerError, createDescribeError } from './http/errors.ts';
 import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
 import { loadWebApp } from './http/pages.ts';
@@ -38,6 +39,7 @@ import { createInbox } from './mail/inbox.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
+import { mcpRouter } from './mcp/routes.ts';
 import { createAccountsStore } from './signin/accounts-store.ts';
 import { createApplicationSignInStore } from './signin/application-store.ts';
 import { describeLink } from './signin/link-page.ts';
@@ -57,6 +59,7 @@ import { diskStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { createUploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
+import { openPublicNames } from './websites/public-names.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
 
@@ -146,24 +149,47 @@ export async function createService(parts: {
     preview: createBrandingPreview({ publicUrl: config.publicUrl, mailer, accounts: account }),
   });
 
-  const answerError = createAnswerError(log, dataHeaders(config.secure));
+  const describeError = createDescribeError(log);
+  const answerError = createAnswerError(describeError, dataHeaders(config.secure));
   const web = loadWebApp(config);
+  const about = createAbout(config);
+  const served = [
+    ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
+    ...websiteRoutes(websites),
+    ...aboutRoutes(about),
+    ...statusRoutes(status),
+    ...adminRoutes(admin),
+    ...figureRoutes(figures),
+    ...uploadRoutes(uploads),
+    ...accountRoutes(account, devices),
+    ...applicationRoutes(applications),
+    ...apiKeyRoutes(createApiKeys(database)),
+    ...languageRoutes(),
+  ];
+  const openApi = async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0');
+  const mcp = mcpRouter({
+    publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
+    version: about().version,
+    clientOf: createDirectClient({ served, describeError, answered: apiKeyBearers.answered }),
+    identityOf: (request) => identityOf(request, NO_COOKIES),
+    describeError,
+    headers: dataHeaders(config.secure),
+    names: openPublicNames(config),
+    countSiteCheck: async ({ identity }) => {
+      try {
+        await limits.hit('site_checks', identity?.email ?? '');
+      } catch (error) {
+        throw apiErrorOf(error, describeError);
+      }
+    },
+    openApi,
+    report: (error) => describeError(error).body.reference ?? '',
+  });
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,
-    served: [
-      ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
-      ...websiteRoutes(websites),
-      ...aboutRoutes(createAbout(config)),
-      ...statusRoutes(status),
-      ...adminRoutes(admin),
-      ...figureRoutes(figures),
-      ...uploadRoutes(uploads),
-      ...accountRoutes(account, devices),
-      ...applicationRoutes(applications),
-      ...apiKeyRoutes(createApiKeys(database)),
-      ...languageRoutes(),
-    ],
+    served,
     listenerOf: createListener({
       secure: config.secure,
       trustProxy: config.trustProxy,
@@ -184,11 +210,12 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
+    openApi,
     web,
     routers: [
       ...(parts.routers ?? []),
       preview,
+      mcp,
       uploadsRouter({ uploads, secure: config.secure, origins }),
       ...(local ? [demoRouter({ config })] : []),
       ...(inbox ? [inboxRouter({ inbox })] : []),

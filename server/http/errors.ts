@@ -6,16 +6,26 @@ import type { Log } from '../log.ts';
 /** The one place that answers errors: a Fault with its code, a database that is away with 503, anything else with 500 and a reference that the log has. */
 export type AnswerError = (response: ServerResponse, error: unknown, options?: { oauth?: boolean }) => void;
 
-export function createAnswerError(log: Log, headers: Record<string, string>): AnswerError {
-  return (response, error, options = {}) => {
+/** What an error is to its caller: its fault, and the body that says so; a fault of ours is in the log with the body's reference. */
+export type DescribeError = (error: unknown) => { fault: Fault; body: ErrorBody };
+
+export function createDescribeError(log: Log): DescribeError {
+  return (error) => {
     const fault = faultOf(error);
-    const { status, hint, ...kind } = errors[fault.code];
-    const body: ErrorBody = { error: fault.message, code: fault.code, hint };
+    const body: ErrorBody = { error: fault.message, code: fault.code, hint: errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
-    if (status >= 500) {
+    if (fault.status >= 500) {
       body.reference = randomBytes(6).toString('hex');
       log.error({ err: fault.cause ?? error, reference: body.reference }, fault.code);
     }
+    return { fault, body };
+  };
+}
+
+export function createAnswerError(describe: DescribeError, headers: Record<string, string>): AnswerError {
+  return (response, error, options = {}) => {
+    const { fault, body } = describe(error);
+    const { status, ...kind } = errors[fault.code];
     if (options.oauth && 'oauth' in kind) Object.assign(body, { error: kind.oauth, error_description: fault.message });
     else if (options.oauth && status < 500) Object.assign(body, { error: 'invalid_request', error_description: fault.message });
     if (response.headersSent) {

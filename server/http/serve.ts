@@ -74,7 +74,6 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
   return ({ name, answer, mostSeconds }) => {
     const route: Route = routes[name];
     const call = answer as (input: unknown, caller: Caller) => unknown;
-    const asksWho = needsAccount(route.access) || route.access === 'any-origin';
     const answerHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
     return async (request, response, pathParams) => {
       try {
@@ -98,16 +97,20 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
         settings.answerError(response, error, { oauth: route.oauth === true });
       } finally {
         const { authorization } = request.headers;
-        if (authorization !== undefined && asksWho) settings.answered(authorization, response.statusCode);
+        if (authorization !== undefined && asksWho(route.access)) settings.answered(authorization, response.statusCode);
       }
     };
   };
 }
 
-const needsAccount = (access: Access): access is SignedInAccess => access === 'identity' || access === 'account' || access === 'person';
+/** Whether a call's answer may depend on who calls, so that it counts as a call with their key. */
+export const asksWho = (access: Access): boolean => needsAccount(access) || access === 'any-origin';
+
+export const needsAccount = (access: Access): access is SignedInAccess =>
+  access === 'identity' || access === 'account' || access === 'person';
 
 /** @throws Fault sign_in_needed, person_needed, test_key */
-function permitted(route: Route, identity: Identity | null): Account {
+export function permitted(route: Route, identity: Identity | null): Account {
   if (!identity || (identity.by === 'application' && route.access !== 'identity')) throw new Fault('sign_in_needed');
   if (identity.by === 'test_key' && route.method !== 'GET') throw new Fault('test_key');
   if (identity.by !== 'session' && route.access === 'person') throw new Fault('person_needed');
@@ -127,7 +130,8 @@ export const preflightHeaders = {
 
 const FIELD_CODES: Record<string, ErrorCode> = { email: 'bad_email', domain: 'bad_domain' };
 
-function parse(schema: z.ZodType, input: unknown): unknown {
+/** @throws Fault bad_request, or the code of its field */
+export function parse(schema: z.ZodType, input: unknown): unknown {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -137,7 +141,8 @@ function parse(schema: z.ZodType, input: unknown): unknown {
   throw new Fault(code, { field: field || undefined, message });
 }
 
-function inTime<Result>(work: Result | Promise<Result>, mostSeconds: number): Promise<Result> | Result {
+/** @throws Fault unavailable when the work takes longer */
+export function inTime<Result>(work: Result | Promise<Result>, mostSeconds: number): Promise<Result> | Result {
   if (!(work instanceof Promise)) return work;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Fault('unavailable', { retryAfter: 2 })), mostSeconds * 1000);
