@@ -15,9 +15,14 @@ export type McpContext = {
   howToSignIn: string;
   /** Looks at a site of the caller's own from outside. */
   checkSite: CheckSite;
+  /** The OpenAPI description of the service's API. @throws ApiError */
+  openApi(): Promise<object>;
   /** Keeps a fault of ours where the operator finds it. @returns its reference number */
   report(error: unknown): string;
 };
+
+/** Whether the server runs beside the app on the person's own machine, as on stdio, so that its localhost is the app's. */
+export const isBesideApp = ({ signIn }: Pick<McpContext, 'signIn'>): boolean => signIn !== null;
 
 /** A sign-in by the code of a mail, which a person reads out. */
 export type SignIn = {

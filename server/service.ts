@@ -166,6 +166,7 @@ export async function createService(parts: {
     ...apiKeyRoutes(createApiKeys(database)),
     ...languageRoutes(),
   ];
+  const openApi = async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0');
   const mcp = mcpRouter({
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
@@ -182,6 +183,7 @@ export async function createService(parts: {
         throw apiErrorOf(error, describeError);
       }
     },
+    openApi,
     report: (error) => describeError(error).body.reference ?? '',
   });
   const listener = createApp({
@@ -208,7 +210,7 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
+    openApi,
     web,
     routers: [
       ...(parts.routers ?? []),

@@ -1,4 +1,4 @@
-import type { Client } from '../../contract/client.ts';
+import { ApiError, type Client } from '../../contract/client.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
 import { openApi } from '../api.ts';
 import type { Context } from '../context.ts';
@@ -30,12 +30,22 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
       signIn: null,
       howToSignIn: 'Call start_login with the address of the person you work for.',
       checkSite,
+      openApi: () => openApiOf(origin, signal),
       report: () => '',
     }),
   );
   await closed;
   await connection.close();
   return EXIT.ok;
+}
+
+/** @throws ApiError */
+async function openApiOf(host: string, signal: AbortSignal): Promise<object> {
+  const answer = await fetch(`${host}/openapi.json`, { signal }).catch((cause) => {
+    throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
+  });
+  if (!answer.ok) throw new ApiError(answer.status, {});
+  return (await answer.json()) as object;
 }
 
 /** The API as whoever is signed in at the moment of each call. */

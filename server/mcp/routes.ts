@@ -15,6 +15,7 @@ type Parts = AdmissionParts & {
   names: PublicNames;
   /** Counts a look at a site of somebody's. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
+  openApi(): Promise<object>;
   report(error: unknown): string;
 };
 
@@ -47,7 +48,7 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 
 /** The SDK is imported by the first request. */
 async function openHandler(parts: Parts) {
-  const { publicUrl, version, clientOf, names, countSiteCheck, report } = parts;
+  const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
   const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
     import('./exchange.ts'),
     import('@modelcontextprotocol/node'),
@@ -56,7 +57,7 @@ async function openHandler(parts: Parts) {
   const exchange = createExchange((options) => {
     const caller = options?.authInfo?.extra?.caller as DirectCaller;
     const client = clientOf(caller);
-    const server = createServer({
+    return createServer({
       client,
       host: publicUrl,
       version,
@@ -64,17 +65,9 @@ async function openHandler(parts: Parts) {
       signIn: null,
       howToSignIn: HOW_TO_CALL,
       checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
+      openApi,
       report,
     });
-    // What a server lists is the same for as long as the service runs, so that nobody need keep a stream open for changes.
-    const { tools, resources, prompts } = server.server.getCapabilities();
-    const listChanged = false;
-    server.server.registerCapabilities({
-      ...(tools && { tools: { listChanged } }),
-      ...(resources && { resources: { listChanged } }),
-      ...(prompts && { prompts: { listChanged } }),
-    });
-    return server;
   });
   return toNodeHandler(exchange, exchange);
 }
