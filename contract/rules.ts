@@ -6,6 +6,24 @@ export const ATTEMPT_SECONDS = 600;
 export const TOKEN_SECONDS = 3600;
 /** How often a code may be tried. */
 export const CODE_TRIES = 5;
+/**
+ * How often something may be asked for: `points` within `duration` seconds. A service in local mode, where no mail leaves the
+ * machine, allows a hundred times as much.
+ */
+export const RATE_LIMITS = {
+  mails_to_address: { points: 3, duration: 900, whose: 'mails to one mailbox from one network address' },
+  mails_to_mailbox: { points: 10, duration: 3600, whose: 'mails to one mailbox; `+tag` and case share one' },
+  mails_from_network: { points: 30, duration: 3600, whose: 'mails from one network address; IPv6 by /64' },
+  registrations: { points: 10, duration: 3600, whose: 'registrations from one network address, or by one account' },
+  failed_verify: { points: 60, duration: 60, whose: 'tokens that are not valid, from one network address' },
+  domain_proofs: { points: 30, duration: 3600, whose: 'checks of proofs by one account' },
+  uploads: { points: 60, duration: 3600, whose: 'icons of one account' },
+  admin_password: { points: 5, duration: 900, whose: 'wrong admin passwords from one network address' },
+  admin_password_total: { points: 50, duration: 3600, whose: 'wrong admin passwords in all' },
+} as const;
+/** Applications and active API keys that one account may have. */
+export const MOST_APPLICATIONS = 50;
+export const MOST_API_KEYS = 50;
 /** Remembered accounts a browser keeps, newest first. */
 export const REMEMBERED_ACCOUNTS = 5;
 /** Life of the cookies that only help the page, in seconds (3650 days). */

@@ -15,6 +15,8 @@ export type McpContext = {
   howToSignIn: string;
   /** Looks at a site of the caller's own from outside. */
   checkSite: CheckSite;
+  /** The OpenAPI description of the service's API. @throws ApiError */
+  openApi(): Promise<object>;
   /** Keeps a fault of ours where the operator finds it. @returns its reference number */
   report(error: unknown): string;
 };

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { MOST_APPLICATIONS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
 import { type Application, createApplicationStore } from './store.ts';
 
-const MOST = 50;
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 
 /** Whether a client_id can be an application's, and not that of a client of our own. */
@@ -29,8 +29,12 @@ export function createApplications(database: Database) {
     /** @throws Fault too_many */
     async create(account: Account, { name, redirectUris }: Parsed<'createClient'>): Promise<Output<'createClient'>> {
       const clientId = `app_${randomBytes(16).toString('base64url')}`;
-      const added = await store.add(ownerOf(account), { id: uuid(), name, clientId, redirectUris: unique(redirectUris) }, MOST);
-      if (!added) throw new Fault('too_many', { message: `You have ${MOST} applications, as many as an account may have.` });
+      const added = await store.add(
+        ownerOf(account),
+        { id: uuid(), name, clientId, redirectUris: unique(redirectUris) },
+        MOST_APPLICATIONS,
+      );
+      if (!added) throw new Fault('too_many', { message: `You have ${MOST_APPLICATIONS} applications, as many as an account may have.` });
       return present(added);
     },
 

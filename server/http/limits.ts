@@ -1,19 +1,20 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
+import { RATE_LIMITS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 
-/** Hits and seconds of each limit, and what the 429 says. The mails' own limits are part of the sign-in core's request statement. */
-const LIMITS = {
-  registrations: { points: 10, duration: 3600, message: 'Too many registrations from your network. Please wait a little.' },
-  domain_proofs: { points: 30, duration: 3600, message: 'Too many checks of a proof. Please wait a little.' },
-  admin_password: { points: 5, duration: 900, message: 'Too many wrong passwords from your network. Please wait a little.' },
-  admin_password_total: { points: 50, duration: 3600, message: 'Too many wrong passwords. Please wait a little.' },
-  uploads: { points: 60, duration: 3600, message: 'Too many icons were uploaded. Please wait a little.' },
-  failed_verify: { points: 60, duration: 60, message: 'Too many tokens that are not valid. Please wait a minute.' },
+/** What the 429 of each limit says. The mails' own limits are part of the sign-in core's request statement. */
+const MESSAGES = {
+  registrations: 'Too many registrations from your network. Please wait a little.',
+  domain_proofs: 'Too many checks of a proof. Please wait a little.',
+  admin_password: 'Too many wrong passwords from your network. Please wait a little.',
+  admin_password_total: 'Too many wrong passwords. Please wait a little.',
+  uploads: 'Too many icons were uploaded. Please wait a little.',
+  failed_verify: 'Too many tokens that are not valid. Please wait a minute.',
 } as const;
 
-export type LimitName = keyof typeof LIMITS;
+export type LimitName = keyof typeof MESSAGES;
 
 /** Limits that all instances share, in PostgreSQL. */
 export type Limits = {
@@ -36,7 +37,7 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
   const limiterOf = (limit: LimitName) => {
     const known = limiters.get(limit);
     if (known) return known;
-    const { points, duration } = LIMITS[limit];
+    const { points, duration } = RATE_LIMITS[limit];
     const limiter = new RateLimiterPostgres({
       storeClient: pool,
       storeType: 'pool',
@@ -50,7 +51,7 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
     return limiter;
   };
   const refusal = (limit: LimitName, milliseconds: number) =>
-    new Fault('rate_limited', { message: LIMITS[limit].message, retryAfter: Math.max(1, Math.ceil(milliseconds / 1000)) });
+    new Fault('rate_limited', { message: MESSAGES[limit], retryAfter: Math.max(1, Math.ceil(milliseconds / 1000)) });
 
   return {
     hit: async (limit, key) => {

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, RATE_LIMITS, TOKEN_SECONDS } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
 import type { AttemptKind } from './secrets.ts';
@@ -65,8 +65,9 @@ const LINGER_MS = 4;
 const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
 const byHash = (a: Verification, b: Verification) => a.hash.compare(b.hash);
 
-/** Mails per hour and client address, per 15 minutes and address with mailbox, per hour and mailbox. */
-const LIMITS = { address: 30, pair: 3, mailbox: 10 } as const;
+const { mails_from_network: ADDRESS, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
+/** How many mails each limit of the request statement allows; it holds the seconds itself. */
+const LIMITS = { address: ADDRESS.points, pair: PAIR.points, mailbox: MAILBOX.points };
 
 /** The statements of the sign-in core: one each, micro-batched under load. Every clock in them is the database's. */
 export type SignInStore = {

@@ -51,10 +51,20 @@ const run = (...args: string[]) => execa(command, args, { cwd: directory, stdin:
 
 test('the package holds what runs and nothing else', () => {
   const paths = files.map(({ path }) => path);
-  const outside = paths.filter((path) => !/^(?:dist\/(?:cli|contract|server|mcp|templates|web)\/|docs\/[\w-]+\.md$)/.test(path));
+  const outside = paths.filter(
+    (path) => !/^(?:dist\/(?:cli|contract|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
+  );
   expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
   expect(paths.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);
-  for (const path of ['dist/cli/main.js', 'dist/server/main.js', 'dist/web/index.html', 'docs/cli.md', 'docs/operations.md']) {
+  for (const path of [
+    'dist/cli/main.js',
+    'dist/server/main.js',
+    'dist/web/index.html',
+    'docs/cli.md',
+    'docs/operations.md',
+    'docs/guide/quick-start.md',
+    'docs/skill/SKILL.md',
+  ]) {
     expect(paths).toContain(path);
   }
   expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4_000_000);

@@ -1,0 +1,65 @@
+import { frameworkOf, frameworks } from '../templates/catalog.ts';
+import type { Framework } from '../templates/framework.ts';
+import { readSources } from '../templates/read.ts';
+import { type Filling, type Integration, render } from '../templates/render.ts';
+import { oneLine } from './plain.ts';
+import { refusal } from './result.ts';
+
+/** The ids of the catalogue, for schemas. */
+export const frameworkIds = frameworks.map(({ id }) => id) as [string, ...string[]];
+
+/** The files of a framework for one site. @throws ApiError for a value that has no place in the code */
+export async function integrationFor(framework: Framework, filling: Filling): Promise<Integration> {
+  const sources = await readSources(framework);
+  try {
+    return render(framework, sources, filling);
+  } catch (error) {
+    if (error instanceof RangeError) throw refusal('bad_request', error.message, 'Correct it and ask again.');
+    throw error;
+  }
+}
+
+/** The framework of an id. @throws ApiError that names what may be meant */
+export function frameworkNamed(id: unknown): Framework {
+  const framework = frameworkOf(String(id));
+  if (!framework) throw refusal('bad_request', unknownFramework(id), 'Give one of these ids, or the nearest of the same language.');
+  return framework;
+}
+
+/** Says that there is no such framework, which is meant perhaps, and which there are. */
+export function unknownFramework(given: unknown): string {
+  const meant = frameworkMeant(String(given));
+  const question = meant ? ` Did you mean ${meant}?` : '';
+  return `There is no framework "${oneLine(String(given), 40)}".${question} There are ${frameworkIds.join(', ')}.`;
+}
+
+function frameworkMeant(given: string): string | undefined {
+  const text = lettersOf(given.slice(0, 100));
+  if (text.length < 2) return undefined;
+  const isLike = (name: string) => name.startsWith(text.slice(0, 3)) || name.includes(text) || text.includes(name);
+  return frameworks.find(({ id, name }) => [id, lettersOf(name)].some(isLike))?.id;
+}
+
+const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
+
+/** An integration as Markdown: every file in full, settings, commands and steps. */
+export function integrationText(heading: string, { files, env, commands, nextSteps }: Integration): string {
+  const sections = [
+    `# ${heading}`,
+    ...files.map(({ path, role, contents, example }) => `## ${path}\n${role}${example ? ' (an example)' : ''}\n${fenced(contents)}`),
+    `## Environment\n${env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`).join('\n')}`,
+    ...(commands.length > 0 ? [`## Commands\n${commands.map((command) => `- \`${command}\``).join('\n')}`] : []),
+    `## Next steps\n${numbered(nextSteps)}`,
+  ];
+  return sections.join('\n\n');
+}
+
+/** Steps as a numbered list. */
+export const numbered = (steps: readonly string[]) => steps.map((step, i) => `${i + 1}. ${step.replaceAll('\n', '\n   ')}`).join('\n');
+
+/** Between more backticks than the code has in a row (CommonMark §4.5). */
+function fenced(code: string): string {
+  const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${code.trimEnd()}\n${fence}`;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { SiteCheck } from '../context.ts';
+import { oneLine } from '../plain.ts';
+import { refusal } from '../result.ts';
+import { LOCALHOST, ownSite } from '../sites.ts';
+import { defineTool } from '../tool.ts';
+import { OwnDomain } from './fields.ts';
+
+export const checkIntegration = defineTool({
+  name: 'check_integration',
+  title: 'Check an integration',
+  description:
+    'Looks at the sign-in of an app from outside, as a visitor would, and tells for each thing whether it is right and how to mend it. Call it once the files of scaffold_integration are in place and the app runs; mend what fails and call it again. It looks only at sites of whoever is signed in, and at localhost where this server runs on the same machine (give url then). It uses no token up.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({
+    domain: OwnDomain.describe('Domain of one of your own sites, or localhost'),
+    url: z.url().max(2048).describe('Address of the callback: https://<domain>/auth/callback unless given').optional(),
+  }),
+  output: z.object({
+    domain: z.string(),
+    passed: z.boolean().describe('Whether nothing failed'),
+    checks: z.array(
+      z.object({
+        id: z.string(),
+        ok: z.boolean().nullable().describe('null: nothing could be told, and detail says why'),
+        detail: z.string().describe('What was seen; may quote the app'),
+        fix: z.string().nullable(),
+      }),
+    ),
+  }),
+  async run({ domain: given, url }, { client, checkSite }, signal) {
+    const isLocal = given.toLowerCase() === LOCALHOST;
+    if (isLocal && url === undefined) {
+      throw refusal('bad_request', 'url is missing.', 'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.');
+    }
+    const domain = isLocal ? LOCALHOST : (await ownSite(client, given, signal)).domain;
+    const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
+    return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
+  },
+  text: ({ domain, passed, checks }) =>
+    [
+      passed ? `${domain}: nothing is wrong.` : `${domain}: not right yet. Mend what failed, then call check_integration again.`,
+      ...checks.map(({ id, ok, detail, fix }) => `- ${verdictOf(ok)} ${id}: ${detail}${fix ? ` Fix: ${fix}` : ''}`),
+    ].join('\n'),
+});
+
+const verdictOf = (ok: boolean | null) => (ok === null ? 'UNKNOWN' : ok ? 'PASS' : 'FAIL');
+
+/** Details may quote what a server over there answered. */
+const inOneLine = ({ id, ok, detail, fix }: SiteCheck): SiteCheck => ({
+  id: oneLine(id, 60),
+  ok,
+  detail: oneLine(detail),
+  fix: fix === null ? null : oneLine(fix),
+});

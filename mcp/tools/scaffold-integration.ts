@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { languages } from '../../contract/languages.ts';
+import { normalHost } from '../../contract/rules.ts';
+import type { Framework } from '../../templates/framework.ts';
+import type { Integration } from '../../templates/render.ts';
+import type { McpContext } from '../context.ts';
+import { frameworkIds, frameworkNamed, integrationFor, integrationText, unknownFramework } from '../integration.ts';
+import { isServed, LOCALHOST } from '../sites.ts';
+import { defineTool } from '../tool.ts';
+import { Domain, NextSteps } from './fields.ts';
+
+const codes = languages.map(({ code }) => code);
+
+export const scaffoldIntegration = defineTool({
+  name: 'scaffold_integration',
+  title: 'Files for an app',
+  description:
+    'Gives the files that add the sign-in to an app, filled in for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and fit them to its conventions. For development take domain localhost, for the real site its registered domain; register_domain registers one. Afterwards call check_integration.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    framework: z
+      .enum(frameworkIds, { error: ({ input }) => (input === undefined ? 'Give the id of a framework of list_frameworks' : unknownFramework(input)) })
+      .describe('What the app is built with; static is plain HTML with a small worker'),
+    domain: Domain.describe('Where the app runs: its registered domain or a subdomain of it, or localhost for development'),
+    callbackPath: z.string().max(200).describe('Path at which visitors come back: /auth/callback unless given').optional(),
+    language: z.enum(codes).describe('Language of the sign-in page: en unless given').optional(),
+  }),
+  output: z.object({
+    files: z.array(
+      z.object({
+        path: z.string().describe('From the root of the project'),
+        role: z.string(),
+        contents: z.string(),
+        example: z.literal(true).optional().describe('Only shows how: a file of that name that the project has stays as it is'),
+      }),
+    ),
+    env: z.array(z.object({ name: z.string(), value: z.string().describe('Empty: make one'), purpose: z.string() })),
+    commands: z.array(z.string()).describe('To run in the project before'),
+    nextSteps: NextSteps,
+  }),
+  async run({ framework: id, domain: given, callbackPath, language }, context, signal) {
+    const framework = frameworkNamed(id);
+    const domain = given.toLowerCase() === LOCALHOST ? LOCALHOST : given;
+    const integration = await integrationFor(framework, { origin: context.host, domain, callbackPath, language });
+    const site = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? '/auth/callback' };
+    return { ...integration, nextSteps: await stepsFor(framework, integration, site, context, signal) };
+  },
+  text: (integration) => integrationText('Email sign-in', integration),
+});
+
+/** What is left to do, the first things first, and how to prove that it works. */
+async function stepsFor(
+  framework: Framework,
+  { env, nextSteps }: Integration,
+  { domain, callbackPath }: { domain: string; callbackPath: string },
+  { client, host }: Pick<McpContext, 'client' | 'host'>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const [served, { mail }] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
+  const site = env.find(({ name }) => name === 'SITE_URL')?.value ?? '';
+  const isLocal = domain === LOCALHOST;
+  return [
+    ...(served ? [] : [isLocal ? noLocalhost(host) : `${domain} is not registered at ${host}: call register_domain first.`]),
+    'Write the files and the settings into the project; keep the settings out of version control.',
+    ...nextSteps,
+    ...(framework.loadEnv ? [framework.loadEnv] : []),
+    'Put a link to /login where visitors look for it.',
+    isLocal ? `Start the app at ${site}, then call check_integration with domain localhost and url ${site}${callbackPath}.` : deployed(domain, site, callbackPath),
+    `Sign in once: open ${site}/login and give an address. ${mail.delivered ? 'The mail has a link and a code' : `The mail is at ${host}/dev/inbox, with a link and a code`}. It works when you land on the protected page, and when the same callback opened again is refused.`,
+  ];
+}
+
+const deployed = (domain: string, site: string, callbackPath: string) =>
+  `Deploy the app at ${site}, then call check_integration with domain ${domain}${callbackPath === '/auth/callback' ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner.`;
+
+const noLocalhost = (host: string) =>
+  `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`;
