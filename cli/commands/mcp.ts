@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../../contract/client.ts';
 import { type RouteName, routes } from '../../contract/routes.ts';
-import { openApi } from '../api.ts';
+import { openApi, readOpenApi } from '../api.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../credentials.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
+import { loginLine } from '../mcp/entry.ts';
 import { type Advice, forModel } from '../mcp/failures.ts';
 import { openSignIns } from '../mcp/sign-ins.ts';
 import { version } from '../version.ts';
@@ -24,7 +25,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
     host,
     hasToken: Boolean(context.env.EMAILAUTH_TOKEN?.trim()),
     howToSignIn: readOnly
-      ? `Ask the person to run \`${loginLine(context, host)}\` in a terminal; it counts at once.`
+      ? `Ask the person to run \`${await loginLine(context)}\` in a terminal; it counts at once.`
       : 'Call start_login with the address of the person you work for.',
   };
   const callerAtHost = async () => (await context.credentials()).callerAt(host);
@@ -46,6 +47,10 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
         howToSignIn: advice.howToSignIn,
         // PLACEHOLDER
         checkSite: async () => [],
+        openApi: () =>
+          readOpenApi(host, signal).catch((error) => {
+            throw forModel(error, advice);
+          }),
         report: (error) => {
           const reference = randomUUID().slice(0, 8);
           const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -73,6 +78,3 @@ function openClient({ terminal, signal }: Context, advice: Advice, callerOf: () 
   };
   return Object.fromEntries((Object.keys(routes) as RouteName[]).map((name) => [name, call(name)])) as unknown as Client;
 }
-
-const loginLine = ({ settings: { profile } }: Context, host: string) =>
-  `emailauth login --host ${host}${profile === 'default' ? '' : ` --profile ${profile}`}`;

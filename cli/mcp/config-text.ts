@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, modify, type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
+import {
+  applyEdits,
+  type Edit,
+  type FormattingOptions,
+  modify,
+  type ParseError,
+  parse as parseJson,
+  printParseErrorCode,
+} from 'jsonc-parser';
 import { parse as parseToml, stringify as stringifyToml, TomlError } from 'smol-toml';
 import type { AssistantClient, Entry } from './clients.ts';
 import type { Wanted } from './entry.ts';
@@ -48,7 +56,7 @@ export function putEntry(
   };
   const edited = client.format === 'toml' ? editToml(bare, client.key, after) : editJson(bare, client.key, after, missing);
   // Whatever the text was like: nothing else may have changed.
-  if (!isSame(read(edited), wanted)) throw new NotEditable('it is written in a way that cannot be edited safely');
+  if (!isReadAs(read, edited, wanted)) throw new NotEditable('it is written in a way that cannot be edited safely');
   return { text: bom + edited, before, after };
 }
 
@@ -71,19 +79,45 @@ function readJson(comments: boolean): (text: string) => Tree {
 }
 
 function editJson(text: string, key: string, entry: Entry, missing: Wanted['inputs']): string {
-  const indent = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
+  const layout = layoutOf(text);
   let edited = text.trim() === '' ? '{}\n' : text;
   const put = (path: (string | number)[], value: unknown, isArrayInsertion = false) => {
-    edited = applyEdits(edited, modify(edited, path, value, { formattingOptions, isArrayInsertion }));
+    // One line has no looks to keep.
+    const formattingOptions = edited.trim().includes('\n') ? undefined : layout.formatting;
+    const edits = modify(edited, path, value, { formattingOptions, isArrayInsertion });
+    edited = applyEdits(edited, formattingOptions ? edits : edits.flatMap((each) => laidOut(edited, each, layout)));
   };
   put([key, SERVER], entry);
   for (const input of missing) put(['inputs', -1], input, true);
   return edited;
+}
+
+type Layout = { unit: string; eol: string; formatting: FormattingOptions };
+
+function layoutOf(text: string): Layout {
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const isTab = unit.startsWith('\t');
+  return { unit: isTab ? '\t' : unit, eol, formatting: { insertSpaces: !isTab, tabSize: isTab ? 1 : unit.length, eol } };
+}
+
+/** An edit over several lines. The library's own formatting would lay out the lines beside it, too. */
+function laidOut(text: string, { offset, length, content }: Edit, { unit, eol }: Layout): Edit[] {
+  const [, comma, name = '', json] = /^(,?)("[^"]*": )?(.*)$/s.exec(content) as RegExpExecArray;
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const outer = /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
+  const isFirst = length === 0 && comma === '';
+  const indent = isFirst ? outer + unit : outer;
+  const value = JSON.stringify(JSON.parse(json), null, unit).replaceAll('\n', eol + indent);
+  if (length > 0) return [{ offset, length, content: value }];
+  const rest = text.slice(offset);
+  // A comment stays beside what it is about.
+  const [beside = '', ownComma = ''] = (comma && /^[ \t]*(,?)[ \t]*(?:\/\/.*|\/\*.*?\*\/)[ \t]*(?=\r?\n)/.exec(rest)) || [];
+  const end = isFirst && !/^[ \t]*\r?\n/.test(rest) ? eol + outer : '';
+  const line = `${eol}${indent}${name}${value}`;
+  if (beside === '') return [{ offset, length, content: comma + line + end }];
+  const added = { offset: offset + beside.trimEnd().length, length, content: line + ownComma };
+  return ownComma ? [added] : [{ offset, length, content: comma }, added];
 }
 
 function readToml(text: string): Tree {
@@ -156,6 +190,15 @@ const missingInputs = (tree: Tree, inputs: Wanted['inputs']) =>
 
 const isTable = (value: unknown): value is Tree =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);
+
+function isReadAs(read: (text: string) => Tree, text: string, wanted: Tree): boolean {
+  try {
+    return isSame(read(text), wanted);
+  } catch (error) {
+    if (error instanceof NotEditable) return false;
+    throw error;
+  }
+}
 
 const isSame = (one: Tree, other: Tree) => isDeepStrictEqual(plain(one), plain(other));
 /** Without prototypes, which the parsers choose differently. */

@@ -23,7 +23,7 @@ export const machineOf = ({ env }: Context): Machine => ({ env, home: env.HOME |
  * @throws CommandError usage for what the client cannot do
  */
 export async function entryFor(context: Context, client: AssistantClient, { scope, http, readOnly }: EntryFlags): Promise<Wanted> {
-  const { value: host, source } = await context.settings.host();
+  const { value: host } = await context.settings.host();
   const tokenFrom = context.env[TOKEN]?.trim() ? TOKEN : null;
   if (http) {
     const url = `${host}/mcp`;
@@ -41,16 +41,19 @@ export async function entryFor(context: Context, client: AssistantClient, { scop
     return { entry: client.http(url, tokenFrom), inputs, remarks: [remark] };
   }
   const { command, remarks } = commandLine(context, scope);
-  const { profile } = context.settings;
-  const args = [
-    'mcp',
-    ...(source === 'default' ? [] : ['--host', host]),
-    ...(profile === 'default' ? [] : ['--profile', profile]),
-    ...(readOnly ? ['--read-only'] : []),
-  ];
+  const args = ['mcp', ...(await flagsOf(context)), ...(readOnly ? ['--read-only'] : [])];
   const env = environmentOf(context, scope);
   const entry = client.stdio({ command: command.command, args: [...command.args, ...args], ...(env && { env }) });
   return { entry, inputs: [], remarks };
+}
+
+/** What a person types to sign in for a server of these settings. */
+export const loginLine = async (context: Context) => ['emailauth login', ...(await flagsOf(context))].join(' ');
+
+/** The service and the profile in use, unless they are what a command takes by itself. */
+async function flagsOf({ settings }: Context): Promise<string[]> {
+  const { value: host, source } = await settings.host();
+  return [...(source === 'default' ? [] : ['--host', host]), ...(settings.profile === 'default' ? [] : ['--profile', settings.profile])];
 }
 
 /** How this very program is started by another one. */

@@ -5,7 +5,7 @@ import { patchOf } from '../../init/patch.ts';
 import { paragraph } from '../../init/report.ts';
 import { type AssistantClient, clientOf, type Entry, type Scope } from '../../mcp/clients.ts';
 import { type Edited, entryText, NotEditable, putEntry, SERVER } from '../../mcp/config-text.ts';
-import { type EntryFlags, entryFor, machineOf, type Wanted } from '../../mcp/entry.ts';
+import { type EntryFlags, entryFor, loginLine, machineOf, type Wanted } from '../../mcp/entry.ts';
 import { mustBeInstalled, type Place, pathOf, placeOf } from '../../mcp/place.ts';
 import { mustConfirm } from '../../prompts.ts';
 
@@ -28,7 +28,7 @@ export async function install(context: Context, id: string, flags: InstallFlags)
     terminal.answer(answer('unchanged'), `${client.name} has it already in ${path}; there is nothing to change.`);
     return EXIT.ok;
   }
-  const patch = patchOfEntry(context, client, path, edited, wanted);
+  const patch = patchOfEntry(context, client, place, edited, wanted);
   const action = edited.before ? 'replaced' : 'added';
   if (dryRun) {
     terminal.answer(answer(action), patch);
@@ -73,9 +73,15 @@ function edit(client: AssistantClient, { path, found: { before } }: Place, wante
 }
 
 /** Our entry alone: the entries beside it may hold keys of somebody else. */
-function patchOfEntry({ terminal }: Context, client: AssistantClient, path: string, { before, after }: Edited, { inputs }: Wanted): string {
+function patchOfEntry(
+  { terminal }: Context,
+  client: AssistantClient,
+  { path, found }: Place,
+  { before, after }: Edited,
+  { inputs }: Wanted,
+): string {
   const text = (entry: Entry, also: Wanted['inputs']) => Buffer.from(withoutSecrets(entryText(client, entry, also)));
-  return patchOf({ path, before: before && text(before, []), after: text(after, inputs) }, terminal);
+  return patchOf({ path, before: before ? text(before, []) : found.before && Buffer.of(), after: text(after, inputs) }, terminal);
 }
 
 /** Somebody may have put a key into the entry by hand. */
@@ -88,8 +94,9 @@ async function whatIsNext(context: Context, client: AssistantClient, scope: Scop
     const host = await context.host();
     const stored = (await context.credentials()).storedAt(host);
     if (context.env.EMAILAUTH_TOKEN)
-      steps.push('EMAILAUTH_TOKEN is set here, and assistants do not hand it on: `emailauth login` counts for them.');
-    else if (!stored) steps.push(`Nobody is signed in at ${host}: run \`emailauth login\`, or let the assistant ask for the mail.`);
+      steps.push(`EMAILAUTH_TOKEN is set here, and assistants may not hand it on: \`${await loginLine(context)}\` counts for all of them.`);
+    else if (!stored)
+      steps.push(`Nobody is signed in at ${host}: run \`${await loginLine(context)}\`, or let the assistant ask for the mail.`);
   }
   return [...steps, client.next(scope), 'Then ask: “Add email login to this app with emailauth.”'];
 }
