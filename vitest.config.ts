@@ -16,7 +16,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
-          include: ['test/*.test.ts', 'test/cli/*.test.ts'],
+          include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
           exclude: ['test/rooms.test.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 60_000,

@@ -17,6 +17,7 @@ export const RATE_LIMITS = {
   registrations: { points: 10, duration: 3600, whose: 'registrations from one network address, or by one account' },
   failed_verify: { points: 60, duration: 60, whose: 'tokens that are not valid, from one network address' },
   domain_proofs: { points: 30, duration: 3600, whose: 'checks of proofs by one account' },
+  site_checks: { points: 30, duration: 3600, whose: 'looks at sites of one account, by the MCP server of the service' },
   uploads: { points: 60, duration: 3600, whose: 'icons of one account' },
   admin_password: { points: 5, duration: 900, whose: 'wrong admin passwords from one network address' },
   admin_password_total: { points: 50, duration: 3600, whose: 'wrong admin passwords in all' },
@@ -113,6 +114,11 @@ function isHttpsUrl(text: string): boolean {
   const { username, password, hostname } = new URL(text);
   // By name: an address of somebody's private network would have every reader's machine ask there.
   return username === '' && password === '' && normalHost(hostname) === hostname;
+}
+
+/** Whether a URL's hostname means the machine that asks, which needs no name server (RFC 6761 §6.3). */
+export function isThisMachine(hostname: string): boolean {
+  return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(hostname);
 }
 
 /** Hosts of this very machine, to which http is fine (RFC 8252 §7.3). */

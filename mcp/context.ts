@@ -21,6 +21,9 @@ export type McpContext = {
   report(error: unknown): string;
 };
 
+/** Whether the server runs beside the app on the person's own machine, as on stdio, so that its localhost is the app's. */
+export const isBesideApp = ({ signIn }: Pick<McpContext, 'signIn'>): boolean => signIn !== null;
+
 /** A sign-in by the code of a mail, which a person reads out. */
 export type SignIn = {
   /** Mails a code. @param email the person's address. @returns expiresAt in ISO 8601. @throws ApiError */

@@ -1,15 +1,20 @@
-import type { McpContext } from './context.ts';
+import { isBesideApp, type McpContext } from './context.ts';
 
 /** What a model reads before it chooses a tool: what this is, the shortest way, and what the session cannot do. */
-export function instructions({ host, readOnly, howToSignIn }: Pick<McpContext, 'host' | 'readOnly' | 'howToSignIn'>): string {
-  const first = readOnly
-    ? `The domain must be registered: this session is read-only, so the person registers it at ${host}.`
-    : 'register_domain with the domain and the address of the person, unless the app runs on localhost: where get_status says local mode, localhost works at once.';
+export function instructions(context: Pick<McpContext, 'host' | 'readOnly' | 'howToSignIn' | 'signIn'>): string {
+  const { host, readOnly, howToSignIn } = context;
+  const register = readOnly
+    ? `The domain has to be registered. This session is read-only: the person registers it at ${host}.`
+    : 'register_domain with the domain and the address of the person.';
+  const check = isBesideApp(context)
+    ? 'Start the app, call check_integration, and mend what fails.'
+    : 'Once the app is online, call check_integration, and mend what fails.';
+  const own = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, '}get_stats and check_integration`;
   return `Email Auth at ${host} gives any site a passwordless sign-in: the visitor gives an address, opens the mailed link, and comes back to the site with a token that the site's server verifies once.
 To add it to an app:
-1. ${first}
+1. ${register} While the app runs on localhost, and get_status says local mode, skip this: localhost is registered.
 2. scaffold_integration with the framework and the domain; write its files into the project.
-3. Start the app and call check_integration; mend what fails.
+3. ${check}
 Then let the person sign in once. search_docs answers questions.
-list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, '}get_stats, and check_integration for anything but localhost, are for own sites and need a sign-in. ${howToSignIn}`;
+${own} are for the sites of whoever is signed in${isBesideApp(context) ? '; check_integration for localhost needs nobody' : ''}. ${howToSignIn}`;
 }

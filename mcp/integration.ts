@@ -1,8 +1,8 @@
+import { oneLine } from '../contract/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { type Filling, type Integration, render } from '../templates/render.ts';
-import { oneLine } from './plain.ts';
 import { refusal } from './result.ts';
 
 /** The ids of the catalogue, for schemas. */
@@ -36,8 +36,19 @@ export function unknownFramework(given: unknown): string {
 function frameworkMeant(given: string): string | undefined {
   const text = lettersOf(given.slice(0, 100));
   if (text.length < 2) return undefined;
-  const isLike = (name: string) => name.startsWith(text.slice(0, 3)) || name.includes(text) || text.includes(name);
-  return frameworks.find(({ id, name }) => [id, lettersOf(name)].some(isLike))?.id;
+  const likenesses = frameworks.map(({ id, name }) => ({
+    id,
+    likeness: Math.max(...[id, lettersOf(name)].map((each) => likenessOf(each, text))),
+  }));
+  const [best] = likenesses.sort((one, other) => other.likeness - one.likeness);
+  return best.likeness >= 3 ? best.id : undefined;
+}
+
+/** How many letters two names begin with alike; more than any such when one holds the other. */
+function likenessOf(name: string, text: string): number {
+  if (name.includes(text) || text.startsWith(name)) return 100;
+  const different = [...name].findIndex((letter, i) => letter !== text[i]);
+  return different < 0 ? name.length : different;
 }
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');

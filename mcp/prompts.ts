@@ -1,9 +1,9 @@
 import { completable, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { oneLine } from '../contract/check.ts';
 import { assistantPrompt } from '../templates/prompt.ts';
 import type { McpContext } from './context.ts';
 import { frameworkIds, frameworkNamed, integrationFor } from './integration.ts';
-import { oneLine } from './plain.ts';
 import { debugCallback, reviewIntegration } from './prompt-texts.ts';
 import { orProtocolError } from './resources.ts';
 import { LOCALHOST, ownDomains } from './sites.ts';

@@ -1,10 +1,17 @@
-import { type McpServer, ProtocolError, ProtocolErrorCode, type ReadResourceResult, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server';
+import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import { docPages, readDoc } from '../templates/docs.ts';
 import type { McpContext } from './context.ts';
 import { frameworkIds, integrationFor, integrationText } from './integration.ts';
-import { oneLine } from './plain.ts';
 import { explain, isAnswer } from './result.ts';
 import { ownDomains, siteAmong } from './sites.ts';
 import { siteWithProofOf } from './tools/site.ts';
@@ -24,13 +31,17 @@ export function registerResources(server: McpServer, context: McpContext): void 
     'docs',
     new ResourceTemplate('emailauth://docs/{slug}', {
       list: () => ({
-        resources: docPages.map(({ slug, title, description }) => ({ uri: `emailauth://docs/${slug}`, name: `docs/${slug}`, title, description })),
+        resources: docPages.map(({ slug, title, description }) => ({
+          uri: `emailauth://docs/${slug}`,
+          name: `docs/${slug}`,
+          title,
+          description,
+        })),
       }),
       complete: { slug: startsLike(docPages.map(({ slug }) => slug)) },
     }),
     { title: 'Documentation', description: 'A page of the documentation', mimeType: MARKDOWN },
-    (uri, { slug }) =>
-      reading(uri, MARKDOWN, context, async () => (docPages.some((page) => page.slug === slug) ? readDoc(String(slug), { origin: host }) : null)),
+    (uri, { slug }) => reading(uri, MARKDOWN, context, () => readDoc(decoded(String(slug)), { origin: host })),
   );
 
   server.registerResource(
@@ -46,7 +57,11 @@ export function registerResources(server: McpServer, context: McpContext): void 
       }),
       complete: { framework: startsLike(frameworkIds) },
     }),
-    { title: 'Templates', description: `The files for a framework, for ${PLACEHOLDER_DOMAIN}; scaffold_integration fills in others`, mimeType: MARKDOWN },
+    {
+      title: 'Templates',
+      description: `The files for a framework, for ${PLACEHOLDER_DOMAIN}; scaffold_integration fills in others`,
+      mimeType: MARKDOWN,
+    },
     (uri, { framework: id }) =>
       reading(uri, MARKDOWN, context, async () => {
         const framework = frameworkOf(String(id));
@@ -62,7 +77,12 @@ export function registerResources(server: McpServer, context: McpContext): void 
       list: async () => {
         const sites = await orProtocolError(context, () => client.listWebsites({}).catch(noneForNobody));
         return {
-          resources: sites.map(({ domain }) => ({ uri: `emailauth://sites/${domain}`, name: `sites/${domain}`, title: domain, description: `Your site ${domain}` })),
+          resources: sites.map(({ domain }) => ({
+            uri: `emailauth://sites/${domain}`,
+            name: `sites/${domain}`,
+            title: domain,
+            description: `Your site ${domain}`,
+          })),
         };
       },
       complete: { domain: (typed) => ownDomains(client, typed) },
@@ -86,7 +106,7 @@ export function registerResources(server: McpServer, context: McpContext): void 
 /** @param read null: there is no such thing. @throws ProtocolError */
 async function reading(uri: URL, mimeType: string, context: McpContext, read: () => Promise<string | null>): Promise<ReadResourceResult> {
   const text = await orProtocolError(context, read);
-  if (text === null) throw new ResourceNotFoundError(oneLine(uri.href));
+  if (text === null) throw new ResourceNotFoundError(oneLine(uri.href, 300));
   return { contents: [{ uri: uri.href, mimeType, text }] };
 }
 

@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
 import { type ErrorCode, errors } from '../contract/errors.ts';
 import type { McpContext } from './context.ts';
-import { oneLine } from './plain.ts';
 
 type Explaining = Pick<McpContext, 'howToSignIn' | 'report'>;
 
@@ -31,8 +31,10 @@ export function explain(error: unknown, { howToSignIn, report }: Explaining): st
   const reference = known.reference ? `The reference number is ${known.reference}.` : '';
   return [known.message, hint, reference]
     .filter(Boolean)
-    .map((sentence) => oneLine(sentence, 500))
+    .map((text) => asSentence(oneLine(text, 500)))
     .join(' ');
 }
+
+const asSentence = (text: string) => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 const waitFor = ({ retryAfter }: ApiError) => `Wait ${retryAfter ? `${retryAfter} s` : 'a few minutes'}, then call again.`;

@@ -6,6 +6,9 @@ import { registerResources } from './resources.ts';
 import { tools } from './tools.ts';
 
 export type { CheckSite, McpContext, SignIn, SiteCheck } from './context.ts';
+export { createCheckSite } from './site-checks/check-site.ts';
+
+const FIXED = { listChanged: false };
 
 /**
  * The MCP server of Email Auth, for any transport: tools, resources and prompts.
@@ -15,7 +18,8 @@ export function createServer(given: McpContext): McpServer {
   const context = given.readOnly && given.signIn ? { ...given, howToSignIn: 'Ask the person to run `emailauth login`.' } : given;
   const server = new McpServer(
     { name: 'emailauth', title: 'Email Auth', version: context.version, websiteUrl: context.host },
-    { instructions: instructions(context) },
+    // What is listed stays the same, so that nobody need keep a stream open for changes.
+    { instructions: instructions(context), capabilities: { tools: FIXED, resources: FIXED, prompts: FIXED } },
   );
   for (const tool of tools) {
     if (tool.offered(context) && (tool.readOnly || !context.readOnly)) tool.register(server, context);

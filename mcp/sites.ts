@@ -1,7 +1,7 @@
+import { oneLine } from '../contract/check.ts';
 import type { Client } from '../contract/client.ts';
 import type { Output } from '../contract/routes.ts';
 import { normalHost } from '../contract/rules.ts';
-import { oneLine } from './plain.ts';
 import { isAnswer, refusal } from './result.ts';
 
 export type OwnSite = Output<'listWebsites'>[number];
@@ -14,7 +14,11 @@ export async function ownSite(client: Client, domain: string, signal: AbortSigna
   const sites = await client.listWebsites({}, { signal });
   const site = siteAmong(sites, domain);
   if (site) return site;
-  throw refusal('website_not_found', `"${oneLine(domain, 80)}" is not one of your sites.`, 'list_sites shows them; register_domain adds one.');
+  throw refusal(
+    'website_not_found',
+    `"${oneLine(domain, 80)}" is not one of your sites.`,
+    'list_sites shows them; register_domain adds one.',
+  );
 }
 
 /** @returns undefined when it is not one of these */
@@ -33,10 +37,10 @@ export async function signedIn(client: Client, signal: AbortSignal): Promise<{ e
   }
 }
 
-/** Whether visitors can sign in at a host: it is registered, or localhost where the service runs in local mode. @throws ApiError */
-export async function isServed(client: Client, domain: string, signal: AbortSignal): Promise<boolean> {
+/** Whether visitors can sign in at a host: it or a parent is registered, or it is localhost and the service in local mode. @throws ApiError */
+export async function isServed(client: Client, host: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await client.findWebsite({ domain }, { signal });
+    await client.findWebsite({ domain: host }, { signal });
     return true;
   } catch (error) {
     if (isAnswer(error, 'website_not_found')) return false;

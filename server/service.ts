@@ -25,7 +25,7 @@ import { createFigures } from './figures/figures.ts';
 import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
-import { createDirectClient, NO_COOKIES } from './http/direct-client.ts';
+import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
 import { createAnswerError, createDescribeError } from './http/errors.ts';
 import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
@@ -59,6 +59,7 @@ import { diskStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { createUploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
+import { openPublicNames } from './websites/public-names.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
 
@@ -165,14 +166,24 @@ export async function createService(parts: {
     ...apiKeyRoutes(createApiKeys(database)),
     ...languageRoutes(),
   ];
+  const openApi = async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0');
   const mcp = mcpRouter({
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     version: about().version,
     clientOf: createDirectClient({ served, describeError, answered: apiKeyBearers.answered }),
     identityOf: (request) => identityOf(request, NO_COOKIES),
-    // PLACEHOLDER of the http slice
-    checkSite: async () => [],
+    describeError,
+    headers: dataHeaders(config.secure),
+    names: openPublicNames(config),
+    countSiteCheck: async ({ identity }) => {
+      try {
+        await limits.hit('site_checks', identity?.email ?? '');
+      } catch (error) {
+        throw apiErrorOf(error, describeError);
+      }
+    },
+    openApi,
     report: (error) => describeError(error).body.reference ?? '',
   });
   const listener = createApp({
@@ -199,7 +210,7 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
+    openApi,
     web,
     routers: [
       ...(parts.routers ?? []),

@@ -45,7 +45,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
         readOnly,
         signIn: readOnly ? null : signIn,
         howToSignIn: advice.howToSignIn,
-        // PLACEHOLDER
+        // PLACEHOLDER: createCheckSite of mcp/server.ts, from this machine
         checkSite: async () => [],
         openApi: () =>
           readOpenApi(host, signal).catch((error) => {

@@ -1,4 +1,4 @@
-import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
+import { type Check, fail, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import type { Seen } from './service.ts';
 
 const MOST_SECONDS = 60;

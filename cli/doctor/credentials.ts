@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
+import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import type { Context } from '../context.ts';
 import type { Caller, Credentials } from '../credentials.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from './check.ts';
 
 type Parts = Pick<Context, 'credentials' | 'host' | 'signedIn' | 'signal'>;
 

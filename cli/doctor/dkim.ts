@@ -1,5 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { fail, oneLine, pass, type Verdict } from './check.ts';
+import { fail, oneLine, pass, type Verdict } from '../../contract/check.ts';
 import { parseTags } from './tags.ts';
 
 /** RFC 8301 §3.2: verifiers ignore shorter keys, and signers should use longer ones than 1024. */

@@ -1,4 +1,4 @@
-import { fail, oneLine, pass, type Verdict } from './check.ts';
+import { fail, oneLine, pass, type Verdict } from '../../contract/check.ts';
 import { parseTags } from './tags.ts';
 
 /** A domain's DMARC policy (RFC 7489 §6.3). */

@@ -1,8 +1,9 @@
+import { type Check, fail, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import type { Output } from '../../contract/routes.ts';
-import { type Check, fail, pass, runCheck, skip, type Verdict } from './check.ts';
+import { isThisMachine } from '../../contract/rules.ts';
 import { judgeDkim } from './dkim.ts';
 import { findDmarc, judgeDmarc, policyOf } from './dmarc.ts';
-import { isThisMachine, type Names, organisationOf } from './names.ts';
+import type { Names } from './names.ts';
 import { judgeSpf } from './spf.ts';
 
 type About = Output<'about'>;
@@ -11,8 +12,8 @@ type About = Output<'about'>;
  * Whether receivers will believe the service's mails: the sender's domain, SPF, DKIM and DMARC.
  * @param about null: the service did not say where its mails come from
  */
-export function checkMail(about: About | null, names: Names, signal: AbortSignal): Promise<Check[]> {
-  const looks = about?.mail.delivered && !isThisMachine(about.mail.domain) ? looksAt(about.mail, names) : null;
+export async function checkMail(about: About | null, names: Names, signal: AbortSignal): Promise<Check[]> {
+  const looks = about?.mail.delivered && !isThisMachine(about.mail.domain) ? await looksAt(about.mail, names) : null;
   const reason = whyNot(about);
   const run = (id: keyof Looks, name: string) => runCheck({ id, name, signal }, async () => (looks ? looks[id]() : skip(reason)));
   return Promise.all([run('mail_domain', "Sender's domain"), run('spf', 'SPF'), run('dkim', 'DKIM'), run('dmarc', 'DMARC')]);
@@ -26,7 +27,8 @@ function whyNot(about: About | null): string {
 
 type Looks = Record<'mail_domain' | 'spf' | 'dkim' | 'dmarc', () => Promise<Verdict>>;
 
-function looksAt({ domain, dkim }: About['mail'], names: Names): Looks {
+async function looksAt({ domain, dkim }: About['mail'], names: Names): Promise<Looks> {
+  const { organisationOf } = await import('../../mcp/site-checks/hosts.ts');
   // Asked once, for the policy and for how strictly it reads DKIM.
   const dmarc = findDmarc(domain, organisationOf(domain), names.texts);
   dmarc.catch(() => {});
@@ -39,7 +41,8 @@ function looksAt({ domain, dkim }: About['mail'], names: Names): Looks {
       }
       const strict = policyOf(await dmarc)?.strictDkim ?? false;
       const texts = await names.texts(`${dkim.selector}._domainkey.${dkim.domain}`);
-      return judgeAlignment(domain, dkim.domain, strict) ?? judgeDkim(dkim, texts);
+      const aligned = strict ? dkim.domain === domain : organisationOf(dkim.domain) === organisationOf(domain);
+      return aligned ? judgeDkim(dkim, texts) : foreignSigner(domain, dkim.domain, strict);
     },
     dmarc: async () => judgeDmarc(await dmarc),
   };
@@ -57,9 +60,7 @@ async function judgeDomain(domain: string, names: Names): Promise<Verdict> {
 }
 
 /** DMARC wants the signing domain to be the sender's (RFC 7489 §3.1.1). */
-function judgeAlignment(sender: string, signer: string, strict: boolean): Verdict | null {
-  const aligned = strict ? sender === signer : organisationOf(sender) === organisationOf(signer);
-  if (aligned) return null;
+function foreignSigner(sender: string, signer: string, strict: boolean): Verdict {
   const why = strict ? `, and its DMARC record asks for the same domain (adkim=s)` : '';
   return fail(`The service signs as ${signer}, but sends as ${sender}${why}.`, `Set DKIM_DOMAIN to ${sender}, with a key in its DNS.`);
 }

@@ -1,18 +1,14 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
-import { getDomain } from 'tldts';
+import { isThisMachine } from '../../contract/rules.ts';
+import type { SiteNames } from '../../mcp/site-checks/look.ts';
 import { usageError } from '../exit.ts';
 
 /** The DNS as doctor asks it. A name or record that is not there is no error; a name server that fails is. */
-export type Names = {
-  /** TXT records, each as one text. */
-  texts(name: string): Promise<string[]>;
+export type Names = SiteNames & {
   /** Mail servers, best first; `.` alone says that there is none (RFC 7505). */
   mailServers(name: string): Promise<string[]>;
   addresses(name: string): Promise<string[]>;
-  /** For connections to a site. */
-  lookup: LookupFunction;
 };
 
 const TIMEOUT_MS = 2_500;
@@ -62,14 +58,4 @@ export function openNames(servers: string | undefined): Names {
       );
     },
   };
-}
-
-/** Whether a URL's hostname means this machine, which needs no name server. */
-export function isThisMachine(host: string): boolean {
-  return /^(?:localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(host);
-}
-
-/** The registrable domain of a host by the Public Suffix List; the host itself when it has none. */
-export function organisationOf(host: string): string {
-  return getDomain(host, { allowPrivateDomains: true }) ?? host;
 }

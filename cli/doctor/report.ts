@@ -1,5 +1,5 @@
+import type { Check } from '../../contract/check.ts';
 import type { Style } from '../terminal.ts';
-import type { Check } from './check.ts';
 
 const WIDTH = 80;
 const INDENT = ' '.repeat(6);

@@ -1,8 +1,7 @@
 import { About } from '../../contract/about.ts';
+import { type Check, fail, oneLine, pass, runCheck, type Verdict } from '../../contract/check.ts';
 import { ApiError, type Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
-import { type Check, fail, oneLine, pass, runCheck, type Verdict } from './check.ts';
-import { networkFault } from './network-fault.ts';
 
 /** What a service said of itself, and when, in ms of this machine's clock. */
 export type Seen = { about: Output<'about'>; askedAt: number; answeredAt: number };
@@ -30,7 +29,7 @@ export async function checkService(parts: {
     try {
       answer = await client.about({}, { signal: until });
     } catch (error) {
-      return explain(host, error);
+      return await explain(host, error);
     }
     const parsed = About.safeParse(answer);
     if (!parsed.success) return notOurs(host);
@@ -52,7 +51,7 @@ function judge(host: string, about: Output<'about'>, version: string, missing: s
 
 const majorOf = (version: string) => version.split('.')[0];
 
-function explain(host: string, error: unknown): Verdict {
+async function explain(host: string, error: unknown): Promise<Verdict> {
   const answer = error instanceof ApiError ? error : error instanceof Error && error.cause instanceof ApiError ? error.cause : null;
   if (!answer) throw error;
   if ([200, 404, 405].includes(answer.status)) return notOurs(host);
@@ -64,6 +63,7 @@ function explain(host: string, error: unknown): Verdict {
   if (/redirect/.test(answer.cause instanceof Error ? String(answer.cause.cause) : '')) {
     return fail(`${host} redirects to another address.`, 'Name that one with --host.');
   }
+  const { networkFault } = await import('../../mcp/site-checks/network-fault.ts');
   const { detail, fix } = networkFault(answer, host);
   return fail(detail, fix || START_OR_NAME);
 }

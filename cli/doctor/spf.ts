@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { fail, oneLine, pass, type Verdict } from './check.ts';
+import { fail, oneLine, pass, type Verdict } from '../../contract/check.ts';
 
 /** One SPF record (RFC 7208 §4.6), read up to `all`, after which nothing counts. */
 export type SpfRecord = {

@@ -1,8 +1,6 @@
 import { z } from 'zod';
+import { oneLine } from '../../contract/check.ts';
 import type { SiteCheck } from '../context.ts';
-import { oneLine } from '../plain.ts';
-import { refusal } from '../result.ts';
-import { LOCALHOST, ownSite } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { OwnDomain } from './fields.ts';
 
@@ -13,8 +11,12 @@ export const checkIntegration = defineTool({
     'Looks at the sign-in of an app from outside, as a visitor would, and tells for each thing whether it is right and how to mend it. Call it once the files of scaffold_integration are in place and the app runs; mend what fails and call it again. It looks only at sites of whoever is signed in, and at localhost where this server runs on the same machine (give url then). It uses no token up.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
-    domain: OwnDomain.describe('Domain of one of your own sites, or localhost'),
-    url: z.url().max(2048).describe('Address of the callback: https://<domain>/auth/callback unless given').optional(),
+    domain: OwnDomain.describe('Domain of one of your own sites or a subdomain of it, or localhost'),
+    url: z
+      .string()
+      .max(2048)
+      .describe('Address of the callback: https://<domain>/auth/callback unless given; localhost needs it')
+      .optional(),
   }),
   output: z.object({
     domain: z.string(),
@@ -28,12 +30,7 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain: given, url }, { client, checkSite }, signal) {
-    const isLocal = given.toLowerCase() === LOCALHOST;
-    if (isLocal && url === undefined) {
-      throw refusal('bad_request', 'url is missing.', 'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.');
-    }
-    const domain = isLocal ? LOCALHOST : (await ownSite(client, given, signal)).domain;
+  async run({ domain, url }, { checkSite }, signal) {
     const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
     return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
   },
@@ -50,6 +47,6 @@ const verdictOf = (ok: boolean | null) => (ok === null ? 'UNKNOWN' : ok ? 'PASS'
 const inOneLine = ({ id, ok, detail, fix }: SiteCheck): SiteCheck => ({
   id: oneLine(id, 60),
   ok,
-  detail: oneLine(detail),
-  fix: fix === null ? null : oneLine(fix),
+  detail: oneLine(detail, 300),
+  fix: fix === null ? null : oneLine(fix, 300),
 });

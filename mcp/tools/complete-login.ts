@@ -20,7 +20,11 @@ export const completeLogin = defineTool({
       return await (signIn as NonNullable<typeof signIn>).complete(loginId, code);
     } catch (error) {
       if (!isAnswer(error, 'bad_code')) throw error;
-      throw refusal('bad_code', error.message, 'Ask the person for the code of the newest mail; after five wrong codes call start_login again.');
+      throw refusal(
+        'bad_code',
+        error.message,
+        'Ask the person for the code of the newest mail; after five wrong codes call start_login again.',
+      );
     }
   },
   text: ({ email }) => `Signed in as ${email}. list_sites shows their sites.`,

@@ -11,7 +11,10 @@ export const deleteSite = defineTool({
   description:
     'Deletes a site of whoever is signed in, for good: visitors can no longer sign in there, and anybody may register the domain. Call it only when the person asked for exactly this domain to be deleted, and repeat the domain in confirmDomain.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
-  input: z.strictObject({ domain: OwnDomain, confirmDomain: z.string().max(253).describe('The same domain again, as the person confirmed it') }),
+  input: z.strictObject({
+    domain: OwnDomain,
+    confirmDomain: z.string().max(253).describe('The same domain again, as the person confirmed it'),
+  }),
   output: z.object({ domain: z.string(), deleted: z.literal(true) }),
   async run({ domain, confirmDomain }, { client }, signal) {
     const site = await ownSite(client, domain, signal);
@@ -23,7 +26,7 @@ export const deleteSite = defineTool({
       );
     }
     await client.deleteWebsite({ id: site.id }, { signal });
-    return { domain: site.domain, deleted: true };
+    return { domain: site.domain, deleted: true as const };
   },
   text: ({ domain }) => `${domain} is deleted. Nobody can sign in there any more. Take the sign-in out of its app.`,
 });

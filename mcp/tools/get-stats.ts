@@ -36,6 +36,9 @@ export const getStats = defineTool({
       ({ domain, sent, opened, again, completed, medianSeconds }) =>
         `${domain}: ${sent} mails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s in the median`}, ${again} by remembered accounts, ${completed} tokens verified.`,
     );
-    return [`${account.totalLogins} sign-ins in the last ${days} days.`, ...(lines.length > 0 ? lines : ['There is no site to count for.'])].join('\n');
+    return [
+      `${account.totalLogins} sign-ins in the last ${days} days.`,
+      ...(lines.length > 0 ? lines : ['There is no site to count for.']),
+    ].join('\n');
   },
 });

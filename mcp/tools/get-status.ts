@@ -34,7 +34,9 @@ export const getStatus = defineTool({
     const sites = siteCount === 1 ? '1 site' : `${siteCount} sites`;
     return [
       `Email Auth ${version} at ${host}, in ${mode} mode.`,
-      mode === 'local' ? 'The domain localhost works at once: call scaffold_integration with it.' : 'Register a domain with register_domain.',
+      mode === 'local'
+        ? 'The domain localhost works at once: call scaffold_integration with it.'
+        : 'Register a domain with register_domain.',
       ...(inbox ? [`Mails stay on this machine: read them at ${inbox}.`] : []),
       email ? `Signed in as ${email}, who has ${sites}.` : `Nobody is signed in, which only the caller's own sites need. ${howToSignIn}`,
     ].join(' ');

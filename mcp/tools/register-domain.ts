@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { oneLine } from '../../contract/check.ts';
 import { nextSteps } from '../../templates/next-steps.ts';
 import type { McpContext } from '../context.ts';
-import { oneLine } from '../plain.ts';
+import { numbered } from '../integration.ts';
 import { isAnswer, refusal } from '../result.ts';
 import { isServed, LOCALHOST, signedIn, siteAmong } from '../sites.ts';
 import { defineTool } from '../tool.ts';
@@ -31,7 +32,7 @@ export const registerDomain = defineTool({
     return { ...registered, nextSteps: [...stepsFor(registered), ...more] };
   },
   text: ({ domain, status, nextSteps: steps }) =>
-    [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in at once.`, ...steps.map((step) => `- ${step}`)].join('\n'),
+    [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in at once.`, numbered(steps)].join('\n'),
 });
 
 /** @returns what is registered, and what else there is to do because of how */
@@ -43,7 +44,11 @@ async function register(
   const authUrl = `${host}/auth`;
   if (domain.toLowerCase() === LOCALHOST) {
     if (await isServed(client, LOCALHOST, signal)) return [{ domain: LOCALHOST, status: 'already registered', authUrl }];
-    throw refusal('bad_domain', `${host} does not serve localhost.`, 'Register the real domain, or run a service of your own while you develop: `emailauth start`.');
+    throw refusal(
+      'bad_domain',
+      `${host} does not serve localhost.`,
+      'Register the real domain, or run a service of your own while you develop: `emailauth start`.',
+    );
   }
   const caller = await signedIn(client, signal);
   const own = caller && siteAmong(caller.sites, domain);
@@ -55,7 +60,10 @@ async function register(
       return [{ domain: site.domain, email, status: 'active', authUrl }];
     }
     const registered = await client.registerWebsite({ domain, email }, { signal });
-    return [{ ...registered, status: 'active' }, `Tell the person: a mail is on its way to ${registered.email}; its link, opened within 7 days, keeps the domain.`];
+    return [
+      { ...registered, status: 'active' },
+      `Tell the person: a mail is on its way to ${registered.email}; its link, opened within 7 days, keeps the domain.`,
+    ];
   } catch (error) {
     if (!isAnswer(error, 'domain_taken')) throw error;
     // Whose it is is not told, not even to its owner, before they sign in.

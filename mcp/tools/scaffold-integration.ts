@@ -3,11 +3,13 @@ import { languages } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
-import type { McpContext } from '../context.ts';
+import { isBesideApp, type McpContext } from '../context.ts';
 import { frameworkIds, frameworkNamed, integrationFor, integrationText, unknownFramework } from '../integration.ts';
 import { isServed, LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { Domain, NextSteps } from './fields.ts';
+
+const CALLBACK_PATH = '/auth/callback';
 
 const codes = languages.map(({ code }) => code);
 
@@ -19,7 +21,9 @@ export const scaffoldIntegration = defineTool({
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     framework: z
-      .enum(frameworkIds, { error: ({ input }) => (input === undefined ? 'Give the id of a framework of list_frameworks' : unknownFramework(input)) })
+      .enum(frameworkIds, {
+        error: ({ input }) => (input === undefined ? 'Give the id of a framework of list_frameworks' : unknownFramework(input)),
+      })
       .describe('What the app is built with; static is plain HTML with a small worker'),
     domain: Domain.describe('Where the app runs: its registered domain or a subdomain of it, or localhost for development'),
     callbackPath: z.string().max(200).describe('Path at which visitors come back: /auth/callback unless given').optional(),
@@ -42,7 +46,7 @@ export const scaffoldIntegration = defineTool({
     const framework = frameworkNamed(id);
     const domain = given.toLowerCase() === LOCALHOST ? LOCALHOST : given;
     const integration = await integrationFor(framework, { origin: context.host, domain, callbackPath, language });
-    const site = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? '/auth/callback' };
+    const site = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
     return { ...integration, nextSteps: await stepsFor(framework, integration, site, context, signal) };
   },
   text: (integration) => integrationText('Email sign-in', integration),
@@ -53,25 +57,35 @@ async function stepsFor(
   framework: Framework,
   { env, nextSteps }: Integration,
   { domain, callbackPath }: { domain: string; callbackPath: string },
-  { client, host }: Pick<McpContext, 'client' | 'host'>,
+  context: McpContext,
   signal: AbortSignal,
 ): Promise<string[]> {
+  const { client, host } = context;
   const [served, { mail }] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
   const site = env.find(({ name }) => name === 'SITE_URL')?.value ?? '';
   const isLocal = domain === LOCALHOST;
+  const unserved = isLocal
+    ? `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`
+    : `${domain} is not registered at ${host}: call register_domain first.`;
   return [
-    ...(served ? [] : [isLocal ? noLocalhost(host) : `${domain} is not registered at ${host}: call register_domain first.`]),
-    'Write the files and the settings into the project; keep the settings out of version control.',
+    ...(served ? [] : [unserved]),
+    'Write the files and the settings into the project. Keep the settings out of version control.',
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
     'Put a link to /login where visitors look for it.',
-    isLocal ? `Start the app at ${site}, then call check_integration with domain localhost and url ${site}${callbackPath}.` : deployed(domain, site, callbackPath),
-    `Sign in once: open ${site}/login and give an address. ${mail.delivered ? 'The mail has a link and a code' : `The mail is at ${host}/dev/inbox, with a link and a code`}. It works when you land on the protected page, and when the same callback opened again is refused.`,
+    ...(isLocal ? locally(site, callbackPath, context) : deployed(domain, site, callbackPath, host)),
+    `Let the person sign in once: open ${site}/login and give an address. ${mail.delivered ? 'The mail has a link and a code.' : `The mail is at ${host}/dev/inbox, with a link and a code.`} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
 
-const deployed = (domain: string, site: string, callbackPath: string) =>
-  `Deploy the app at ${site}, then call check_integration with domain ${domain}${callbackPath === '/auth/callback' ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner.`;
+const locally = (site: string, callbackPath: string, context: McpContext) => [
+  `Start the app at ${site}; where it listens elsewhere, change SITE_URL to that.`,
+  isBesideApp(context)
+    ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
+    : `Ask for ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot see your localhost from here.`,
+];
 
-const noLocalhost = (host: string) =>
-  `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`;
+const deployed = (domain: string, site: string, callbackPath: string, host: string) => [
+  ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a service that is public.`] : []),
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner.`,
+];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { twinPath } from '../../templates/doc-pages.ts';
 import { searchDocs as search } from '../../templates/docs.ts';
 import { defineTool } from '../tool.ts';
 
@@ -15,17 +16,19 @@ export const searchDocs = defineTool({
   output: z.object({
     results: z.array(
       z.object({
-        slug: z.string().describe('Of the page, for emailauth://docs/{slug}'),
+        slug: z.string().describe('Of the page; percent-encode it in emailauth://docs/{slug}'),
         title: z.string(),
         heading: z.string(),
         excerpt: z.string(),
-        url: z.string(),
+        url: z.string().describe('The passage, for people'),
       }),
     ),
   }),
   run: async ({ query, limit }, { host }) => ({ results: await search(query, { origin: host }, limit) }),
-  text: ({ results }) =>
+  text: ({ results }, { host }) =>
     results.length === 0
       ? 'Nothing was found. Try other words, fewer of them, or read one of the pages that the resources list.'
-      : results.map(({ title, heading, excerpt, url }) => `## ${title}: ${heading}\n${excerpt}\n${url}`).join('\n\n'),
+      : results
+          .map(({ slug, title, heading, excerpt }) => `## ${title}: ${heading}\n${excerpt}\nThe whole page: ${host}${twinPath(slug)}`)
+          .join('\n\n'),
 });

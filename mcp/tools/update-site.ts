@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { oneLine } from '../../contract/check.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
-import { oneLine } from '../plain.ts';
 import { isAnswer, refusal } from '../result.ts';
 import { ownSite } from '../sites.ts';
 import { defineTool } from '../tool.ts';
@@ -20,7 +20,8 @@ export const updateSite = defineTool({
   }),
   output: Site.extend({ movedFrom: z.string().optional().describe('The domain that it had before, where sign-ins have ended') }),
   async run({ domain, newDomain, iconUrl }, { client }, signal) {
-    if (newDomain === undefined && iconUrl === undefined) throw refusal('bad_request', 'There is nothing to change.', 'Give newDomain or iconUrl.');
+    if (newDomain === undefined && iconUrl === undefined)
+      throw refusal('bad_request', 'There is nothing to change.', 'Give newDomain or iconUrl.');
     const site = await ownSite(client, domain, signal);
     const wanted = newDomain ?? site.domain;
     const changed = await client.updateWebsite({ id: site.id, domain: wanted, iconUrl }, { signal }).catch((error) => {
@@ -29,5 +30,6 @@ export const updateSite = defineTool({
     });
     return { ...siteOf(changed), movedFrom: changed.domain === site.domain ? undefined : site.domain };
   },
-  text: (site) => `${siteText(site)}${site.movedFrom ? ` Sign-ins at ${site.movedFrom} have ended. Change the app’s settings: scaffold_integration gives them for ${site.domain}.` : ''}`,
+  text: (site) =>
+    `${siteText(site)}${site.movedFrom ? ` Sign-ins at ${site.movedFrom} have ended. Change the app’s settings: scaffold_integration gives them for ${site.domain}.` : ''}`,
 });

@@ -2,7 +2,7 @@ import { ApiError, type Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import { type Route, type RouteName, routes } from '../../contract/routes.ts';
 import type { DescribeError } from './errors.ts';
-import { type Caller, type Identity, inTime, needsAccount, parse, permitted, type Served } from './serve.ts';
+import { asksWho, type Caller, type Identity, inTime, needsAccount, parse, permitted, type Served } from './serve.ts';
 
 /** Who calls without a request of their own: somebody known by a bearer token, or nobody. */
 export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string };
@@ -10,7 +10,7 @@ export type DirectCaller = { identity: Identity | null; authorization: string | 
 type Settings = {
   served: readonly Served[];
   describeError: DescribeError;
-  /** Told of each call with a bearer token, by status, as the listener tells it. */
+  /** Told of each call with a bearer token, by status, of the same calls as over HTTP. */
   answered(authorization: string, status: number): void;
 };
 
@@ -38,15 +38,21 @@ export function createDirectClient({ served, describeError, answered }: Settings
         const body = await inTime(answer(parse(route.input, input), caller), found.mostSeconds);
         return JSON.parse(JSON.stringify(body));
       } catch (error) {
-        const { fault, body } = describeError(error);
-        status = fault.status;
-        throw new ApiError(status, body, { retryAfter: fault.retryAfter, cause: error });
+        const failed = apiErrorOf(error, describeError);
+        status = failed.status;
+        throw failed;
       } finally {
-        if (authorization !== undefined) answered(authorization, status);
+        if (authorization !== undefined && asksWho(routes[name].access)) answered(authorization, status);
       }
     };
     return Object.fromEntries((Object.keys(routes) as RouteName[]).map((name) => [name, (input: unknown) => call(name, input)])) as Client;
   };
+}
+
+/** A fault as a caller over HTTP hears of it. */
+export function apiErrorOf(error: unknown, describeError: DescribeError): ApiError {
+  const { fault, body } = describeError(error);
+  return new ApiError(fault.status, body, { retryAfter: fault.retryAfter, cause: error });
 }
 
 /** For whoever is known by a bearer token alone. */

@@ -10,6 +10,7 @@ const MESSAGES = {
   domain_proofs: 'Too many checks of a proof. Please wait a little.',
   admin_password: 'Too many wrong passwords from your network. Please wait a little.',
   admin_password_total: 'Too many wrong passwords. Please wait a little.',
+  site_checks: 'Too many checks of your websites. Please wait a little.',
   uploads: 'Too many icons were uploaded. Please wait a little.',
   failed_verify: 'Too many tokens that are not valid. Please wait a minute.',
 } as const;

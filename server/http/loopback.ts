@@ -13,6 +13,7 @@ function isLoopbackAddress(address: string | undefined): boolean {
   return address !== undefined && /^(?:::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/.test(address);
 }
 
-function isLoopbackHost(host: string | undefined): boolean {
+/** @param host a Host header */
+export function isLoopbackHost(host: string | undefined): boolean {
   return host !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i.test(host);
 }

@@ -74,7 +74,6 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
   return ({ name, answer, mostSeconds }) => {
     const route: Route = routes[name];
     const call = answer as (input: unknown, caller: Caller) => unknown;
-    const asksWho = needsAccount(route.access) || route.access === 'any-origin';
     const answerHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
     return async (request, response, pathParams) => {
       try {
@@ -98,11 +97,14 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
         settings.answerError(response, error, { oauth: route.oauth === true });
       } finally {
         const { authorization } = request.headers;
-        if (authorization !== undefined && asksWho) settings.answered(authorization, response.statusCode);
+        if (authorization !== undefined && asksWho(route.access)) settings.answered(authorization, response.statusCode);
       }
     };
   };
 }
+
+/** Whether a call's answer may depend on who calls, so that it counts as a call with their key. */
+export const asksWho = (access: Access): boolean => needsAccount(access) || access === 'any-origin';
 
 export const needsAccount = (access: Access): access is SignedInAccess =>
   access === 'identity' || access === 'account' || access === 'person';

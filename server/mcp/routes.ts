@@ -1,55 +1,73 @@
-import type { IncomingMessage } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Router } from 'express';
 import type { Client } from '../../contract/client.ts';
-import type { McpContext } from '../../mcp/server.ts';
-import { clientAddressOf } from '../http/client-address.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
-import type { Identity } from '../http/serve.ts';
+import type { PublicNames } from '../websites/public-names.ts';
+import { type AdmissionParts, admit, HOW_TO_CALL, type Refusal, refusalOfPlace } from './admission.ts';
 
-type Parts = {
-  publicUrl: string;
-  trustProxy: number;
+type Parts = AdmissionParts & {
   version: string;
+  /** Headers of every answer. */
+  headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  identityOf(request: IncomingMessage): Promise<Identity | null>;
-  checkSite: McpContext['checkSite'];
-  report: McpContext['report'];
+  /** For looking at sites. */
+  names: PublicNames;
+  /** Counts a look at a site of somebody's. @throws ApiError rate_limited */
+  countSiteCheck(caller: DirectCaller): Promise<void>;
+  openApi(): Promise<object>;
+  report(error: unknown): string;
 };
 
-/** /mcp: the MCP server over Streamable HTTP, stateless, for whoever the bearer token names. */
+/** Longer than any tool takes; a call that its client has cancelled gets no answer at all. */
+const MOST_MS = 30_000;
+
+/** /mcp: the MCP server over Streamable HTTP, without sessions, for whoever the bearer token names. */
 export function mcpRouter(parts: Parts): Router {
   const router = Router();
   let handler: ReturnType<typeof openHandler> | undefined;
   router.all('/mcp', async (request, response) => {
-    const { authorization } = request.headers;
-    const identity = authorization === undefined ? null : await parts.identityOf(request);
-    const caller: DirectCaller = { identity, authorization, clientAddress: clientAddressOf(request, parts.trustProxy) };
+    for (const [name, value] of Object.entries(parts.headers)) response.setHeader(name, value);
+    const caller = refusalOfPlace(request, parts.publicUrl) ?? (await admit(request, parts));
+    if ('status' in caller) return refuse(response, caller);
     const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
     handler ??= openHandler(parts);
+    const timer = setTimeout(() => response.destroy(), MOST_MS);
+    response.once('close', () => clearTimeout(timer));
     await (await handler)(Object.assign(request, { auth }), response);
   });
   return router;
 }
 
+/** In the shape that MCP clients read (JSON-RPC 2.0 §5.1). */
+function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
+  const code = status >= 500 ? -32603 : -32000;
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
+  response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(body);
+}
+
 /** The SDK is imported by the first request. */
-async function openHandler({ publicUrl, version, clientOf, checkSite, report }: Parts) {
-  const [{ createMcpHandler }, { toNodeHandler }, { createServer }] = await Promise.all([
-    import('@modelcontextprotocol/server'),
+async function openHandler(parts: Parts) {
+  const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
+  const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
+    import('./exchange.ts'),
     import('@modelcontextprotocol/node'),
     import('../../mcp/server.ts'),
   ]);
-  const handler = createMcpHandler(({ authInfo }) =>
-    createServer({
-      client: clientOf(authInfo?.extra?.caller as DirectCaller),
+  const exchange = createExchange((options) => {
+    const caller = options?.authInfo?.extra?.caller as DirectCaller;
+    const client = clientOf(caller);
+    return createServer({
+      client,
       host: publicUrl,
       version,
       readOnly: false,
       signIn: null,
-      howToSignIn: 'Send Authorization: Bearer with an API key of the dashboard, or with what `emailauth token` prints.',
-      checkSite,
+      howToSignIn: HOW_TO_CALL,
+      checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
+      openApi,
       report,
-    }),
-  );
-  return toNodeHandler(handler);
+    });
+  });
+  return toNodeHandler(exchange, exchange);
 }

@@ -1,11 +1,8 @@
 import { createHmac } from 'node:crypto';
-import type { LookupAddress } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { isPublicAddress } from './public-addresses.ts';
+import { openPublicNames, type PublicNamesOptions } from './public-names.ts';
 
 /** How a claimant shows to control a domain: what to publish, and where. */
 type DomainProof = { record: string; value: string; fileUrl: string; fileBody: string };
@@ -13,20 +10,15 @@ type DomainProof = { record: string; value: string; fileUrl: string; fileBody: s
 /** Which proof was found; a DNS record is the stronger one. */
 export type ProofKind = 'dns' | 'file';
 
-export type ProofOptions = {
-  /** Name servers as `ip[:port]`; null: the system's. */
-  dnsServers: string[] | null;
-  /** Which addresses the file may be fetched from; only tests give another rule, port and certificate authority. */
-  isAllowedAddress?: (address: string) => boolean;
+export type ProofOptions = PublicNamesOptions & {
+  /** Only tests give another port and certificate authority. */
   port?: number;
   ca?: string;
 };
 
 const WELL_KNOWN = '/.well-known/emailauth.json';
-const DNS_TIMEOUT_MS = 3_000;
 const FETCH_TIMEOUT_MS = 5_000;
 const MOST_LENGTH = 4_096;
-const MOST_ADDRESSES = 4;
 
 /** The proof that one address has to give for one domain. It is derived, so nothing is stored and no two claimants share one. */
 export function proofFor(secretKey: Buffer, email: string, domain: string): DomainProof {
@@ -61,9 +53,9 @@ export async function findProof(
 
 async function hasRecord(domain: string, value: string, options: ProofOptions): Promise<boolean> {
   try {
-    const records = await inTime(openResolver(options), DNS_TIMEOUT_MS, (resolver) => resolver.resolveTxt(`_emailauth.${domain}`));
+    const texts = await openPublicNames(options).texts(`_emailauth.${domain}`);
     // Some panels keep the quotes of the zone file as part of the text.
-    return records.some((chunks) => chunks.join('').replace(/^[\s"]+|[\s"]+$/g, '') === value);
+    return texts.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === value);
   } catch {
     return false;
   }
@@ -78,24 +70,16 @@ async function hasFile(domain: string, value: string, options: ProofOptions): Pr
   }
 }
 
-/**
- * Fetches the .well-known file over https. Redirects are not followed, and the connection goes to the very addresses that
- * were checked, so a name that answers differently the second time gains nothing.
- */
+/** Fetches the .well-known file over https, from the public internet. Redirects are not followed. */
 async function fetchFile(domain: string, options: ProofOptions): Promise<string> {
   const deadline = AbortSignal.timeout(FETCH_TIMEOUT_MS);
-  const addresses = await allowedAddresses(domain, options);
-  const lookup: LookupFunction = (_host, { all }, done) => {
-    if (all) done(null, addresses);
-    else done(null, addresses[0].address, addresses[0].family);
-  };
   const call = request({
     host: domain,
     servername: domain,
     port: options.port ?? 443,
     path: WELL_KNOWN,
     headers: { Accept: 'application/json', 'User-Agent': 'emailauth-domain-proof' },
-    lookup,
+    lookup: openPublicNames(options).lookup,
     ca: options.ca,
     agent: false,
     signal: deadline,
@@ -113,32 +97,5 @@ async function fetchFile(domain: string, options: ProofOptions): Promise<string>
     return body;
   } finally {
     call.destroy();
-  }
-}
-
-async function allowedAddresses(domain: string, options: ProofOptions): Promise<LookupAddress[]> {
-  const isAllowed = options.isAllowedAddress ?? isPublicAddress;
-  const [four, six] = await inTime(openResolver(options), DNS_TIMEOUT_MS, (resolver) =>
-    Promise.all([resolver.resolve4(domain).catch(() => []), resolver.resolve6(domain).catch(() => [])]),
-  );
-  const found = [...four.map((address) => ({ address, family: 4 })), ...six.map((address) => ({ address, family: 6 }))];
-  const allowed = found.filter(({ address }) => isAllowed(address)).slice(0, MOST_ADDRESSES);
-  if (allowed.length === 0) throw new Error(`${domain} has no public address`);
-  return allowed;
-}
-
-function openResolver(options: ProofOptions): Resolver {
-  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
-  if (options.dnsServers) resolver.setServers(options.dnsServers);
-  return resolver;
-}
-
-/** A resolver's own time-out is for each name server; this one is for them all. */
-async function inTime<T>(resolver: Resolver, milliseconds: number, ask: (resolver: Resolver) => Promise<T>): Promise<T> {
-  const timer = setTimeout(() => resolver.cancel(), milliseconds);
-  try {
-    return await ask(resolver);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -20,22 +20,30 @@ export const skip = (detail: string, fix = ''): Verdict => ({ ok: null, detail, 
 /** How long one check may take, in ms. */
 const MOST_MS = 10_000;
 
+/** When a check ends whatever it waits for: called off by `signal` (Ctrl-C, a client that left), out of time by `deadline`. */
+export type Until = { signal: AbortSignal; deadline?: AbortSignal };
+
 /**
  * Runs one check, which ends in time whatever it waits for. Never rejects, unless it was called off.
- * @param parts.signal Ctrl-C
+ * @param parts.deadline earlier than 10 s from now
  * @param parts.late the verdict when time is up
  * @param look gets a signal that says when nobody waits any more
  */
 export async function runCheck(
-  parts: { id: string; name: string; signal: AbortSignal; late?: Verdict },
+  parts: { id: string; name: string; late?: Verdict } & Until,
   look: (signal: AbortSignal) => Promise<Verdict>,
 ): Promise<Check> {
-  const { id, name, signal, late = skip(`It took longer than ${MOST_MS / 1000} s.`, 'Try again.') } = parts;
+  const { id, name, signal, deadline, late = skip(`It took longer than ${MOST_MS / 1000} s.`, 'Try again.') } = parts;
   const over = new AbortController();
   const end = () => over.abort();
   const timer = setTimeout(end, MOST_MS);
-  signal.addEventListener('abort', end);
-  const ended = new Promise<Verdict>((resolve) => over.signal.addEventListener('abort', () => resolve(late)));
+  const ends = deadline ? AbortSignal.any([signal, deadline]) : signal;
+  ends.addEventListener('abort', end);
+  if (ends.aborted) end();
+  const ended = new Promise<Verdict>((resolve) => {
+    if (over.signal.aborted) resolve(late);
+    over.signal.addEventListener('abort', () => resolve(late));
+  });
   const looked = look(over.signal).catch((error: unknown) => {
     if (over.signal.aborted) return late;
     return skip(`It could not be told: ${oneLine(error instanceof Error ? error.message : String(error))}.`);
@@ -44,7 +52,7 @@ export async function runCheck(
     return { id, name, ...(await Promise.race([looked, ended])) };
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    ends.removeEventListener('abort', end);
     signal.throwIfAborted();
   }
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import { askSite } from './ask-site.ts';
-import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from './check.ts';
-import { type Names, organisationOf } from './names.ts';
+import { organisationOf } from './hosts.ts';
+import type { Look, SiteNames } from './look.ts';
 import { isOurs, networkFault } from './network-fault.ts';
 import type { Target } from './target.ts';
 
@@ -12,13 +13,13 @@ const MOST_REDIRECTS = 5;
 const LOOK = 'See that the site runs and that its firewall lets everybody in.';
 
 /** Whether the site's certificate is trusted, for this host, and lasts; Node.js itself speaks nothing older than TLS 1.2. */
-export function checkTls({ local, callback }: Target, names: Names, signal: AbortSignal): Promise<Check> {
+export function checkTls({ local, callback }: Target, look: Look): Promise<Check> {
   const late = fail('The site did not answer in time.', LOOK);
-  return runCheck({ id: 'tls', name: 'Certificate', signal, late }, async (until) => {
+  return runCheck({ id: 'tls', name: 'Certificate', ...look, late }, async (until) => {
     if (!callback || local) return skip('Not needed on this machine.');
     const port = Number(callback.port || 443);
     try {
-      return await judgeTls(callback.hostname, port, names, until);
+      return await judgeTls(callback.hostname, port, look.names, until);
     } catch (error) {
       if (until.aborted) return late;
       const fault = networkFault(error, callback.host);
@@ -28,7 +29,7 @@ export function checkTls({ local, callback }: Target, names: Names, signal: Abor
 }
 
 /** Nothing is sent on the connection, so that a certificate that is not trusted can be looked at as well. */
-async function judgeTls(host: string, port: number, names: Names, signal: AbortSignal): Promise<Verdict> {
+async function judgeTls(host: string, port: number, names: SiteNames, signal: AbortSignal): Promise<Verdict> {
   const socket: TLSSocket = connect({ host, port, servername: host, lookup: names.lookup, rejectUnauthorized: false });
   const leave = () => socket.destroy();
   signal.addEventListener('abort', leave);
@@ -63,13 +64,13 @@ export function judgeDays(host: string, { valid_to }: Pick<PeerCertificate, 'val
 }
 
 /** Whether who types the domain without https ends at https. */
-export function checkRedirect({ local, callback }: Target, names: Names, signal: AbortSignal): Promise<Check> {
+export function checkRedirect({ local, callback }: Target, look: Look): Promise<Check> {
   const silent = pass('Nothing answers without TLS.');
-  return runCheck({ id: 'redirect', name: 'http to https', signal, late: silent }, async (until) => {
+  return runCheck({ id: 'redirect', name: 'http to https', ...look, late: silent }, async (until) => {
     if (!callback || local) return skip('Not needed on this machine.');
     if (callback.port) return skip(`Port ${callback.port} has no counterpart without TLS.`);
     try {
-      return await judgeRedirect(new URL(`http://${callback.hostname}/`), names, until);
+      return await judgeRedirect(new URL(`http://${callback.hostname}/`), { ...look, signal: until });
     } catch (error) {
       const fault = networkFault(error, callback.hostname);
       return isOurs(fault) || fault.code === 'ENOTFOUND' ? skip(fault.detail) : silent;
@@ -78,11 +79,11 @@ export function checkRedirect({ local, callback }: Target, names: Names, signal:
 }
 
 /** Follows redirects within the registrable domain, until one says https. */
-export async function judgeRedirect(from: URL, names: Names, signal: AbortSignal): Promise<Verdict> {
+export async function judgeRedirect(from: URL, look: Pick<Look, 'names' | 'userAgent' | 'signal'>): Promise<Verdict> {
   const site = organisationOf(from.hostname);
   let url = from;
   for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
-    const { status, location } = await askSite(url, { names, signal });
+    const { status, location } = await askSite(url, look);
     const target = status >= 300 && status < 400 && location && URL.canParse(location, url.href) ? new URL(location, url) : null;
     const fix = `Redirect every http address of ${from.hostname} to https (status 301 or 308).`;
     if (!target) return fail(`http://${url.host}/ answers ${status} without TLS.`, fix);

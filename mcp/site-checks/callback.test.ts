@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { SiteAnswer } from './ask-site.ts';
 import { judgeCallback, judgeRefusal } from './callback.ts';
-import { readTarget } from './target.ts';
+import type { Ways } from './look.ts';
+import { readTarget, type Target } from './target.ts';
+
+const ways: Ways = { url: 'url', write: '', signIn: '', prove: String, register: String };
 
 const answer = (status: number, more: Partial<SiteAnswer> = {}): SiteAnswer => ({
   status,
@@ -10,9 +13,10 @@ const answer = (status: number, more: Partial<SiteAnswer> = {}): SiteAnswer => (
   body: '',
   ...more,
 });
-const target = readTarget('shop.example', undefined);
+const read = (domain: string, url?: string): Target => readTarget(domain, url, { ways, refuse: (message) => new Error(message) });
+const target = read('shop.example');
 const callback = target.callback as URL;
-const judge = (given: SiteAnswer) => judgeCallback(given, target, callback, 'https://auth.example');
+const judge = (given: SiteAnswer) => judgeCallback(given, target, callback, 'https://auth.example', ways);
 
 test.each<[number, string | null, boolean | null, RegExp]>([
   [400, null, true, /refuses a visit/],
@@ -44,10 +48,10 @@ test.each<[number, string | null, boolean | null, RegExp]>([
 
 test('a page for every address, and a port that visitors are never sent to, pass with advice', () => {
   expect(judge(answer(200)).fix).toMatch(/answer 400/);
-  const elsewhere = readTarget('shop.example', 'https://shop.example:8443/cb');
-  expect(judgeCallback(answer(400), elsewhere, elsewhere.callback as URL, '').fix).toMatch(/port 443/);
-  const local = readTarget('localhost', 'http://localhost:5173/cb');
-  expect(judgeCallback(answer(400), local, local.callback as URL, '').fix).toBe('');
+  const elsewhere = read('shop.example', 'https://shop.example:8443/cb');
+  expect(judgeCallback(answer(400), elsewhere, elsewhere.callback as URL, '', ways).fix).toMatch(/port 443/);
+  const local = read('localhost', 'http://localhost:5173/cb');
+  expect(judgeCallback(answer(400), local, local.callback as URL, '', ways).fix).toBe('');
 });
 
 const refused = answer(400);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { version } from '../version.ts';
-import { isThisMachine, type Names } from './names.ts';
+import { isThisMachine } from '../../contract/rules.ts';
+import type { Look } from './look.ts';
 
 /** What a site answered. Its headers are text from the network. */
 export type SiteAnswer = { status: number; location: string | null; setCookies: string[]; body: string };
@@ -15,11 +15,11 @@ export type SiteAnswer = { status: number; location: string | null; setCookies: 
  */
 export async function askSite(
   url: URL,
-  { names, signal, mostBody = 0 }: { names: Names; signal: AbortSignal; mostBody?: number },
+  { names, userAgent, signal, mostBody = 0 }: Pick<Look, 'names' | 'userAgent' | 'signal'> & { mostBody?: number },
 ): Promise<SiteAnswer> {
   const request = url.protocol === 'http:' ? requestHttp : requestHttps;
   const call = request(url, {
-    headers: { Accept: 'text/html,application/json;q=0.9,*/*;q=0.8', 'User-Agent': `emailauth-doctor/${version()}` },
+    headers: { Accept: 'text/html,application/json;q=0.9,*/*;q=0.8', 'User-Agent': userAgent },
     lookup: names.lookup,
     agent: false,
     // While a site is developed, its certificate is often one that only its browser trusts.

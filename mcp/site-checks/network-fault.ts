@@ -1,7 +1,10 @@
-import { oneLine } from './check.ts';
+import { oneLine } from '../../contract/check.ts';
 
 /** Why no answer came. `fix` is empty where it depends on what was asked for. */
 export type NetworkFault = { code: string; detail: string; fix: string };
+
+/** The code of a lookup that found private addresses alone. */
+export const NOT_PUBLIC = 'ENOTPUBLIC';
 
 const RENEW = "Renew the certificate; Let's Encrypt issues them free of charge.";
 const CHAIN = 'Serve the whole chain: the certificate and those in between, from an authority that browsers trust.';
@@ -21,6 +24,7 @@ const TLS_FAULTS: Record<string, [what: string, fix: string]> = {
 /** Codes of Node.js, its fetch and c-ares, in words that follow the host. */
 const FAULTS: Record<string, string> = {
   ENOTFOUND: 'has no address in the DNS',
+  [NOT_PUBLIC]: 'has no address on the public internet, and no other is looked at from here',
   EAI_AGAIN: 'cannot be looked up: the name server does not answer',
   ECONNREFUSED: 'refuses the connection: nothing listens there',
   ECONNRESET: 'closed the connection without an answer',
@@ -33,6 +37,11 @@ const FAULTS: Record<string, string> = {
   EHOSTUNREACH: 'cannot be reached from this network',
 };
 
+const FIXES: Record<string, string> = {
+  ENOTFOUND: 'Check its spelling; it needs an A or AAAA record.',
+  [NOT_PUBLIC]: 'Give it an A or AAAA record that visitors everywhere can reach.',
+};
+
 /** @param where the address that was asked, for the sentence */
 export function networkFault(error: unknown, where: string): NetworkFault {
   const code = codeOf(error);
@@ -42,7 +51,7 @@ export function networkFault(error: unknown, where: string): NetworkFault {
     return { code, detail: `${where} does not speak TLS 1.2 or newer.`, fix: 'Let the web server speak TLS 1.2 and 1.3 at this port.' };
   }
   if (/^HPE_/.test(code)) return { code, detail: `${where} does not speak HTTP.`, fix: '' };
-  const fix = code === 'ENOTFOUND' ? 'Check its spelling; it needs an A or AAAA record.' : '';
+  const fix = FIXES[code] ?? '';
   return { code, detail: `${where} ${FAULTS[code] ?? `failed: ${oneLine(deepest(error))}`}.`, fix };
 }
 

@@ -1,56 +1,57 @@
 import { randomBytes } from 'node:crypto';
+import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import { askSite, type SiteAnswer } from './ask-site.ts';
-import { type Check, fail, oneLine, pass, runCheck, skip, type Verdict } from './check.ts';
-import type { Names } from './names.ts';
+import type { Look, Ways } from './look.ts';
 import { isOurs, networkFault } from './network-fault.ts';
 import type { Target } from './target.ts';
 
-type Parts = { target: Target; service: string; names: Names; signal: AbortSignal };
-
-const LOOK = 'See that the site runs, or give the right address with --url.';
-
 /**
  * Whether the site's callback is there, and refuses a token that nobody issued.
- * @param parts.service origin of the service, where a callback may send its visitor back to
+ * @param service origin of the service, where a callback may send its visitor back to
  */
-export async function checkCallback({ target, service, names, signal }: Parts): Promise<Check[]> {
+export async function checkCallback(target: Target, service: string, look: Look): Promise<Check[]> {
   const { callback } = target;
+  const { ways } = look;
+  const lookAgain = `See that the site runs, or give the right address with ${ways.url}.`;
   let plain: SiteAnswer | null = null;
-  const late = fail('The callback did not answer in time.', LOOK);
-  const there = await runCheck({ id: 'callback', name: 'Callback', signal, late }, async (until) => {
+  const late = fail('The callback did not answer in time.', lookAgain);
+  const there = await runCheck({ id: 'callback', name: 'Callback', ...look, late }, async (until) => {
     if (!callback)
-      return skip('On this machine only you know its port.', 'Give it with --url, such as --url http://localhost:5173/auth/callback');
+      return skip(
+        'On this machine only you know its port.',
+        `Give it with ${ways.url}, such as ${ways.url} http://localhost:5173/auth/callback`,
+      );
     try {
-      plain = await askSite(callback, { names, signal: until });
+      plain = await askSite(callback, { ...look, signal: until });
     } catch (error) {
       if (until.aborted) return late;
       const fault = networkFault(error, callback.host);
-      return isOurs(fault) ? skip(fault.detail) : fail(fault.detail, fault.fix || LOOK);
+      return isOurs(fault) ? skip(fault.detail) : fail(fault.detail, fault.fix || lookAgain);
     }
-    return judgeCallback(plain, target, callback, service);
+    return judgeCallback(plain, target, callback, service, ways);
   });
-  const refuses = await runCheck({ id: 'callback_refusal', name: 'Refusal of a foreign token', signal, late }, async (until) => {
+  const refuses = await runCheck({ id: 'callback_refusal', name: 'Refusal of a foreign token', ...look, late }, async (until) => {
     if (!callback || !plain || !there.ok) return skip('There is no callback that could be tried.');
     const forged = new URL(callback);
     forged.searchParams.append('token', randomBytes(32).toString('base64url'));
-    return judgeRefusal(plain, await askSite(forged, { names, signal: until }));
+    return judgeRefusal(plain, await askSite(forged, { ...look, signal: until }));
   });
   return [there, refuses];
 }
 
 /** @param answer to a visitor who brings no token */
-export function judgeCallback({ status, location }: SiteAnswer, { local }: Target, callback: URL, service: string): Verdict {
+export function judgeCallback({ status, location }: SiteAnswer, { local }: Target, callback: URL, service: string, ways: Ways): Verdict {
   const where = `${callback.host}${callback.pathname}`;
   if (status === 404 || status === 410) {
     return fail(
       `There is nothing at ${where} (${status}).`,
-      `Serve the callback there, or give its address with --url. \`emailauth init\` writes one.`,
+      `Serve the callback there, or give its address with ${ways.url}. ${ways.write}`,
     );
   }
   if (status === 405) return fail(`${where} does not take GET (405), by which visitors come.`, 'Let the callback answer GET.');
   if (status === 429) return skip(`${where} asks to be left alone for a while (429).`, 'Try again later.');
   if (status >= 500) return fail(`${where} fails with ${status} when there is no token.`, "See the site's log; it should answer 400.");
-  if (status >= 300 && status < 400) return judgeTarget(status, location, callback, service, where);
+  if (status >= 300 && status < 400) return judgeTarget(status, location, callback, service, where, ways);
   const advice = [
     ...(status < 300 ? ['Without a token our templates answer 400: see that this is your callback, not a page for every address.'] : []),
     ...(!local && callback.port ? ['Visitors are sent to port 443 alone, so this port is good for trying only.'] : []),
@@ -61,7 +62,7 @@ export function judgeCallback({ status, location }: SiteAnswer, { local }: Targe
   );
 }
 
-function judgeTarget(status: number, location: string | null, callback: URL, service: string, where: string): Verdict {
+function judgeTarget(status: number, location: string | null, callback: URL, service: string, where: string, ways: Ways): Verdict {
   const target = location && URL.canParse(location, callback.href) ? new URL(location, callback) : null;
   if (!target) return fail(`${where} answers ${status} without saying where to.`, 'Give the redirect a Location.');
   const shown = oneLine(target.host, 60);
@@ -69,7 +70,7 @@ function judgeTarget(status: number, location: string | null, callback: URL, ser
     return fail(`${where} redirects to http at ${shown}, where a token could be read on the way.`, 'Redirect to https.');
   }
   if (target.host === callback.host || target.origin === service) return pass(`${where} sends a visitor without a token on (${status}).`);
-  const fix = `Serve the callback at ${callback.host} itself, or use ${shown} in forward_url and check it with --url.`;
+  const fix = `Serve the callback at ${callback.host} itself, or use ${shown} in forward_url and check it with ${ways.url}.`;
   return fail(`${where} redirects to another host, ${shown}, and the token with it.`, fix);
 }
 

@@ -1,7 +1,7 @@
+import { type Check, fail, oneLine, pass, runCheck, skip } from '../../contract/check.ts';
 import type { Client } from '../../contract/client.ts';
 import { askSite } from './ask-site.ts';
-import { type Check, fail, oneLine, pass, runCheck, skip } from './check.ts';
-import type { Names } from './names.ts';
+import type { Look } from './look.ts';
 import type { Registered } from './registration.ts';
 import type { Target } from './target.ts';
 
@@ -14,14 +14,9 @@ const MOST_FILE = 4_096;
  * @param site as checkRegistered found it
  * @param client of somebody signed in; null: nobody is
  */
-export function checkProof(
-  { local }: Target,
-  site: Registered | null,
-  client: Client | null,
-  names: Names,
-  signal: AbortSignal,
-): Promise<Check> {
-  return runCheck({ id: 'proof', name: 'Proof of the domain', signal }, async (until) => {
+export function checkProof({ local }: Target, site: Registered | null, client: Client | null, look: Look): Promise<Check> {
+  const { names, ways } = look;
+  return runCheck({ id: 'proof', name: 'Proof of the domain', ...look }, async (until) => {
     if (local) return skip('localhost belongs to nobody.');
     if (!site) return skip('Only a registered domain has one.');
     const { domain } = site;
@@ -30,15 +25,15 @@ export function checkProof(
     const texts = await names.texts(record);
     if (!client) {
       const found = texts.length > 0 ? `There is a record at ${record}, but it` : 'It';
-      return skip(`${domain} is not proved. ${found} can be checked only for who is signed in.`, 'Run `emailauth login`.');
+      return skip(`${domain} is not proved. ${found} can be checked only for who is signed in.`, ways.signIn);
     }
     const { proof } = await client.claimWebsite({ domain }, { signal: until });
-    const check = `emailauth sites verify ${domain}`;
+    const check = ways.prove(domain);
     // As the service reads it: some panels keep the quotes of the zone file.
     if (texts.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === proof.value)) {
       return fail('The TXT record of the proof is there, but the service has not checked it.', check);
     }
-    if (await hasFile(new URL(`https://${domain}/.well-known/emailauth.json`), proof.value, names, until)) {
+    if (await hasFile(new URL(`https://${domain}/.well-known/emailauth.json`), proof.value, { ...look, signal: until })) {
       return fail('The file of the proof is there, but the service has not checked it.', check);
     }
     if (texts.length > 0) {
@@ -48,9 +43,9 @@ export function checkProof(
   });
 }
 
-async function hasFile(url: URL, value: string, names: Names, signal: AbortSignal): Promise<boolean> {
+async function hasFile(url: URL, value: string, look: Look): Promise<boolean> {
   try {
-    const { status, body } = await askSite(url, { names, signal, mostBody: MOST_FILE });
+    const { status, body } = await askSite(url, { ...look, mostBody: MOST_FILE });
     return status === 200 && JSON.parse(body)?.emailauth === value;
   } catch {
     return false;

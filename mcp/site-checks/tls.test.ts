@@ -1,8 +1,8 @@
+import { lookup } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openNames } from './names.ts';
 import { judgeDays, judgeRedirect } from './tls.ts';
 
 const locations: Record<string, string> = {
@@ -32,7 +32,11 @@ test.each<[string, boolean, RegExp]>([
   ['circle', false, /in a circle/],
   ['elsewhere', false, /another site, localhost\.evil\.example/],
 ])('http %s', async (path, ok, detail) => {
-  const verdict = await judgeRedirect(new URL(`${origin}/${path}`), openNames(undefined), AbortSignal.timeout(5_000));
+  const verdict = await judgeRedirect(new URL(`${origin}/${path}`), {
+    names: { lookup, texts: async () => [] },
+    userAgent: 'test',
+    signal: AbortSignal.timeout(5_000),
+  });
   expect(verdict.detail).toMatch(detail);
   expect(verdict.ok).toBe(ok);
 });
