@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from '../exit.ts';
 import { loginLine } from '../mcp/entry.ts';
 import { type Advice, forModel } from '../mcp/failures.ts';
 import { openSignIns } from '../mcp/sign-ins.ts';
+import { openCheckSite } from '../site-checks.ts';
 import { version } from '../version.ts';
 
 /** Serves MCP on stdin and stdout until its client leaves. Nothing else may be written to stdout meanwhile. */
@@ -30,6 +31,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
   };
   const callerAtHost = async () => (await context.credentials()).callerAt(host);
   const client = openClient(context, advice, callerAtHost);
+  const checkSite = await openCheckSite({ client, host, env: context.env });
   const signIn = openSignIns(
     context,
     host,
@@ -45,8 +47,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
         readOnly,
         signIn: readOnly ? null : signIn,
         howToSignIn: advice.howToSignIn,
-        // PLACEHOLDER: createCheckSite of mcp/server.ts, from this machine
-        checkSite: async () => [],
+        checkSite,
         openApi: () =>
           readOpenApi(host, signal).catch((error) => {
             throw forModel(error, advice);

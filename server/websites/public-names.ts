@@ -1,6 +1,7 @@
-import type { LookupAddress } from 'node:dns';
+import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
+import { isThisMachine } from '../../contract/rules.ts';
 import { isPublicAddress } from './public-addresses.ts';
 
 export type PublicNamesOptions = {
@@ -8,6 +9,8 @@ export type PublicNamesOptions = {
   dnsServers: string[] | null;
   /** Which addresses may be connected to; only tests give another rule. */
   isAllowedAddress?: (address: string) => boolean;
+  /** Whether localhost may be connected to as well: only where whoever asks sits at this machine. */
+  thisMachine?: boolean;
 };
 
 /** The DNS for connections to hosts that a user named: it answers with addresses of the public internet alone. */
@@ -26,7 +29,7 @@ const MOST_ADDRESSES = 4;
 // The last one: a record may refer to a name that cannot be one.
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
-export function openPublicNames({ dnsServers, isAllowedAddress = isPublicAddress }: PublicNamesOptions): PublicNames {
+export function openPublicNames({ dnsServers, isAllowedAddress = isPublicAddress, thisMachine = false }: PublicNamesOptions): PublicNames {
   async function addressesOf(host: string): Promise<LookupAddress[]> {
     // Some name servers fail for the one kind of record and answer for the other.
     const answers = await ask(dnsServers, (resolver) =>
@@ -46,10 +49,11 @@ export function openPublicNames({ dnsServers, isAllowedAddress = isPublicAddress
       const records = await ask(dnsServers, (resolver) => orNone(resolver.resolveTxt(name)));
       return records.map((chunks) => chunks.join(''));
     },
-    lookup: (host, { all }, done) => {
+    lookup: (host, options, done) => {
+      if (thisMachine && isThisMachine(host)) return systemLookup(host, options, done);
       addressesOf(host).then(
         (addresses) => {
-          if (all) done(null, addresses);
+          if (options.all) done(null, addresses);
           else done(null, addresses[0].address, addresses[0].family);
         },
         (error) => done(error, []),

@@ -1,0 +1,41 @@
+import { Client as Modern, StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
+import { Client as Older } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+const self = { name: 'emailauth-tests', version: '1.0.0' };
+
+/** What the official clients of both generations have in common. */
+export type McpClient = Pick<
+  Modern,
+  'listTools' | 'callTool' | 'listResources' | 'listResourceTemplates' | 'readResource' | 'listPrompts' | 'getPrompt' | 'complete' | 'close'
+>;
+
+export type Generation = keyof typeof generations;
+
+/** The official clients: of the protocol of 2026-07-28, of the same package in the era before, and of the older package. */
+export const generations = {
+  'client 2.x': (url: string, token?: string) => connectModern(url, token, { pin: '2026-07-28' }),
+  'client 2.x, older protocol': (url: string, token?: string) => connectModern(url, token, 'legacy'),
+  'sdk 1.x': connectOlder,
+};
+
+async function connectModern(url: string, token: string | undefined, mode: 'legacy' | { pin: string }): Promise<McpClient> {
+  const client = new Modern(self, { versionNegotiation: { mode } });
+  await client.connect(new ModernTransport(new URL('/mcp', url), { requestInit: { headers: bearer(token) } }));
+  return client;
+}
+
+async function connectOlder(url: string, token?: string): Promise<McpClient> {
+  const client = new Older(self);
+  await client.connect(new OlderTransport(new URL('/mcp', url), { requestInit: { headers: bearer(token) } }));
+  return client as unknown as McpClient;
+}
+
+const bearer = (token: string | undefined): Record<string, string> => (token === undefined ? {} : { Authorization: `Bearer ${token}` });
+
+/** Calls a tool. @returns `failed`: what the tool says went wrong; null when it succeeded */
+export async function callTool(client: McpClient, name: string, input: Record<string, unknown> = {}) {
+  const { isError, structuredContent, content } = await client.callTool({ name, arguments: input });
+  const text = (content as { type: string; text: string }[]).map((part) => part.text).join('\n');
+  return { failed: isError ? text : null, answer: (structuredContent ?? {}) as Record<string, unknown>, text };
+}

@@ -1,0 +1,54 @@
+import type { Service, Stage } from '../harness.ts';
+import { type Developer, freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
+
+/** Around whom the tools are called. */
+export type Scene = {
+  stage: Stage;
+  service: Service;
+  /** Whoever the MCP server calls as, or signs in. */
+  owner: Developer;
+  /** What was given to each tool, and what it answered. */
+  calls: Map<string, { input: Record<string, unknown>; answer: Record<string, unknown> }>;
+};
+
+type Example = (scene: Scene) => Record<string, unknown> | Promise<Record<string, unknown>>;
+
+const examples: Record<string, Example> = {
+  get_status: () => ({}),
+  register_domain: () => ({ domain: freshDomain(), email: freshAddress('owner') }),
+  list_frameworks: () => ({}),
+  scaffold_integration: async (scene) => ({ framework: 'express', domain: await ownSite(scene), language: 'lv' }),
+  check_integration: async (scene) => ({ domain: await ownSite(scene) }),
+  verify_token: async (scene) => {
+    const domain = await ownSite(scene);
+    return { token: await visitorToken(scene.stage, scene.service.client(), domain), domain };
+  },
+  search_docs: () => ({ query: 'state cookie of the callback' }),
+  start_login: ({ owner }) => ({ email: owner.email }),
+  complete_login: async ({ stage, owner, calls }) => ({
+    loginId: calls.get('start_login')?.answer.loginId,
+    code: (await stage.mailbox.waitFor(owner.email)).code,
+  }),
+  list_sites: () => ({}),
+  get_site: async (scene) => ({ domain: await ownSite(scene) }),
+  update_site: async (scene) => ({ domain: await ownSite(scene), newDomain: freshDomain() }),
+  delete_site: async (scene) => {
+    const domain = await ownSite(scene);
+    return { domain, confirmDomain: domain };
+  },
+  get_stats: () => ({}),
+};
+
+/** An input with which a tool has to succeed. @throws Error for a tool that has none: add it above */
+export async function exampleFor(tool: string, scene: Scene): Promise<Record<string, unknown>> {
+  const example = examples[tool];
+  if (!example) throw new Error(`The tool ${tool} has no example in test/mcp/examples.ts.`);
+  return example(scene);
+}
+
+async function ownSite({ owner }: Scene): Promise<string> {
+  const domain = freshDomain();
+  const answer = await owner.client.post('/api/websites', { domain });
+  if (answer.status !== 200) throw new Error(`Adding ${domain} answered ${answer.status}: ${answer.text}`);
+  return domain;
+}

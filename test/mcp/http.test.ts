@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { type Developer, signInDeveloper } from '../sign-ins.ts';
+import { callTool, type Generation, generations, type McpClient } from './clients.ts';
+import { exampleFor, type Scene } from './examples.ts';
+
+let stage: Stage;
+let service: Service;
+let other: Service;
+let names: NameServer;
+let owner: Developer;
+let key: string;
+beforeAll(async () => {
+  names = await openNameServer();
+  stage = await openStage();
+  [service, other] = await Promise.all([stage.start({ DNS_SERVERS: names.address }), stage.start({ DNS_SERVERS: names.address })]);
+  owner = await signInDeveloper(stage, service);
+  key = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json.key;
+});
+afterAll(async () => {
+  await stage.close();
+  await names.close();
+});
+
+describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
+  let client: McpClient;
+  beforeAll(async () => {
+    client = await generations[generation](service.url, key);
+  });
+  afterAll(() => client.close());
+
+  test('lists every tool with title, description, annotations and schemas, and calls each', async () => {
+    const scene: Scene = { stage, service, owner, calls: new Map() };
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['get_status', 'list_sites']));
+    for (const { name, title, description, annotations, outputSchema } of tools) {
+      for (const part of [title, description, annotations, outputSchema]) expect([name, part]).toEqual([name, expect.anything()]);
+      const input = await exampleFor(name, scene);
+      const { failed, answer, text } = await callTool(client, name, input);
+      expect([name, failed]).toEqual([name, null]);
+      expect(Object.keys(answer)).not.toEqual([]);
+      expect(text).not.toBe('');
+      scene.calls.set(name, { input, answer });
+    }
+    // A request brings who it is from, so nobody is signed in by a tool.
+    expect(scene.calls.has('start_login')).toBe(false);
+  });
+
+  test('lists and reads resources, and gets prompts', async () => {
+    const { resources } = await client.listResources();
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.length).toBeGreaterThan(0);
+    expect(resources.length).toBeGreaterThan(0);
+    for (const { uri } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect([uri, contents[0]]).toEqual([uri, expect.objectContaining({ uri, text: expect.stringMatching(/\S/) })]);
+    }
+    const { prompts } = await client.listPrompts();
+    expect(prompts.length).toBeGreaterThan(0);
+    for (const { name, arguments: wanted = [] } of prompts) {
+      const given = Object.fromEntries(wanted.map((each) => [each.name, each.name === 'framework' ? 'express' : 'shop.example']));
+      const { messages } = await client.getPrompt({ name, arguments: given });
+      expect([name, messages.length]).toEqual([name, expect.any(Number)]);
+    }
+  });
+});
+
+test('two instances answer the messages of one client in turn: nothing is kept between requests', async () => {
+  const one = await generations['sdk 1.x'](service.url, key);
+  const two = await generations['sdk 1.x'](other.url, key);
+  const { answer } = await callTool(one, 'get_status');
+  const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${key}` };
+  // What the one instance began the other one goes on with.
+  expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
+  const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);
+  expect(list.json.result.tools.map(({ name }: { name: string }) => name)).toEqual((await one.listTools()).tools.map(({ name }) => name));
+  expect(await callTool(two, 'get_status')).toMatchObject({ answer: { siteCount: answer.siteCount, email: owner.email } });
+  await Promise.all([one.close(), two.close()]);
+});

@@ -1,0 +1,208 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createClient } from '../../contract/client.ts';
+import { createCheckSite } from '../../mcp/site-checks/check-site.ts';
+import { openPublicNames } from '../../server/websites/public-names.ts';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { callTool, generations, type McpClient } from './clients.ts';
+
+let stage: Stage;
+let service: Service;
+let names: NameServer;
+let owner: Developer;
+let client: McpClient;
+let shop: string;
+beforeAll(async () => {
+  names = await openNameServer();
+  stage = await openStage();
+  service = await stage.start({ ...production, DNS_SERVERS: names.address });
+  owner = await signInDeveloper(stage, service);
+  const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json;
+  client = await generations['client 2.x'](service.url, key);
+  shop = freshDomain();
+  await owner.client.post('/api/websites', { domain: shop });
+});
+afterAll(async () => {
+  await client.close();
+  await stage.close();
+  await names.close();
+});
+beforeEach(() => {
+  names.setAddresses(shop, []);
+  names.asked.length = 0;
+});
+
+type Check = { id: string; ok: boolean | null; detail: string; fix: string | null };
+const check = async (domain: string, url?: string) => {
+  const { failed, answer } = await callTool(client, 'check_integration', { domain, ...(url && { url }) });
+  const checks = (answer.checks ?? []) as Check[];
+  return { failed, checks, of: (id: string) => checks.find((each) => each.id === id) };
+};
+
+describe('over HTTP', () => {
+  test('an own site is looked at by name, without leaving the public internet: private addresses are never connected to (S35)', async () => {
+    let connections = 0;
+    const inside = createTcpServer((socket) => {
+      connections++;
+      socket.destroy();
+    });
+    // The port of https on addresses of this machine, where only root may listen; without it, that nothing is refused there says less.
+    const listening = await listen(inside, '127.0.0.96', 443);
+    names.setAddresses(shop, ['127.0.0.96', '10.0.0.1', '169.254.169.254', '192.168.1.1']);
+    const { failed, checks, of } = await check(shop);
+    expect(failed).toBeNull();
+    expect(checks.map(({ id }) => id)).toEqual(['registered', 'proof', 'tls', 'callback', 'callback_refusal']);
+    expect(of('registered')?.ok).toBe(true);
+    for (const id of ['tls', 'callback'])
+      expect(of(id)).toMatchObject({
+        ok: false,
+        detail: expect.stringContaining('no address on the public internet'),
+        fix: expect.stringMatching(/A or AAAA/),
+      });
+    expect(of('callback_refusal')?.ok).toBeNull();
+    expect(names.asked).toContain(shop);
+    expect(connections).toBe(0);
+    if (listening) inside.close();
+  });
+
+  test('a site without an address is told so', async () => {
+    const { of } = await check(shop);
+    expect(of('callback')).toMatchObject({ ok: false, detail: expect.stringContaining('has no address in the DNS') });
+  });
+
+  test.each<[string, (shop: string) => string]>([
+    ['another host', () => 'https://other.example/auth/callback'],
+    ['a host that ends alike', (domain) => `https://evil${domain}/`],
+    ['a host below another', (domain) => `https://${domain}.evil.example/`],
+    ['a host behind a user', (domain) => `https://${domain}@evil.example/`],
+    ['a user and a word', (domain) => `https://user:word@${domain}/`],
+    ['http', (domain) => `http://${domain}/`],
+    ['another port', (domain) => `https://${domain}:8443/`],
+    ['the port of a database', (domain) => `https://${domain}:5432/`],
+    ['a trailing dot', (domain) => `https://${domain}./`],
+    ['an address', () => 'https://127.0.0.1/'],
+    ['a decimal address', () => 'https://2130706433/'],
+    ['a hexadecimal address', () => 'https://0x7f000001/'],
+    ['an octal address', () => 'https://0177.0.0.1/'],
+    ['an IPv6 address', () => 'https://[::1]/'],
+    ['a mapped address', () => 'https://[::ffff:127.0.0.1]/'],
+    ['an address behind NAT64', () => 'https://[64:ff9b::7f00:1]/'],
+    ['the metadata of a cloud', () => 'https://169.254.169.254/latest/meta-data/'],
+    ['localhost', () => 'https://localhost/'],
+    ['a file', () => 'file:///etc/passwd'],
+    ['a script', () => 'javascript:alert(1)'],
+  ])('%s as url is refused with a sentence, and nobody is asked', async (_, url) => {
+    const { failed } = await check(shop, url(shop));
+    expect(failed).toMatch(/\w+ \w+.*\./);
+    expect(names.asked).toEqual([]);
+  });
+
+  test.each(['localhost', '127.0.0.1', '2130706433', 'a.localhost'])('%s as domain is refused', async (domain) => {
+    expect((await check(domain, 'http://localhost:5173/auth/callback')).failed).toMatch(/\w+ \w+.*\./);
+    expect(names.asked).toEqual([]);
+  });
+
+  test('a host below the own site is looked at', async () => {
+    const { failed } = await check(shop, `https://app.${shop}/welcome`);
+    expect(failed).toBeNull();
+    expect(names.asked).toContain(`app.${shop}`);
+  });
+
+  test('30 an hour, for each account', async () => {
+    const answers: (string | null)[] = [];
+    for (let n = 0; n < 31; n++) answers.push((await check(shop)).failed);
+    expect(answers.at(-1)).toMatch(/Too many checks/);
+    expect(answers.filter((failed) => failed !== null).length).toBeLessThan(10);
+    const another = await signInDeveloper(stage, service);
+    const domain = freshDomain();
+    await another.client.post('/api/websites', { domain });
+    const theirs = await generations['sdk 1.x'](service.url, another.client.cookies.get('sid'));
+    expect((await callTool(theirs, 'check_integration', { domain })).failed).toBeNull();
+    await theirs.close();
+  });
+});
+
+describe('on a machine of one’s own', () => {
+  let site: Server;
+  let url: string;
+  let answer: RequestListener;
+  beforeAll(async () => {
+    site = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    url = `http://localhost:${(site.address() as AddressInfo).port}/auth/callback`;
+  });
+  afterAll(() => {
+    site.closeAllConnections();
+    site.close();
+  });
+
+  const look = (given: { domain: string; url?: string }, signal = new AbortController().signal) =>
+    createCheckSite({
+      client: createClient({ baseUrl: service.url, headers: { Authorization: `Bearer ${owner.client.cookies.get('sid')}` } }),
+      service: service.url,
+      names: openPublicNames({ dnsServers: [names.address], thisMachine: true }),
+      from: 'own-machine',
+    })(given, signal);
+
+  test('localhost is looked at on any port, and an answer without end is left', async () => {
+    answer = (_, response) => {
+      response.writeHead(400);
+      const timer = setInterval(() => response.write('x'.repeat(65_536)), 5);
+      response.on('close', () => clearInterval(timer));
+    };
+    const checks = await look({ domain: 'localhost', url });
+    expect(checks.map(({ id, ok }) => [id, ok])).toEqual([
+      // This service does not run in local mode.
+      ['registered', false],
+      ['proof', null],
+      ['tls', null],
+      ['redirect', null],
+      ['callback', true],
+      ['callback_refusal', true],
+    ]);
+    for (const { ok, fix } of checks) if (ok === false) expect(fix).not.toBeNull();
+  });
+
+  test('what takes any token fails with what to do in the words of the tools', async () => {
+    answer = (request, response) =>
+      request.url?.includes('token=')
+        ? response.writeHead(303, { Location: '/', 'Set-Cookie': 'session=x' }).end()
+        : response.writeHead(404).end();
+    const checks = await look({ domain: 'localhost', url });
+    expect(checks.find(({ id }) => id === 'callback')).toMatchObject({ ok: false, fix: expect.stringContaining('scaffold_integration') });
+    expect(JSON.stringify(checks)).not.toContain('--url');
+  });
+
+  test('an own site is looked at on the public internet alone, here too, and a foreign one not at all', async () => {
+    names.setAddresses(shop, ['127.0.0.1']);
+    const checks = await look({ domain: shop, url: url.replace('http://localhost', `https://${shop}`) });
+    expect(checks.find(({ id }) => id === 'callback')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('no address on the public internet'),
+    });
+    await expect(look({ domain: 'other.example' })).rejects.toMatchObject({ code: 'website_not_found' });
+  });
+
+  test('a client that leaves ends it', async () => {
+    answer = () => {};
+    const leaving = new AbortController();
+    const looking = look({ domain: 'localhost', url }, leaving.signal);
+    await once(site, 'request');
+    leaving.abort();
+    await expect(looking).rejects.toThrow();
+  });
+});
+
+async function listen(server: ReturnType<typeof createTcpServer>, address: string, port: number): Promise<boolean> {
+  try {
+    await once(server.listen(port, address), 'listening');
+    return true;
+  } catch (error) {
+    console.warn(`Nobody listens at ${address}:${port} in this test: ${error}`);
+    return false;
+  }
+}
