@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
-import { signInHome } from '../cli/sign-in.ts';
+import { openMailedLink, redirectOf, signInHome } from '../cli/sign-in.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addSite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
@@ -79,7 +79,9 @@ test('whoever signs an assistant in is signed in at the command line, and lists 
   expect((await browser.post('/api/websites', { domain })).status).toBe(200);
 
   const { answer } = await callTool(client, 'start_login', { email });
-  const { code } = await stage.mailbox.waitFor(email);
+  const mail = await stage.mailbox.waitFor(email);
+  const [{ code }, listener] = [mail, new URL(await redirectOf(mail)).origin];
+  expect((await fetch(listener)).status).toBe(404);
   expect(answer).toEqual({ loginId: expect.stringMatching(/^[\w-]{22}$/), expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
   const wrong = await tryCode(client, answer.loginId, code === '123456' ? '654321' : '123456');
   expect(wrong.failed).toContain('That code is not right; 4 tries are left.');
@@ -88,12 +90,12 @@ test('whoever signs an assistant in is signed in at the command line, and lists 
   expect((await tryCode(client, answer.loginId, `${code.slice(0, 3)} ${code.slice(3)}`)).answer).toEqual({ email });
   expect((await callTool(client, 'list_sites')).text).toContain(domain);
   expect((await home.run(['whoami', '--json'])).json()).toMatchObject({ email, source: 'credentials' });
+  await expect(fetch(listener)).rejects.toThrow();
   // Asked again, it is still the same sign-in.
   expect((await tryCode(client, answer.loginId, code)).answer).toEqual({ email });
 });
 
 test('the link of the mail signs in as well, and its page says so', async () => {
-  const { openMailedLink } = await import('../cli/sign-in.ts');
   const home = await newHome();
   const client = await connect(startIn(home));
   const email = freshAddress('dev');
@@ -105,7 +107,6 @@ test('the link of the mail signs in as well, and its page says so', async () => 
 });
 
 test('two logins at once end each by its own code; five wrong codes end one, and its link still works', async () => {
-  const { openMailedLink } = await import('../cli/sign-in.ts');
   const client = await connect(startIn(await newHome()));
   const [one, two] = [freshAddress('dev'), freshAddress('dev')];
   const first = (await callTool(client, 'start_login', { email: one })).answer.loginId;
