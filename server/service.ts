@@ -21,6 +21,8 @@ import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
+import { createDocs } from './docs/docs.ts';
+import { docsRouter } from './docs/routes.ts';
 import { createFigures } from './figures/figures.ts';
 import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
@@ -148,6 +150,7 @@ export async function createService(parts: {
 
   const answerError = createAnswerError(log, dataHeaders(config.secure));
   const web = loadWebApp(config);
+  let openApi: Promise<object> | undefined;
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,
@@ -184,11 +187,15 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi: async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0'),
+    openApi: () => {
+      openApi ??= import('./http/openapi.ts').then(({ openApiDocument }) => openApiDocument(config.publicUrl, '1.0'));
+      return openApi;
+    },
     web,
     routers: [
       ...(parts.routers ?? []),
       preview,
+      docsRouter({ docs: createDocs(config), headers: web.headers }),
       uploadsRouter({ uploads, secure: config.secure, origins }),
       ...(local ? [demoRouter({ config })] : []),
       ...(inbox ? [inboxRouter({ inbox })] : []),
