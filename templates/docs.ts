@@ -6,7 +6,7 @@ import { type Searchable, searchSections } from './doc-search.ts';
 import { sectionsOf } from './doc-text.ts';
 import { readSources } from './read.ts';
 
-export { type DocPage, docPages } from './doc-pages.ts';
+export { docPages } from './doc-pages.ts';
 
 /** What the texts are filled in with. */
 export type DocFilling = {
