@@ -128,7 +128,10 @@ export const frameworks: readonly Framework[] = [
       { source: 'logout.ts', path: 'src/pages/logout.ts', role: 'Logout' },
     ],
     commands: ['npx astro add node'],
-    next: ['The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.'],
+    next: [
+      'The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.',
+      "In `astro.config.mjs` name your domain, or Astro refuses forms once built: `security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`.",
+    ],
     ownSessions: true,
     loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env dist/server/entry.mjs`.',
     port: 4321,

@@ -101,7 +101,10 @@ export default defineConfig({ plugins: [sveltekit()] });`,
     around: {
       'astro.config.mjs': `import node from '@astrojs/node';
 import { defineConfig } from 'astro/config';
-export default defineConfig({ adapter: node({ mode: 'standalone' }) });`,
+export default defineConfig({
+  adapter: node({ mode: 'standalone' }),
+  security: { allowedDomains: [{ hostname: 'localhost' }] },
+});`,
       'tsconfig.json': '{ "extends": "astro/tsconfigs/strict" }',
       'src/pages/index.astro': `<html lang="en">
   <head><meta charset="utf-8" /><title>Astro</title></head>
