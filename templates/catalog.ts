@@ -80,7 +80,7 @@ export const frameworks: readonly Framework[] = [
     commands: [],
     next: [
       'Link to `/login` with `data-sveltekit-reload`, so that it is asked for only by a click.',
-      "It needs Node.js, so an adapter such as `@sveltejs/adapter-node`; tell that one the site's own address in `ORIGIN`.",
+      'It needs Node.js, so an adapter such as `@sveltejs/adapter-node`. Unless the site is on https, that one must know its address: `ORIGIN`, or `paths.origin` in SvelteKit 3.',
     ],
     loadEnv:
       'Start it with its environment: `node --env-file=.env node_modules/vite/bin/vite.js dev`, and once built `node --env-file=.env build`.',
