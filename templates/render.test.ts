@@ -9,7 +9,8 @@ const filling = { origin: 'https://auth.example.com', domain: 'shop.example', ca
 
 /** Lines of code, in the languages whose comments begin with `//`, `#` or `*`. Go's braces and imports take lines of their own. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
-const MOST_LINES: Record<string, number> = { go: 135 };
+// Where there is a file for each route, each has imports of its own.
+const MOST_LINES: Record<string, number> = { go: 135, nextjs: 70, php: 70, sveltekit: 70 };
 
 describe.each(frameworks)('$id', (framework) => {
   test('is filled in, and nothing is left to fill', async () => {
@@ -30,7 +31,7 @@ describe.each(frameworks)('$id', (framework) => {
     expect(code).toMatch(/\bdomain\b/);
     expect(code).toContain('login_state');
     expect(code).toMatch(/httpOnly|httponly|HttpOnly|HTTPONLY|session\[|useSession|SessionMiddleware/);
-    expect(code).toMatch(/logout/);
+    expect(code).toMatch(/logout/i);
     expect(code).toMatch(/503|ServiceUnavailable/);
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
   });
@@ -40,7 +41,7 @@ describe.each(frameworks)('$id', (framework) => {
     const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
-    expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 80);
+    expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 60);
     const folder = await readdir(new URL(`./${framework.id}`, import.meta.url));
     expect(folder.sort()).toEqual(framework.files.map(({ source }) => source).sort());
   });
@@ -69,11 +70,12 @@ test('a layout moves files; without one the steps tell of it', async () => {
     const unseen = render(framework, sources, filling);
     const usual = render(framework, sources, { ...filling, layout: null });
     expect(usual.files).toEqual(unseen.files);
-    expect(usual.nextSteps).toEqual(framework.next);
+    const next = framework.next.map((step) => step.replaceAll('__DOMAIN__', filling.domain));
+    expect(usual.nextSteps).toEqual(next);
     for (const layout of framework.layouts ?? []) {
       expect(unseen.nextSteps).toContain(layout.hint);
       const moved = render(framework, sources, { ...filling, layout });
-      expect(moved.nextSteps).toEqual(framework.next);
+      expect(moved.nextSteps).toEqual(next);
       expect(moved.files.map(({ path }) => path)).not.toEqual(usual.files.map(({ path }) => path));
       expect(moved.files.map(({ contents }) => contents)).toEqual(usual.files.map(({ contents }) => contents));
     }

@@ -47,7 +47,7 @@ export function render(framework: Framework, sources: Sources, filling: Filling)
       .filter(({ name }) => !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     commands: [...framework.commands],
-    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next],
+    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
   };
 }
 
