@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,13 +8,19 @@ import { frameworkOf } from '../templates/catalog.ts';
 import { readSources } from '../templates/read.ts';
 import { render } from '../templates/render.ts';
 import { Client } from './client.ts';
+import { goRecipes } from './templates/recipes/go.ts';
+import { phpRecipes } from './templates/recipes/php.ts';
+import { pythonRecipes } from './templates/recipes/python.ts';
+import { rubyRecipes } from './templates/recipes/ruby.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 /** A site made of nothing but a template and the few lines that start it. */
 export type TemplateApp = { url: string; client(): Client; close(): Promise<void> };
 
-type Recipe = {
+export type Recipe = {
   id: string;
+  /** What Debian calls the packages that it needs. */
+  debianPackages?: string[];
   /** Whether this machine has what it takes. */
   available(): boolean;
   /** Files beside the template's, by name. */
@@ -32,8 +38,6 @@ const installed = (name: string) => {
     return false;
   }
 };
-const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-const python = process.env.TEMPLATE_PYTHON ?? 'python3';
 const node = process.execPath;
 const moduleType = '{ "type": "module" }';
 
@@ -52,25 +56,6 @@ createServer(async (request, response) => {
   for (const [name, value] of answer.headers) response.appendHeader(name, value);
   response.end(Buffer.from(await answer.arrayBuffer()));
 }).listen(process.env.PORT, '127.0.0.1');`;
-
-const DJANGO = `import os, sys
-from django.conf import settings
-from django.core.management import execute_from_command_line
-from django.http import HttpResponse
-from django.urls import include, path
-settings.configure(
-    SECRET_KEY="test", ROOT_URLCONF="main", ALLOWED_HOSTS=["*"], DEBUG=False,
-    INSTALLED_APPS=["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions"],
-    MIDDLEWARE=["django.contrib.sessions.middleware.SessionMiddleware", "django.middleware.csrf.CsrfViewMiddleware",
-                "django.contrib.auth.middleware.AuthenticationMiddleware"],
-    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "db.sqlite3"}})
-sys.modules["main"] = sys.modules["__main__"]
-if __name__ == "__main__":
-    import django
-    django.setup()
-    urlpatterns = [path("", lambda request: HttpResponse("home")), path("", include("email_login"))]
-    execute_from_command_line(["main.py", "migrate", "-v", "0"])
-    execute_from_command_line(["main.py", "runserver", "--noreload", "127.0.0.1:" + os.environ["PORT"]])`;
 
 export const recipes: Recipe[] = [
   {
@@ -116,83 +101,10 @@ await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });`,
     },
     command: [node, 'main.js'],
   },
-  {
-    id: 'php',
-    available: () => runs('php', '-v'),
-    around: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
-    command: ['php', '-S', '127.0.0.1:{port}', 'index.php'],
-  },
-  {
-    id: 'flask',
-    available: () => runs(python, '-c', 'import flask'),
-    around: {
-      'main.py': `import os
-from flask import Flask
-from auth import init_auth
-app = Flask(__name__)
-init_auth(app)
-app.get("/")(lambda: "home")
-app.run(host="127.0.0.1", port=int(os.environ["PORT"]))`,
-    },
-    command: [python, 'main.py'],
-  },
-  {
-    id: 'fastapi',
-    available: () => runs(python, '-c', 'import fastapi, uvicorn, httpx, itsdangerous'),
-    around: {
-      'main.py': `from fastapi import FastAPI
-from auth import init_auth
-app = FastAPI()
-init_auth(app)
-app.get("/")(lambda: "home")`,
-    },
-    command: [python, '-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', '{port}'],
-  },
-  {
-    id: 'django',
-    available: () => runs(python, '-c', 'import django'),
-    around: { 'main.py': DJANGO },
-    command: [python, 'main.py'],
-  },
-  {
-    id: 'go',
-    // 1.22 brought the patterns with methods.
-    available: () => /go1\.(?:2[2-9]|[3-9]\d)/.test(String(spawnSync('go', ['version']).stdout)),
-    around: {
-      'go.mod': 'module site\n\ngo 1.22\n',
-      'main.go': `package main
-
-import (
-	"net/http"
-	"os"
-)
-
-func main() {
-	mux := http.NewServeMux()
-	AddAuth(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("home")) })
-	http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux)
-}
-`,
-    },
-    command: ['go', 'run', '.'],
-    env: { GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
-  },
-  {
-    id: 'sinatra',
-    available: () => runs('ruby', '-e', 'require "sinatra/base"; require "webrick"'),
-    around: {
-      'main.rb': `require_relative "auth"
-class App < Auth
-  set :server, "webrick"
-  set :bind, "127.0.0.1"
-  set :port, ENV.fetch("PORT").to_i
-  get("/") { "home" }
-end
-App.run!`,
-    },
-    command: ['ruby', 'main.rb'],
-  },
+  ...pythonRecipes,
+  ...goRecipes,
+  ...phpRecipes,
+  ...rubyRecipes,
 ];
 
 /** Renders a template for localhost into an empty directory and runs it against the service. */
@@ -212,10 +124,13 @@ export async function startTemplateApp(recipe: Recipe, serviceUrl: string): Prom
 
 /** Runs a site whose template lies in a directory already, which is removed once it is closed. */
 export async function startAppIn(directory: string, { id, around, command, env }: Recipe, port: number): Promise<TemplateApp> {
-  for (const [path, contents] of Object.entries(around)) await writeFile(join(directory, path), contents);
+  for (const [path, contents] of Object.entries(around)) {
+    await mkdir(join(directory, dirname(path)), { recursive: true });
+    await writeFile(join(directory, path), contents);
+  }
   await symlink(modules, join(directory, 'node_modules'));
   const url = `http://localhost:${port}`;
-  const [program, ...args] = command.map((part) => part.replace('{port}', String(port)));
+  const [program, ...args] = command.map((part) => part.replaceAll('{port}', String(port)));
   const child = spawn(program, args, {
     cwd: directory,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import type { Recipe } from '../../template-apps.ts';
+
+const DEBIAN = '/usr/lib';
+
+/** The first Go that knows patterns with methods (1.22); Debian keeps each release in a directory of its own. */
+function findGo(): string | null {
+  const releases = readdirSync(DEBIAN).filter((name) => /^go-1\.\d+$/.test(name));
+  const candidates = [process.env.TEMPLATE_GO ?? 'go', ...releases.map((name) => `${DEBIAN}/${name}/bin/go`)];
+  const isNewEnough = (program: string) => {
+    const [, minor = '0'] = /go1\.(\d+)/.exec(String(spawnSync(program, ['version'], { env: ENVIRONMENT }).stdout)) ?? [];
+    return Number(minor) >= 22;
+  };
+  return candidates.find(isNewEnough) ?? null;
+}
+
+// No module and no toolchain is asked for anywhere: the template needs none.
+const OFFLINE = { GOTOOLCHAIN: 'local', GOPROXY: 'off' };
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME, ...OFFLINE };
+const go = findGo();
+
+const MAIN = `package main
+
+import (
+	"log"
+	"net/http"
+	"os"
+)
+
+func main() {
+	mux := http.NewServeMux()
+	AddAuth(mux)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("home")) })
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
+}
+`;
+
+/** The Go template, in a module of nothing else. */
+export const goRecipes: Recipe[] = [
+  {
+    id: 'go',
+    // From bookworm-backports, where Debian's own is older.
+    debianPackages: ['golang-1.23-go'],
+    available: () => go !== null,
+    around: { 'go.mod': 'module site\n\ngo 1.22\n', 'main.go': MAIN },
+    // `go run` would leave the site running when it is killed.
+    command: ['sh', '-c', `${go} vet . && ${go} build -o site . && exec ./site`],
+    env: OFFLINE,
+  },
+];

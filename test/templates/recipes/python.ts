@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Recipe } from '../../template-apps.ts';
+
+// Debian's packages are for Debian's Python, whichever other is first in the PATH.
+const debian = '/usr/bin/python3';
+const python = process.env.TEMPLATE_PYTHON ?? (existsSync(debian) ? debian : 'python3');
+const imports = (names: string) => spawnSync(python, ['-c', `import ${names}`], { stdio: 'ignore' }).status === 0;
+
+const DJANGO_SETTINGS = `SECRET_KEY = "only for this test"
+DEBUG = True
+ALLOWED_HOSTS = []
+INSTALLED_APPS = ["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions"]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "site_urls"
+DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "db.sqlite3"}}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+LOGIN_URL = "/login"`;
+
+const DJANGO_URLS = `from django.http import HttpResponse
+from django.urls import include, path
+urlpatterns = [path("", lambda request: HttpResponse("home")), path("", include("email_login"))]`;
+
+const DJANGO_MANAGE = `import os, sys
+from django.core.management import execute_from_command_line
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
+execute_from_command_line(sys.argv)`;
+
+/** The Python templates, each around the few lines that its framework's own starter has. */
+export const pythonRecipes: Recipe[] = [
+  {
+    id: 'flask',
+    debianPackages: ['python3-flask'],
+    available: () => imports('flask'),
+    around: {
+      'app.py': `from flask import Flask
+from auth import auth
+app = Flask(__name__)
+app.register_blueprint(auth)
+app.get("/")(lambda: "home")`,
+    },
+    command: [python, '-m', 'flask', 'run', '--port', '{port}'],
+  },
+  {
+    id: 'fastapi',
+    debianPackages: ['python3-fastapi', 'python3-uvicorn', 'python3-httpx', 'python3-itsdangerous'],
+    available: () => imports('fastapi, uvicorn, httpx, itsdangerous'),
+    around: {
+      'main.py': `from fastapi import FastAPI
+from auth import init_auth
+app = FastAPI()
+init_auth(app)
+app.get("/")(lambda: "home")`,
+    },
+    command: [python, '-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', '{port}'],
+  },
+  {
+    id: 'django',
+    debianPackages: ['python3-django'],
+    available: () => imports('django'),
+    around: { 'manage.py': DJANGO_MANAGE, 'site_settings.py': DJANGO_SETTINGS, 'site_urls.py': DJANGO_URLS },
+    command: ['sh', '-c', `${python} manage.py migrate -v 0 && exec ${python} manage.py runserver --noreload 127.0.0.1:{port}`],
+  },
+];

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import type { Recipe } from '../../template-apps.ts';
+
+// Debian's gems are for Debian's Ruby.
+const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
+const requires = (...names: string[]) =>
+  spawnSync(ruby, ['-e', names.map((name) => `require "${name}"`).join(';')], { stdio: 'ignore' }).status === 0;
+
+/** What `rails new --minimal --skip-bundle` makes, as far as a sign-in needs it. */
+const RAILS = {
+  Gemfile: 'gem "rails"\n',
+  'bin/rails': `APP_PATH = File.expand_path("../config/application", __dir__)
+require "rails/commands"`,
+  'config.ru': 'require_relative "config/environment"\nrun Rails.application',
+  'config/application.rb': `require "rails"
+require "action_controller/railtie"
+module Site
+  class Application < Rails::Application
+    config.load_defaults Rails::VERSION::STRING.to_f
+    config.filter_parameters += [:passw, :secret, :token]
+  end
+end`,
+  'config/environment.rb': 'require_relative "application"\nRails.application.initialize!',
+  'config/environments/development.rb': 'Rails.application.configure { config.cache_classes = false }',
+  'config/routes.rb': `Rails.application.routes.draw do
+  root to: proc { [200, { "Content-Type" => "text/plain" }, ["home"]] }
+  draw :email_login
+end`,
+  'app/controllers/application_controller.rb': 'class ApplicationController < ActionController::Base\nend',
+};
+
+/** The Ruby templates, each around the few lines that its framework's own starter has. */
+export const rubyRecipes: Recipe[] = [
+  {
+    id: 'sinatra',
+    debianPackages: ['ruby-sinatra', 'ruby-webrick'],
+    available: () => requires('sinatra/base', 'webrick'),
+    around: {
+      'config.ru': `require_relative "auth"
+class App < Auth
+  get("/") { "home" }
+end
+run App`,
+    },
+    command: [ruby, '-S', 'rackup', '--host', '127.0.0.1', '--port', '{port}', '--server', 'webrick'],
+  },
+  {
+    id: 'rails',
+    debianPackages: ['ruby-railties', 'puma'],
+    available: () => requires('rails', 'action_controller/railtie', 'puma'),
+    around: RAILS,
+    command: [ruby, 'bin/rails', 'server', '--binding', '127.0.0.1', '--port', '{port}'],
+  },
+];
