@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser; screenshots: not part of `npm test`. */
+/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser; templates and screenshots: not part of `npm test`. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -28,6 +28,16 @@ export default defineConfig({
         test: {
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'templates',
+          include: ['test/templates/*.test.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 60_000,
           hookTimeout: 90_000,

@@ -9,7 +9,8 @@ const filling = { origin: 'https://auth.example.com', domain: 'shop.example', ca
 
 /** Lines of code, in the languages whose comments begin with `//`, `#` or `*`. Go's braces and imports take lines of their own. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
-const MOST_LINES: Record<string, number> = { go: 105 };
+// Where there is a file for each route, each has imports of its own.
+const MOST_LINES: Record<string, number> = { go: 105, nextjs: 70, sveltekit: 70 };
 
 describe.each(frameworks)('$id', (framework) => {
   test('is filled in, and nothing is left to fill', async () => {
@@ -30,7 +31,7 @@ describe.each(frameworks)('$id', (framework) => {
     expect(code).toMatch(/\bdomain\b/);
     expect(code).toContain('login_state');
     expect(code).toMatch(/httpOnly|httponly|HttpOnly|HTTPONLY|session\(\)|session\[|useSession|SessionMiddleware/);
-    expect(code).toMatch(/logout/);
+    expect(code).toMatch(/logout/i);
     expect(code).toMatch(/503|ServiceUnavailable|service_unavailable/);
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
   });
@@ -40,7 +41,7 @@ describe.each(frameworks)('$id', (framework) => {
     const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
-    expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 80);
+    expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 60);
     const folder = await readdir(new URL(`./${framework.id}`, import.meta.url));
     expect(folder.sort()).toEqual(framework.files.map(({ source }) => source).sort());
   });

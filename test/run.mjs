@@ -1,15 +1,20 @@
-// `npm test`: every project of vitest.config.ts, one after the other, and one line at the end that adds them up.
-// Arguments go on to vitest: `npm test -- -t "another browser"`.
+// `npm test`: projects of vitest.config.ts, one after the other, and one line at the end that adds them up.
+// `--project=NAME` is that one alone. All other arguments go on to vitest: `npm test -- -t "another browser"`.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
+const isProject = (argument) => argument.startsWith('--project=');
+const named = process.argv.filter(isProject).map((argument) => argument.slice('--project='.length));
+const projects = named.length > 0 ? named : ['unit', 'integration', 'journeys'];
+const passedOn = process.argv.slice(2).filter((argument) => !isProject(argument));
+
 const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));
 const total = { passed: 0, failed: 0 };
 const failures = [];
 
-for (const project of ['unit', 'integration', 'journeys']) {
+for (const project of projects) {
   console.log(`\n== ${project}`);
   const file = join(directory, `${project}.json`);
   const code = await runProject(project, file);
@@ -36,7 +41,7 @@ function runProject(project, file) {
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,
-    ...process.argv.slice(2),
+    ...passedOn,
   ];
   return new Promise((resolve) => {
     spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] }).on('close', resolve);

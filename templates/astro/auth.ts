@@ -1,5 +1,7 @@
-export const AUTH = import.meta.env.EMAILAUTH_URL ?? '__ORIGIN__';
-export const SITE = new URL(import.meta.env.SITE_URL ?? '__SITE__');
+import { getSecret } from 'astro:env/server';
+
+export const AUTH = getSecret('EMAILAUTH_URL') ?? '__ORIGIN__';
+export const SITE = new URL(getSecret('SITE_URL') ?? '__SITE__');
 export const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' } as const;
 
 export function refuse(status: 400 | 503) {

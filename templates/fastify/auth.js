@@ -43,9 +43,12 @@ export const auth = plugin(async (app) => {
     return reply.type('text/html').send(page);
   });
 
-  // A form sends its type even without a field, and Fastify knows only JSON by itself.
-  app.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, done) => done(null, {}));
-  app.post('/logout', (_request, reply) => reply.clearCookie('session', COOKIE).redirect('/', 303));
+  app.register(async (scope) => {
+    // A form sends its type even without a field, and Fastify knows only JSON by itself. A parser of yours stays.
+    const form = 'application/x-www-form-urlencoded';
+    if (!scope.hasContentTypeParser(form)) scope.addContentTypeParser(form, (_request, _payload, done) => done(null, {}));
+    scope.post('/logout', (_request, reply) => reply.clearCookie('session', COOKIE).redirect('/', 303));
+  });
 });
 
 /** The `preHandler` of every route that needs a visitor; `request.email` says who it is. */

@@ -1,6 +1,5 @@
 import { cookies } from 'next/headers';
-import { redirect } from 'next/navigation';
-import type { NextRequest } from 'next/server';
+import { type NextRequest, NextResponse } from 'next/server';
 import { AUTH, openSession, SITE } from '@/lib/auth';
 
 export async function GET({ nextUrl }: NextRequest) {
@@ -16,7 +15,7 @@ export async function GET({ nextUrl }: NextRequest) {
   if (!answer.valid) return refuse(400);
   jar.delete('login_state');
   await openSession(answer.email);
-  redirect('/account');
+  return NextResponse.redirect(new URL('/account', SITE), 303);
 }
 
 function refuse(status: 400 | 503) {

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { cookies } from 'next/headers';
-import { redirect } from 'next/navigation';
+import { NextResponse } from 'next/server';
 import { AUTH, COOKIE, SITE } from '@/lib/auth';
 
 export async function GET() {
-  const state = randomUUID();
+  const state = crypto.randomUUID();
   (await cookies()).set('login_state', state, { ...COOKIE, maxAge: 900 });
   const forwardUrl = `${SITE.origin}__CALLBACK__?state=${state}`;
-  redirect(`${AUTH}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`);
+  return NextResponse.redirect(`${AUTH}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`, 303);
 }

@@ -10,3 +10,9 @@ export function visitorSession(event: H3Event) {
   if (!password) throw new Error('Set SESSION_SECRET to a random value of at least 32 characters.');
   return useSession<{ email: string }>(event, { name: 'session', password, maxAge: 7 * 24 * 3600, cookie: COOKIE });
 }
+
+export function refuse(event: H3Event, status: 400 | 503) {
+  setResponseStatus(event, status);
+  const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
+  return `<p>${reason} <a href="/login">Try again</a></p>`;
+}

@@ -1,15 +1,13 @@
-type Answer = { valid: boolean; email: string };
+type Answer = { valid: true; email: string } | { valid: false };
 
 export default defineEventHandler(async (event) => {
   const { state, token } = getQuery(event);
   // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-  if (typeof token !== 'string' || !state || state !== getCookie(event, 'login_state')) {
-    throw createError({ statusCode: 400, statusMessage: 'This sign-in is not valid in this browser. Try again.' });
-  }
+  if (typeof token !== 'string' || !state || state !== getCookie(event, 'login_state')) return refuse(event, 400);
   const query = { token, domain: SITE.hostname };
   const answer = await $fetch<Answer>(`${AUTH}/api/verify-token`, { query, timeout: 5000, retry: 0 }).catch(() => null);
-  if (!answer) throw createError({ statusCode: 503, statusMessage: 'Sign-in is not available at the moment. Try again.' });
-  if (!answer.valid) throw createError({ statusCode: 400, statusMessage: 'This sign-in is used up or too old. Try again.' });
+  if (!answer) return refuse(event, 503);
+  if (!answer.valid) return refuse(event, 400);
   deleteCookie(event, 'login_state', COOKIE);
   const session = await visitorSession(event);
   await session.update({ email: answer.email });

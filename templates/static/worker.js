@@ -1,4 +1,3 @@
-const COOKIE = 'Path=/; HttpOnly; Secure; SameSite=Lax';
 const SESSION_SECONDS = 7 * 24 * 3600;
 
 export default {
@@ -6,6 +5,7 @@ export default {
     const url = new URL(request.url);
     const auth = env.EMAILAUTH_URL ?? '__ORIGIN__';
     const site = new URL(env.SITE_URL ?? '__SITE__');
+    const COOKIE = `Path=/; HttpOnly; SameSite=Lax${site.protocol === 'https:' ? '; Secure' : ''}`;
     if (!env.SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
 
     if (url.pathname === '/login') {

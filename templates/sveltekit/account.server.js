@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { COOKIE, signedInEmail } from '$lib/server/auth';
+import { COOKIE, signedInEmail } from '../../lib/server/auth.js';
 
 /** @type {import('@sveltejs/kit').ServerLoad} */
 export function load({ cookies }) {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { env } from '$env/dynamic/private';
+import { env } from 'node:process';
 
 export const AUTH = env.EMAILAUTH_URL ?? '__ORIGIN__';
 export const SITE = new URL(env.SITE_URL ?? '__SITE__');

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import type { Recipe } from '../../template-apps.ts';
+import type { Recipe } from '../recipe.ts';
 
 const DEBIAN = '/usr/lib';
 
@@ -28,10 +28,12 @@ import (
 	"os"
 )
 
+const home = \`<a href="/login">Login with Email</a>\`
+
 func main() {
 	mux := http.NewServeMux()
 	AddAuth(mux)
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("home")) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(home)) })
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
 }
 `;
@@ -40,12 +42,12 @@ func main() {
 export const goRecipes: Recipe[] = [
   {
     id: 'go',
-    // From bookworm-backports, where Debian's own is older.
     debianPackages: ['golang-1.23-go'],
-    available: () => go !== null,
+    backports: true,
+    available: () => findGo() !== null,
     around: { 'go.mod': 'module site\n\ngo 1.22\n', 'main.go': MAIN },
-    // `go run` would leave the site running when it is killed.
-    command: ['sh', '-c', `${go} vet . && ${go} build -o site . && exec ./site`],
+    build: ['sh', '-c', `${go} vet . && ${go} build -o site .`],
+    command: ['./site'],
     env: OFFLINE,
   },
 ];

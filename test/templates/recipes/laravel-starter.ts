@@ -152,6 +152,6 @@ return [
 ];`,
   'config/view.php': "<?php\nreturn ['paths' => [resource_path('views')], 'compiled' => storage_path('framework/views')];",
   'routes/web.php': `<?php
-Illuminate\\Support\\Facades\\Route::get('/', fn () => 'home');
+Illuminate\\Support\\Facades\\Route::get('/', fn () => '<a href="/login">Login with Email</a>');
 require base_path('routes/email-login.php');`,
 };

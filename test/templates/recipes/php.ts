@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Recipe } from '../../template-apps.ts';
+import type { Recipe } from '../recipe.ts';
 import { laravelStarter } from './laravel-starter.ts';
 import { wordpressStarter } from './wordpress-starter.ts';
 
@@ -17,7 +17,7 @@ export const phpRecipes: Recipe[] = [
     id: 'php',
     debianPackages: ['php-cli'],
     available: () => hasPhp(),
-    around: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
+    around: { 'index.php': `<?php require 'auth.php'; echo '<a href="/login">Login with Email</a>';` },
     command: [php, '-S', '127.0.0.1:{port}', 'index.php'],
   },
   {
@@ -25,19 +25,16 @@ export const phpRecipes: Recipe[] = [
     debianPackages: ['php-cli', 'php-laravel-framework', 'php-guzzlehttp-guzzle', 'php-sqlite3'],
     available: () => existsSync('/usr/share/php/Illuminate/autoload.php') && hasPhp('pdo_sqlite', 'mbstring'),
     around: laravelStarter,
-    command: [
-      'sh',
-      '-c',
-      `: > database/database.sqlite && ${php} artisan migrate --force && exec ${php} -S 127.0.0.1:{port} -t public public/index.php`,
-    ],
+    build: ['sh', '-c', `: > database/database.sqlite && ${php} artisan migrate --force`],
+    command: [php, '-S', '127.0.0.1:{port}', '-t', 'public', 'public/index.php'],
     env: { APP_KEY: `base64:${Buffer.alloc(32, 'k').toString('base64')}` },
   },
   {
     id: 'wordpress',
     debianPackages: ['php-cli', 'php-mysql', 'wordpress', 'mariadb-server-core'],
-    available: () =>
-      existsSync('/usr/share/wordpress/wp-settings.php') && existsSync('/usr/sbin/mariadbd') && hasPhp('mysqli'),
+    available: () => existsSync('/usr/share/wordpress/wp-settings.php') && existsSync('/usr/sbin/mariadbd') && hasPhp('mysqli'),
     around: wordpressStarter,
+    build: ['sh', 'install.sh', php],
     command: ['sh', 'start.sh', php, '{port}'],
   },
 ];

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Recipe } from '../../template-apps.ts';
+import type { Recipe } from '../recipe.ts';
 
 // Debian's packages are for Debian's Python, whichever other is first in the PATH.
 const debian = '/usr/bin/python3';
@@ -27,7 +27,7 @@ LOGIN_URL = "/login"`;
 
 const DJANGO_URLS = `from django.http import HttpResponse
 from django.urls import include, path
-urlpatterns = [path("", lambda request: HttpResponse("home")), path("", include("email_login"))]`;
+urlpatterns = [path("", lambda request: HttpResponse('<a href="/login">Login with Email</a>')), path("", include("email_login"))]`;
 
 const DJANGO_MANAGE = `import os, sys
 from django.core.management import execute_from_command_line
@@ -45,7 +45,7 @@ export const pythonRecipes: Recipe[] = [
 from auth import auth
 app = Flask(__name__)
 app.register_blueprint(auth)
-app.get("/")(lambda: "home")`,
+app.get("/")(lambda: '<a href="/login">Login with Email</a>')`,
     },
     command: [python, '-m', 'flask', 'run', '--port', '{port}'],
   },
@@ -55,10 +55,11 @@ app.get("/")(lambda: "home")`,
     available: () => imports('fastapi, uvicorn, httpx, itsdangerous'),
     around: {
       'main.py': `from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
 from auth import init_auth
 app = FastAPI()
 init_auth(app)
-app.get("/")(lambda: "home")`,
+app.get("/", response_class=HTMLResponse)(lambda: '<a href="/login">Login with Email</a>')`,
     },
     command: [python, '-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', '{port}'],
   },

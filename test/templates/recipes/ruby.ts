@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { Recipe } from '../../template-apps.ts';
+import type { Recipe } from '../recipe.ts';
 
 // Debian's gems are for Debian's Ruby.
 const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
@@ -21,9 +21,9 @@ module Site
   end
 end`,
   'config/environment.rb': 'require_relative "application"\nRails.application.initialize!',
-  'config/environments/development.rb': 'Rails.application.configure { config.cache_classes = false }',
+  'config/environments/development.rb': 'Rails.application.configure { config.eager_load = false }',
   'config/routes.rb': `Rails.application.routes.draw do
-  root to: proc { [200, { "Content-Type" => "text/plain" }, ["home"]] }
+  root to: proc { [200, { "Content-Type" => "text/html" }, ['<a href="/login">Login with Email</a>']] }
   draw :email_login
 end`,
   'app/controllers/application_controller.rb': 'class ApplicationController < ActionController::Base\nend',
@@ -38,7 +38,7 @@ export const rubyRecipes: Recipe[] = [
     around: {
       'config.ru': `require_relative "auth"
 class App < Auth
-  get("/") { "home" }
+  get("/") { '<a href="/login">Login with Email</a>' }
 end
 run App`,
     },
@@ -49,6 +49,6 @@ run App`,
     debianPackages: ['ruby-railties', 'puma'],
     available: () => requires('rails', 'action_controller/railtie', 'puma'),
     around: RAILS,
-    command: [ruby, 'bin/rails', 'server', '--binding', '127.0.0.1', '--port', '{port}'],
+    command: [ruby, 'bin/rails', 'server', '--binding', '127.0.0.1', '--port', '{port}', '--pid', 'tmp/{port}.pid'],
   },
 ];

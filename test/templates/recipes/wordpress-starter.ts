@@ -10,14 +10,14 @@ export const wordpressStarter: Record<string, string> = {
 define( 'DB_NAME', 'site' );
 define( 'DB_USER', 'root' );
 define( 'DB_PASSWORD', '' );
-define( 'DB_HOST', 'localhost:' . __DIR__ . '/data/socket' );
+define( 'DB_HOST', 'localhost:' . __DIR__ . '/' . getenv( 'DATA' ) . '/socket' );
 define( 'DB_CHARSET', 'utf8mb4' );
 foreach ( array( 'AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE' ) as $name ) {
 	define( $name . '_KEY', 'only for this test' );
 	define( $name . '_SALT', 'only for this test, too' );
 }
 $table_prefix = 'wp_';
-define( 'WP_HOME', getenv( 'SITE_URL' ) );
+define( 'WP_HOME', getenv( 'SITE_URL' ) ?: 'http://localhost' );
 define( 'WP_SITEURL', WP_HOME );
 define( 'WP_CONTENT_DIR', __DIR__ . '/wp-content' );
 define( 'DISABLE_WP_CRON', true );
@@ -25,11 +25,12 @@ define( 'WP_HTTP_BLOCK_EXTERNAL', true );
 define( 'ABSPATH', '/usr/share/wordpress/' );
 require_once ABSPATH . 'wp-settings.php';`,
   'index.php': `<?php
+define( 'WP_USE_THEMES', true );
 require __DIR__ . '/wp-config.php';
 wp();
 require ABSPATH . WPINC . '/template-loader.php';`,
   'wp-content/themes/plain/style.css': '/* Theme Name: Plain */',
-  'wp-content/themes/plain/index.php': 'home',
+  'wp-content/themes/plain/index.php': '<a href="/login">Login with Email</a>',
   'install.php': `<?php
 mysqli_report( MYSQLI_REPORT_OFF );
 for ( $end = time() + 60; ! ( $database = @mysqli_connect( 'localhost', 'root', '', '', 0, __DIR__ . '/data/socket' ) ); usleep( 50000 ) ) {
@@ -44,12 +45,22 @@ wp_install( 'Site', 'admin', '${WORDPRESS_ADMIN}', true, '', wp_generate_passwor
 update_option( 'permalink_structure', '/%postname%/' );
 update_option( 'active_plugins', array( 'email-login/email-login.php' ) );
 switch_theme( 'plain' );`,
-  // The database ends with the process that this becomes.
-  'start.sh': `set -e
+  'database.sh': `exec mariadbd --no-defaults --user="$(id -un)" --datadir="$PWD/$DATA" --socket="$PWD/$DATA/socket" \\
+  --skip-grant-tables --skip-networking --innodb-buffer-pool-size=16M --innodb-log-file-size=8M > "$DATA/log" 2>&1
+`,
+  'install.sh': `set -e
+export DATA=data
 mkdir data
-setpriv --pdeathsig KILL mariadbd --no-defaults --user="$(id -un)" --datadir="$PWD/data" --socket="$PWD/data/socket" \\
-  --skip-grant-tables --skip-networking --innodb-buffer-pool-size=16M --innodb-log-file-size=8M > data/log 2>&1 &
+sh database.sh &
 "$1" install.php
+kill $!
+wait $!
+`,
+  // Each start has a database of its own, a copy.
+  'start.sh': `set -e
+export DATA="data-$2"
+cp -r data "$DATA"
+sh database.sh &
 exec "$1" -S "127.0.0.1:$2" index.php
 `,
 };

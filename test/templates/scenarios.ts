@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '../client.ts';
+import { askForMail as askForMailInPage, openScene, type Scene } from '../journeys/scene.ts';
+import { askForMail, freshAddress, openLink, registerSite, visitorToken } from '../sign-ins.ts';
+import { freePort } from '../waiting.ts';
+import { missingPackages, mustRunAll } from './debian.ts';
+import type { Recipe } from './recipe.ts';
+import { makeSite, type RunningSite, type Site } from './site.ts';
+
+/** Fetching packages and building take their time on a slow machine. */
+const MAKING = 540_000;
+
+const IS_GONE = /max-age=0|expires=Thu, 01.Jan.1970/i;
+const IS_SAFE = /HttpOnly.*SameSite=Lax|SameSite=Lax.*HttpOnly/i;
+// A framework's own: a token against forged forms is no session, and scripts may read it; WordPress leaves SameSite to the browser, which takes Lax.
+const IS_FRAMEWORKS_OWN = /^(?:csrftoken|XSRF-TOKEN)=|^wordpress_(?!login_state).*HttpOnly/i;
+const unsafe = (cookies: string[]) => cookies.filter((cookie) => ![IS_GONE, IS_SAFE, IS_FRAMEWORKS_OWN].some((kind) => kind.test(cookie)));
+
+/** What every template must do, tried at sites made of them. */
+export function describeSites(recipes: readonly Recipe[]) {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene?.close());
+
+  describe.each(recipes.filter((recipe) => !recipe.available()))('a site made from the template $id', ({ id }) => {
+    test('runs on this machine', ({ skip }) => {
+      const message = `It needs ${missingPackages(id)}.`;
+      if (mustRunAll) throw new Error(message);
+      skip(message);
+    });
+  });
+
+  describe.each(recipes.filter((recipe) => recipe.available()))('a site made from the template $id', (recipe) => {
+    let made: Site;
+    let site: RunningSite;
+    beforeAll(async () => {
+      made = await makeSite(recipe, scene.service.url);
+      site = await made.start();
+    }, MAKING);
+    afterAll(async () => {
+      await site?.close();
+      await made?.remove();
+    });
+
+    /** Asks for a sign-in at the site. @returns the address that it gave the visitor along */
+    async function begin(visitor: Client): Promise<string> {
+      const answer = await visitor.get('/login');
+      expect([302, 303]).toContain(answer.status);
+      expect(unsafe(answer.setCookies)).toEqual([]);
+      const page = new URL(String(answer.headers.location));
+      expect([page.origin, page.pathname, page.searchParams.get('language')]).toEqual([scene.service.url, '/auth', 'en']);
+      return page.searchParams.get('forward_url') ?? '';
+    }
+
+    /** From the site to the mailed link. @returns the address of the callback, with its token */
+    async function comeBack(visitor: Client, email: string): Promise<string> {
+      const browser = scene.service.client();
+      await askForMail(browser, email, await begin(visitor));
+      return openLink(browser, await scene.stage.mailbox.waitFor(email));
+    }
+
+    test('signs a visitor in and out in a browser', async () => {
+      const [context, email] = [await scene.newBrowser(), freshAddress()];
+      const page = await context.newPage();
+      await page.goto(site.url);
+      await page.getByRole('link', { name: 'Login with Email' }).click();
+      await page.waitForURL(`${scene.service.url}/auth?*`);
+      await askForMailInPage(page, email);
+      await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+      await page.waitForURL(`${site.url}/account`);
+      await page.getByText(greeting(recipe, email)).waitFor();
+      await page.reload();
+      await page.getByText(greeting(recipe, email)).waitFor();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.waitForURL(`${site.url}/`);
+      await page.goto(`${site.url}/account`);
+      await page.waitForURL(`${scene.service.url}/auth?*`);
+      await context.close();
+    });
+
+    test('opens a new session, which scripts and other sites cannot use, and leaves the token behind', async () => {
+      const [visitor, email] = [site.client(), freshAddress()];
+      expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
+      const callback = await comeBack(visitor, email);
+      const before = new Map(visitor.cookies);
+      const answer = await visitor.get(callback);
+      expect([302, 303]).toContain(answer.status);
+      expect(new URL(String(answer.headers.location), site.url).href).toBe(`${site.url}/account`);
+      expect(answer.setCookies.filter((cookie) => /HttpOnly/i.test(cookie) && !IS_GONE.test(cookie))).not.toEqual([]);
+      expect(unsafe(answer.setCookies)).toEqual([]);
+      // The session is a new one: nothing that was known before the sign-in opens the page.
+      const eavesdropper = site.client();
+      eavesdropper.cookies = before;
+      expect((await eavesdropper.get('/account')).text).not.toContain(greeting(recipe, email));
+
+      const account = await visitor.get('/account');
+      expect(account.status).toBe(200);
+      expect(account.text).toContain(greeting(recipe, email));
+    });
+
+    test('refuses the same callback again, in this browser and in another', async () => {
+      const [visitor, email] = [site.client(), freshAddress()];
+      const callback = await comeBack(visitor, email);
+      const before = new Map(visitor.cookies);
+      await visitor.get(callback);
+      expect((await visitor.get(callback)).status).toBe(400);
+      const replay = site.client();
+      replay.cookies = before;
+      const again = await replay.get(callback);
+      expect([again.status, again.text.includes('Try again')]).toEqual([400, true]);
+      expect((await replay.get('/account')).headers.location).toMatch(/\/login/);
+    });
+
+    test('refuses a state that is not this browser’s, and uses nothing up', async () => {
+      const [visitor, stranger, email] = [site.client(), site.client(), freshAddress()];
+      const callback = await comeBack(visitor, email);
+      const state = new URL(await begin(stranger)).searchParams.get('state');
+      const forged = [
+        callback.replace(/state=[^&]+/, 'state=forged'),
+        callback.replace(/state=[^&]+/, `state=${state}`),
+        callback.replace(/state=[^&]+/, 'state='),
+        callback.replace(/state=[^&]+&/, ''),
+      ];
+      for (const address of forged) expect((await visitor.get(address)).status).toBe(400);
+      expect((await stranger.get(callback)).status).toBe(400);
+      expect((await site.client().get(callback.replace(/state=[^&]+/, 'state='))).status).toBe(400);
+      expect((await visitor.get(callback)).headers.location).toMatch(/\/account$/);
+    });
+
+    test('refuses a token for another site, which stays good there', async () => {
+      const visitor = site.client();
+      const domain = await registerSite(scene.service.client());
+      const token = await visitorToken(scene.stage, scene.service.client(), domain);
+      const refused = await visitor.get(`${await begin(visitor)}&token=${token}`);
+      expect(refused.status).toBe(400);
+      expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
+      expect((await scene.service.client().get(`/api/verify-token?token=${token}&domain=${domain}`)).json).toMatchObject({
+        valid: true,
+        domain,
+      });
+    });
+
+    test.each(['', '?token=a', '?state=a', '?state=a&state=b&token=c&token=d', '?state[]=a&token[]=b', '?state=%00&token=%00'])(
+      'refuses a callback with %j',
+      async (query) => expect((await site.client().get(`/auth/callback${query}`)).status).toBe(400),
+    );
+
+    test('says 503 while the service is away, and lives on', async () => {
+      const away = await made.start({ EMAILAUTH_URL: `http://localhost:${await freePort()}` });
+      try {
+        const visitor = away.client();
+        const { searchParams } = new URL(String((await visitor.get('/login')).headers.location));
+        const answer = await visitor.get(`${searchParams.get('forward_url')}&token=abc`);
+        expect([answer.status, answer.text.includes('Try again')]).toEqual([503, true]);
+        expect((await visitor.get('/')).status).toBe(200);
+      } finally {
+        await away.close();
+      }
+    });
+  });
+}
+
+/** What the protected page says; the static one is the same for everybody who may see it. */
+const greeting = ({ id }: Recipe, email: string) => (id === 'static' ? 'Only visitors who are signed in' : `Signed in as ${email}`);
