@@ -325,7 +325,7 @@ export const frameworks: readonly Framework[] = [
     next: [
       'Activate the plugin Email Login. Permalinks must be anything but Plain.',
       'Guard your own pages with `is_user_logged_in()`: visitors are WordPress users, new ones subscribers.',
-      "Only subscribers and customers get in by email. Others do if `wp-config.php` says so: `define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'editor' ) );`",
+      "Only subscribers and customers get in by email, and in a network of sites nobody. Others do if `wp-config.php` says so: `define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'editor' ) );`",
       "It reads no `.env`. Another service goes into `wp-config.php`: `define( 'EMAILAUTH_URL', 'https://auth.example.com' );`",
     ],
     ownSessions: true,

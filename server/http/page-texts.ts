@@ -11,7 +11,7 @@ const texts: { [Path in keyof typeof pages]?: PageText } = {
   '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION },
   '/webservices/email-auth': {
     title: `Email Authentication · ${PRODUCT}`,
-    description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for fourteen frameworks.',
+    description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for seventeen frameworks.',
   },
   '/webservices/email-auth/register': {
     title: `Register your domain · ${PRODUCT}`,

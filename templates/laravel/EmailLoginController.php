@@ -25,7 +25,8 @@ class EmailLoginController extends Controller
         abort_unless($isOwn, $this->refusal('This sign-in is not valid in this browser.', 400));
 
         $question = ['token' => $token, 'domain' => parse_url(config('emailauth.site'), PHP_URL_HOST)];
-        $answer = rescue(fn () => Http::timeout(5)->get(config('emailauth.url').'/api/verify-token', $question)->throw()->json());
+        $ask = fn () => Http::timeout(5)->get(config('emailauth.url').'/api/verify-token', $question)->throw()->json();
+        $answer = rescue($ask, report: false); // A report would have the token in it.
         abort_unless($answer, $this->refusal('Sign-in is not available at the moment.', 503));
         abort_unless($answer['valid'], $this->refusal('This sign-in is used up or too old.', 400));
 

@@ -47,7 +47,8 @@ function email_login_callback() {
 	$id   = email_exists( $answer->email ) ?: wp_insert_user( $new + array( 'user_pass' => wp_generate_password( 40 ) ) );
 	$user = is_wp_error( $id ) ? $id : apply_filters( 'wp_authenticate_user', get_user_by( 'id', $id ), '' );
 	email_login_require( ! is_wp_error( $user ), 'This account is closed.', 403 );
-	$roles = is_super_admin( $user->ID ) ? array( 'administrator' ) : $user->roles;
+	// In a network a session opens every site of it.
+	$roles = is_multisite() || is_super_admin( $user->ID ) ? array( 'administrator' ) : $user->roles;
 	email_login_require( ! array_diff( $roles, EMAIL_LOGIN_ROLES ), 'This account needs its password.', 403 );
 
 	setcookie( 'wordpress_login_state', '', 1, '/' );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Recipe } from './recipe.ts';
@@ -19,10 +19,7 @@ export function prepareLanguages() {
   const missing = () => recipes.filter((recipe) => !recipe.available());
   if (root && existsSync('/usr/bin/apt-get')) {
     install(missing().filter(({ backports }) => !backports));
-    install(
-      missing().filter(({ backports }) => backports),
-      fromBackports(),
-    );
+    installFromBackports(missing().filter(({ backports }) => backports));
   }
   for (const { id } of missing()) {
     console.warn(
@@ -41,15 +38,16 @@ function install(recipes: readonly Recipe[], options: readonly string[] = []) {
   apt('install', '-y', '--no-install-recommends', ...packages);
 }
 
-/** Names this Debian's backports to apt-get as the only source, for this once: the machine's own sources stay as they are. */
-function fromBackports(): string[] {
+/** Adds this Debian's backports to the machine's sources for this once; what Debian itself has comes from there. */
+function installFromBackports(recipes: readonly Recipe[]) {
+  if (recipes.length === 0) return;
   const [, codename = 'stable'] = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
   const directory = mkdtempSync(join(tmpdir(), 'emailauth-backports-'));
-  mkdirSync(join(directory, 'lists/partial'), { recursive: true });
-  const source = `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${codename}-backports main\n`;
-  writeFileSync(join(directory, 'sources.list'), source);
-  return ['SourceList=sources.list', 'SourceParts=none']
-    .map((setting) => `Dir::Etc::${setting.replace('=', `=${directory}/`)}`)
-    .concat(`Dir::State::Lists=${directory}/lists`)
-    .flatMap((setting) => ['-o', setting]);
+  const [list, lists] = [join(directory, 'sources.list'), join(directory, 'lists')];
+  mkdirSync(join(lists, 'partial'), { recursive: true });
+  chmodSync(directory, 0o755);
+  const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+  writeFileSync(list, `deb [signed-by=${keyring}] http://deb.debian.org/debian ${codename}-backports main\n`);
+  install(recipes, ['-o', `Dir::Etc::SourceList=${list}`, '-o', `Dir::State::Lists=${lists}`]);
+  rmSync(directory, { recursive: true });
 }

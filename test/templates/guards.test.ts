@@ -4,6 +4,7 @@ import type { Client } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { askForMail, freshAddress, openLink } from '../sign-ins.ts';
 import { recipes } from './recipes/all.ts';
+import { django } from './recipes/python.ts';
 import { WORDPRESS_ADMIN } from './recipes/wordpress-starter.ts';
 import { makeSite, type RunningSite, type Site } from './site.ts';
 
@@ -63,7 +64,10 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
   test.runIf(recipe.id === 'django')('lets no staff in by a mailbox', async () => {
     const [visitor, email] = [site.client(), freshAddress()];
     const make = `from django.contrib.auth import get_user_model; get_user_model().objects.create_superuser("${email}", "${email}", "x")`;
-    execFileSync(recipe.command[0] === 'sh' ? '/usr/bin/python3' : 'python3', ['manage.py', 'shell', '-c', make], { cwd: made.directory });
+    execFileSync('sh', ['-c', `${django} shell -c "$MAKE"`], {
+      cwd: made.directory,
+      env: { ...process.env, ...recipe.env, MAKE: make },
+    });
     const refused = await signIn(visitor, email);
     expect([refused.status, refused.text.includes('Try again')]).toEqual([403, true]);
     expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);

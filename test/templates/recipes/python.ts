@@ -7,6 +7,9 @@ const debian = '/usr/bin/python3';
 const python = process.env.TEMPLATE_PYTHON ?? (existsSync(debian) ? debian : 'python3');
 const imports = (names: string) => spawnSync(python, ['-c', `import ${names}`], { stdio: 'ignore' }).status === 0;
 
+/** What `manage.py` does. */
+export const django = `${python} -m django`;
+
 const DJANGO_SETTINGS = `SECRET_KEY = "only for this test"
 DEBUG = True
 ALLOWED_HOSTS = []
@@ -28,11 +31,6 @@ LOGIN_URL = "/login"`;
 const DJANGO_URLS = `from django.http import HttpResponse
 from django.urls import include, path
 urlpatterns = [path("", lambda request: HttpResponse('<a href="/login">Login with Email</a>')), path("", include("email_login"))]`;
-
-const DJANGO_MANAGE = `import os, sys
-from django.core.management import execute_from_command_line
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_settings")
-execute_from_command_line(sys.argv)`;
 
 /** The Python templates, each around the few lines that its framework's own starter has. */
 export const pythonRecipes: Recipe[] = [
@@ -67,7 +65,8 @@ app.get("/", response_class=HTMLResponse)(lambda: '<a href="/login">Login with E
     id: 'django',
     debianPackages: ['python3-django'],
     available: () => imports('django'),
-    around: { 'manage.py': DJANGO_MANAGE, 'site_settings.py': DJANGO_SETTINGS, 'site_urls.py': DJANGO_URLS },
-    command: ['sh', '-c', `${python} manage.py migrate -v 0 && exec ${python} manage.py runserver --noreload 127.0.0.1:{port}`],
+    around: { 'site_settings.py': DJANGO_SETTINGS, 'site_urls.py': DJANGO_URLS },
+    command: ['sh', '-c', `${django} migrate -v 0 && exec ${django} runserver --noreload 127.0.0.1:{port}`],
+    env: { DJANGO_SETTINGS_MODULE: 'site_settings' },
   },
 ];
