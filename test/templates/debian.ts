@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Recipe } from './recipe.ts';
 import { recipes } from './recipes/all.ts';
 
+const APT = '/usr/bin/apt-get';
 const root = process.getuid?.() === 0;
 
 /** Where packages can be installed and every template counts, none may be left out. */
@@ -17,7 +18,7 @@ export const missingPackages = (id: string) =>
 /** Installs what is missing by apt-get, where there is one and this is root; tells of what stays missing. */
 export function prepareLanguages() {
   const missing = () => recipes.filter((recipe) => !recipe.available());
-  if (root && existsSync('/usr/bin/apt-get')) {
+  if (root && existsSync(APT)) {
     install(missing().filter(({ backports }) => !backports));
     installFromBackports(missing().filter(({ backports }) => backports));
   }
@@ -33,7 +34,7 @@ function install(recipes: readonly Recipe[], options: readonly string[] = []) {
   if (packages.length === 0) return;
   console.log(`Installing ${packages.join(' ')} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...args: string[]) => spawnSync('apt-get', ['-qq', ...options, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env });
+  const apt = (...args: string[]) => spawnSync(APT, ['-qq', ...options, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env });
   apt('update');
   apt('install', '-y', '--no-install-recommends', ...packages);
 }

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Recipe } from '../recipe.ts';
+import { type Recipe, runs } from '../recipe.ts';
 
 // Debian's packages are for Debian's Python, whichever other is first in the PATH.
 const debian = '/usr/bin/python3';
 const python = process.env.TEMPLATE_PYTHON ?? (existsSync(debian) ? debian : 'python3');
-const imports = (names: string) => spawnSync(python, ['-c', `import ${names}`], { stdio: 'ignore' }).status === 0;
+const imports = (names: string) => runs(python, '-c', `import ${names}`);
 
 /** What `manage.py` does. */
 export const django = `${python} -m django`;

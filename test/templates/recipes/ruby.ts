@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import type { Recipe } from '../recipe.ts';
+import { type Recipe, runs } from '../recipe.ts';
 
 // Debian's gems are for Debian's Ruby.
 const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
-const requires = (...names: string[]) =>
-  spawnSync(ruby, ['-e', names.map((name) => `require "${name}"`).join(';')], { stdio: 'ignore' }).status === 0;
+const requires = (...names: string[]) => runs(ruby, '-e', names.map((name) => `require "${name}"`).join(';'));
 
 /** What `rails new --minimal --skip-bundle` makes, as far as a sign-in needs it. */
 const RAILS = {

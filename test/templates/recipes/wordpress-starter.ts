@@ -52,15 +52,15 @@ switch_theme( 'plain' );`,
 export DATA=data
 mkdir data
 sh database.sh &
-"$1" install.php
+php install.php
 kill $!
 wait $!
 `,
   // Each start has a database of its own, a copy.
   'start.sh': `set -e
-export DATA="data-$2"
+export DATA="data-$1"
 cp -r data "$DATA"
 sh database.sh &
-exec "$1" -S "127.0.0.1:$2" index.php
+exec php -S "127.0.0.1:$1" index.php
 `,
 };
