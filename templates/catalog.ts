@@ -80,7 +80,7 @@ export const frameworks: readonly Framework[] = [
     commands: [],
     next: [
       'Link to `/login` with `data-sveltekit-reload`, so that it is asked for only by a click.',
-      "It needs Node.js, so an adapter such as `@sveltejs/adapter-node`; tell that one the site's own address in `ORIGIN`.",
+      'It needs Node.js, so an adapter such as `@sveltejs/adapter-node`. Unless the site is on https, that one must know its address: `ORIGIN`, or `paths.origin` in SvelteKit 3.',
     ],
     loadEnv:
       'Start it with its environment: `node --env-file=.env node_modules/vite/bin/vite.js dev`, and once built `node --env-file=.env build`.',
@@ -128,7 +128,10 @@ export const frameworks: readonly Framework[] = [
       { source: 'logout.ts', path: 'src/pages/logout.ts', role: 'Logout' },
     ],
     commands: ['npx astro add node'],
-    next: ['The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.'],
+    next: [
+      'The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.',
+      "In `astro.config.mjs` name your domain, or Astro refuses forms once built: `security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`.",
+    ],
     ownSessions: true,
     loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env dist/server/entry.mjs`.',
     port: 4321,

@@ -7,7 +7,7 @@ export type Framework = {
   files: readonly TemplateFile[];
   /** What to install before, in the project's directory. */
   commands: readonly string[];
-  /** What is left to do once the files are there; code stands in backticks. */
+  /** What is left to do once the files are there; code stands in backticks, placeholders are filled in. */
   next: readonly string[];
   /** It has sessions of its own, which need no SESSION_SECRET. */
   ownSessions?: true;

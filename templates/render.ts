@@ -50,7 +50,7 @@ export function render(framework: Framework, sources: Sources, filling: Filling)
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     site: values.SITE,
     commands: [...framework.commands],
-    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next],
+    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
   };
 }
 

@@ -111,7 +111,6 @@ describe('where files go', () => {
       'src/app/login/route.ts',
       'src/app/auth/callback/route.ts',
       'src/app/account/page.tsx',
-      'src/app/logout/route.ts',
       '.env',
     ]);
     for (const path of paths) expect(await project.textAt(path)).not.toBe('');

@@ -15,7 +15,13 @@ import type { Recipe } from './recipe.ts';
 const run = promisify(execFile);
 
 /** A site that runs. */
-export type RunningSite = { url: string; client(): Client; close(): Promise<void> };
+export type RunningSite = {
+  url: string;
+  client(): Client;
+  /** Everything it wrote to stdout and stderr. */
+  output(): string;
+  close(): Promise<void>;
+};
 
 /** A site made of nothing but a template and the few lines around it; built, where its framework builds. */
 export type Site = {
@@ -133,5 +139,5 @@ async function launch(directory: string, recipe: Recipe, port: number): Promise<
     await close();
     throw error;
   }
-  return { url, client: () => new Client(url), close };
+  return { url, client: () => new Client(url), output: () => output, close };
 }

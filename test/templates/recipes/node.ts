@@ -50,7 +50,7 @@ serve({ fetch: app.fetch, port: Number(process.env.PORT), hostname: '127.0.0.1' 
     around: {},
     command: [
       node,
-      '../node_modules/wrangler/bin/wrangler.js',
+      '../node_modules/.bin/wrangler',
       'dev',
       '--port={port}',
       '--ip=127.0.0.1',

@@ -1,7 +1,7 @@
 import { execPath as node } from 'node:process';
 import type { Recipe } from '../recipe.ts';
 
-const modules = '../node_modules';
+const bin = '../node_modules/.bin';
 
 /** Frameworks that build whole sites: each is built as for its deployment. Around the template is what the framework's own starter has. */
 export const wholeSiteRecipes: Recipe[] = [
@@ -44,8 +44,8 @@ export default {} satisfies NextConfig;`,
   "exclude": ["node_modules"]
 }`,
     },
-    build: [node, `${modules}/next/dist/bin/next`, 'build'],
-    command: [node, `${modules}/next/dist/bin/next`, 'start', '--hostname', '127.0.0.1'],
+    build: [node, `${bin}/next`, 'build'],
+    command: [node, `${bin}/next`, 'start', '--hostname', '127.0.0.1'],
     env: { NEXT_TELEMETRY_DISABLED: '1' },
   },
   {
@@ -71,7 +71,7 @@ export default defineConfig({ plugins: [sveltekit()] });`,
 </html>`,
       'src/routes/+page.svelte': '<a href="/login" data-sveltekit-reload>Login with Email</a>',
     },
-    build: [node, `${modules}/vite/bin/vite.js`, 'build'],
+    build: [node, `${bin}/vite`, 'build'],
     command: [node, 'build'],
     env: { HOST: '127.0.0.1', ORIGIN: 'http://localhost:{port}' },
   },
@@ -90,7 +90,7 @@ export default defineConfig({ plugins: [sveltekit()] });`,
 </template>`,
       'app/pages/index.vue': '<template><a href="/login">Login with Email</a></template>',
     },
-    build: [node, `${modules}/nuxt/bin/nuxt.mjs`, 'build'],
+    build: [node, `${bin}/nuxt`, 'build'],
     command: [node, '.output/server/index.mjs'],
     env: { NUXT_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1' },
   },
@@ -101,14 +101,17 @@ export default defineConfig({ plugins: [sveltekit()] });`,
     around: {
       'astro.config.mjs': `import node from '@astrojs/node';
 import { defineConfig } from 'astro/config';
-export default defineConfig({ adapter: node({ mode: 'standalone' }) });`,
+export default defineConfig({
+  adapter: node({ mode: 'standalone' }),
+  security: { allowedDomains: [{ hostname: 'localhost' }] },
+});`,
       'tsconfig.json': '{ "extends": "astro/tsconfigs/strict" }',
       'src/pages/index.astro': `<html lang="en">
   <head><meta charset="utf-8" /><title>Astro</title></head>
   <body><a href="/login">Login with Email</a></body>
 </html>`,
     },
-    build: [node, `${modules}/astro/astro.js`, 'build'],
+    build: [node, `${bin}/astro`, 'build'],
     command: [node, 'dist/server/entry.mjs'],
     env: { ASTRO_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1' },
   },

@@ -1,0 +1,4 @@
+import { wholeSiteRecipes } from './recipes/whole-sites.ts';
+import { describeSites } from './scenarios.ts';
+
+describeSites(wholeSiteRecipes);
