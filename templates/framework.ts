@@ -11,6 +11,8 @@ export type Framework = {
   next: readonly string[];
   /** It has sessions of its own, which need no SESSION_SECRET. */
   ownSessions?: true;
+  /** It reads no `.env`: its files hold the values. */
+  ownSettings?: true;
   /** How a program gets what stands in `.env`, as a sentence; none: it reads the file by itself. */
   loadEnv?: string;
   /** The port of its development server. */

@@ -26,13 +26,16 @@ Use no package of the service: there is none. If the project has sessions or use
 Work from these files, and fit them to the conventions of the project:
 
 ${code}
-
-Environment:
-${env.map((variable) => `- ${variable.name}${variable.value && `=${variable.value}`} (${variable.purpose})`).join('\n')}
-
+${environmentOf(env)}
 Then:
 ${[...commands.map((command) => `Run: ${command}`), ...nextSteps].map((step) => `- ${step}`).join('\n')}
 - Add a "Login with Email" link to /login where visitors look for it.
 - Test: a sign-in reaches the protected page; the same callback opened again is refused; a callback with another state is refused.
 `;
+}
+
+function environmentOf(env: Integration['env']): string {
+  if (env.length === 0) return '';
+  const lines = env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`);
+  return `\nEnvironment:\n${lines.join('\n')}\n`;
 }

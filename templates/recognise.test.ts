@@ -30,6 +30,16 @@ test.each<[string, Record<string, string>, string[]]>([
   ['another gem', { Gemfile: "gem 'sinatra-contrib'\n# gem 'sinatra'\n" }, []],
   ['Go', { 'go.mod': 'module site\n' }, ['go']],
   ['PHP with pages', { 'index.php': '', 'public/index.html': '' }, ['php']],
+  ['WordPress, whose pages are PHP', { 'wp-config.php': '<?php', 'index.php': '<?php' }, ['wordpress']],
+  ['WordPress by Composer', { 'composer.json': '{"require":{"roots/wordpress":"6.8"}}' }, ['wordpress']],
+  [
+    'Laravel',
+    { 'composer.json': '{"require":{"laravel/framework":"^12.0"}}', 'public/index.php': '<?php', 'package.json': '{}' },
+    ['laravel'],
+  ],
+  ['a package of Laravel', { 'composer.json': '{"require":{"laravel/framework-tools":"^1.0"}}' }, []],
+  ['Rails', { Gemfile: 'gem "rails", "~> 8.0"\ngem "sinatra"\n' }, ['rails']],
+  ['a gem of Rails', { Gemfile: "gem 'rails-i18n'\n" }, []],
   ['nothing', {}, []],
 ])('%s', (_, files, ids) => expect(idsOf(files)).toEqual(ids));
 

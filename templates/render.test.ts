@@ -10,7 +10,7 @@ const filling = { origin: 'https://auth.example.com', domain: 'shop.example', ca
 /** Lines of code, in the languages whose comments begin with `//`, `#` or `*`. Go's braces and imports take lines of their own. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
 // Where there is a file for each route, each has imports of its own.
-const MOST_LINES: Record<string, number> = { go: 135, nextjs: 70, php: 70, sveltekit: 70 };
+const MOST_LINES: Record<string, number> = { go: 105, nextjs: 70, sveltekit: 70 };
 
 describe.each(frameworks)('$id', (framework) => {
   test('is filled in, and nothing is left to fill', async () => {
@@ -18,7 +18,7 @@ describe.each(frameworks)('$id', (framework) => {
     const all = JSON.stringify([files, env, commands, nextSteps]);
     expect(all).not.toMatch(/__[A-Z]+__/);
     expect(all).toContain('https://auth.example.com');
-    expect(all).toContain('https://shop.example');
+    if (!framework.ownSettings) expect(all).toContain('https://shop.example');
     expect(all).toContain('/sign-in/done');
     expect(all).not.toContain('/auth/callback');
   });
@@ -30,15 +30,15 @@ describe.each(frameworks)('$id', (framework) => {
     expect(code).toContain('/api/verify-token');
     expect(code).toMatch(/\bdomain\b/);
     expect(code).toContain('login_state');
-    expect(code).toMatch(/httpOnly|httponly|HttpOnly|HTTPONLY|session\[|useSession|SessionMiddleware/);
+    expect(code).toMatch(/httpOnly|httponly|HttpOnly|HTTPONLY|session\(\)|session\[|useSession|SessionMiddleware/);
     expect(code).toMatch(/logout/i);
-    expect(code).toMatch(/503|ServiceUnavailable/);
+    expect(code).toMatch(/503|ServiceUnavailable|service_unavailable/);
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
   });
 
   test('is short, and every file of its folder is in the catalogue', async () => {
     const sources = await readSources(framework);
-    const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc)$/.test(name) ? 0 : linesOfCode(text)));
+    const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
     expect(sum).toBeLessThanOrEqual(MOST_LINES[framework.id] ?? 60);

@@ -23,6 +23,8 @@ export type Sources = Readonly<Record<string, string>>;
 export type Integration = {
   files: { path: string; role: string; contents: string; example?: true }[];
   env: EnvironmentVariable[];
+  /** Where the site runs, an origin. */
+  site: string;
   commands: string[];
   nextSteps: string[];
 };
@@ -44,8 +46,9 @@ export function render(framework: Framework, sources: Sources, filling: Filling)
       return { path: placed(fill(path), filling.layout), role, contents: fill(text), ...(example && { example }) };
     }),
     env: environment
-      .filter(({ name }) => !(framework.ownSessions && name === 'SESSION_SECRET'))
+      .filter(({ name }) => !framework.ownSettings && !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
+    site: values.SITE,
     commands: [...framework.commands],
     nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
   };
@@ -75,6 +78,8 @@ function valuesOf(
     DOMAIN: host,
     SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
     CALLBACK: callbackPath,
+    // As frameworks name it that put the slash before every route.
+    ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
     // From the callback's file up to the directory that holds the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),

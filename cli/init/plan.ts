@@ -30,7 +30,7 @@ const MASK = '•'.repeat(16);
  * @param root the project's directory, without symbolic links
  * @throws CommandError conflict for what can be no file
  */
-export function planFor(root: string, { files, env }: Pick<Integration, 'files' | 'env'>): Plan {
+export function planFor(root: string, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
   const remarks: string[] = [];
   const steps = files.map(({ path, contents, example }): Step => {
     const after = Buffer.from(contents);
@@ -42,7 +42,8 @@ export function planFor(root: string, { files, env }: Pick<Integration, 'files' 
     }
     return { change, action: isSame ? 'unchanged' : change.before ? 'overwritten' : 'written', shown: change };
   });
-  const environment = planEnvironment(root, env);
+  if (env.length === 0) return { steps, remarks, siteUrl: site };
+  const environment = planEnvironment(root, env, site);
   const ignoring = planIgnoring(root);
   return {
     steps: [...steps, environment.step, ...ignoring.steps],
@@ -54,7 +55,7 @@ export function planFor(root: string, { files, env }: Pick<Integration, 'files' 
 // A checkout on Windows may have other line ends.
 const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
 
-function planEnvironment(root: string, env: Integration['env']): { step: Step; remarks: string[]; siteUrl: string } {
+function planEnvironment(root: string, env: Integration['env'], site: string): { step: Step; remarks: string[]; siteUrl: string } {
   const found = lookAt(root, ENV);
   const text = found.before?.toString() ?? '';
   const wanted = (secret: () => string) => env.map(({ name, value }) => ({ name, value: value || secret }));
@@ -69,7 +70,7 @@ function planEnvironment(root: string, env: Integration['env']): { step: Step; r
   const step = stepOfAddition(ENV, found, addition, masked, 0o600);
   const remarks = different.map((name) => `\`${ENV}\` sets ${name} to something else than ${valueFor(env, name)}; it was left so.`);
   const own = valueIn(text, 'SITE_URL');
-  return { step, remarks, siteUrl: /^https?:/.test(own) && URL.canParse(own) ? new URL(own).origin : valueFor(env, 'SITE_URL') };
+  return { step, remarks, siteUrl: /^https?:/.test(own) && URL.canParse(own) ? new URL(own).origin : site };
 }
 
 /** The secret must not get into a repository. */

@@ -1,6 +1,7 @@
 import json
 import os
 import secrets
+from http.client import HTTPException
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
@@ -10,6 +11,7 @@ from django.http import HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
 from django.urls import path
+from django.utils.crypto import constant_time_compare
 from django.utils.html import format_html
 from django.views.decorators.http import require_GET, require_POST
 
@@ -19,30 +21,31 @@ SITE = os.environ.get("SITE_URL", "__SITE__")
 
 @require_GET
 def start(request):
-    request.session["login_state"] = state = secrets.token_urlsafe(24)
-    forward_url = f"{SITE}__CALLBACK__?state={state}"
-    return redirect(f"{AUTH}/auth?" + urlencode({"forward_url": forward_url, "language": "__LANGUAGE__"}))
+    request.session["login_state"] = state = secrets.token_urlsafe()
+    question = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    return redirect(f"{AUTH}/auth?{urlencode(question)}")
 
 
 @require_GET
 def callback(request):
-    state, token = request.GET.get("state"), request.GET.get("token")
+    token, own = request.GET.get("token"), request.session.get("login_state")
     # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if not token or not state or state != request.session.get("login_state"):
+    if not token or not own or not constant_time_compare(request.GET.get("state"), own):
         return refuse("This sign-in is not valid in this browser.", 400)
     question = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
     try:
         with urlopen(f"{AUTH}/api/verify-token?{question}", timeout=5) as response:
             answer = json.load(response)
-    except (OSError, ValueError):
+    except (OSError, HTTPException, ValueError):
         return refuse("Sign-in is not available at the moment.", 503)
     if not answer["valid"]:
         return refuse("This sign-in is used up or too old.", 400)
     del request.session["login_state"]
-    email = answer["email"]
-    user, _ = get_user_model().objects.get_or_create(username=email, defaults={"email": email})
-    if not user.is_active:
-        return refuse("This account is closed.", 403)
+    email, users = answer["email"], get_user_model().objects
+    user = users.filter(username=email).first() or users.create_user(email, email)
+    # Who may administer the site needs more than a mailbox.
+    if not user.is_active or user.is_staff:
+        return refuse("This account cannot sign in by email.", 403)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("/account")
 
@@ -66,7 +69,7 @@ def refuse(reason, status):
 
 urlpatterns = [
     path("login", start),
-    path("__CALLBACK__".lstrip("/"), callback),
+    path("__ROUTE__", callback),
     path("account", account),
     path("logout", leave),
 ]

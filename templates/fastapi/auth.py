@@ -1,7 +1,6 @@
 import os
 import secrets
 from html import escape
-from typing import Annotated
 from urllib.parse import urlencode, urlsplit
 
 import httpx
@@ -24,20 +23,23 @@ def init_auth(app: FastAPI):
 
 @auth.get("/login")
 def login(request: Request):
-    request.session["login_state"] = state = secrets.token_urlsafe(24)
-    forward_url = f"{SITE}__CALLBACK__?state={state}"
-    return RedirectResponse(f"{AUTH}/auth?" + urlencode({"forward_url": forward_url, "language": "__LANGUAGE__"}), 303)
+    request.session["login_state"] = state = secrets.token_urlsafe()
+    question = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    return RedirectResponse(f"{AUTH}/auth?{urlencode(question)}", 303)
 
 
 @auth.get("__CALLBACK__")
 async def callback(request: Request, state: str = "", token: str = ""):
     # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if not token or not state or state != request.session.get("login_state"):
+    own = request.session.get("login_state")
+    if not token or not own or not secrets.compare_digest(state.encode(), own.encode()):
         return refuse("This sign-in is not valid in this browser.", 400)
     question = {"token": token, "domain": urlsplit(SITE).hostname}
     try:
         async with httpx.AsyncClient(timeout=5) as client:
-            answer = (await client.get(f"{AUTH}/api/verify-token", params=question)).raise_for_status().json()
+            response = await client.get(f"{AUTH}/api/verify-token", params=question)
+        response.raise_for_status()
+        answer = response.json()
     except (httpx.HTTPError, ValueError):
         return refuse("Sign-in is not available at the moment.", 503)
     if not answer["valid"]:
@@ -55,7 +57,7 @@ def signed_in_email(request: Request) -> str:
 
 
 @auth.get("/account", response_class=HTMLResponse)
-def account(email: Annotated[str, Depends(signed_in_email)]):
+def account(email: str = Depends(signed_in_email)):
     return f'<p>Signed in as {escape(email)}</p><form method="post" action="/logout"><button>Log out</button></form>'
 
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -11,68 +12,56 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
 
-const week = 7 * 24 * time.Hour
-
 var (
-	authURL = env("EMAILAUTH_URL", "__ORIGIN__")
-	siteURL = env("SITE_URL", "__SITE__")
-	secret  = []byte(env("SESSION_SECRET", ""))
-	client  = &http.Client{Timeout: 5 * time.Second}
+	authURL       = cmp.Or(os.Getenv("EMAILAUTH_URL"), "__ORIGIN__")
+	site, siteErr = url.Parse(cmp.Or(os.Getenv("SITE_URL"), "__SITE__"))
+	secret        = []byte(os.Getenv("SESSION_SECRET"))
+	client        = &http.Client{Timeout: 5 * time.Second}
 )
 
 // AddAuth adds the routes of the sign-in to mux.
 func AddAuth(mux *http.ServeMux) {
-	if len(secret) < 32 {
-		panic("set SESSION_SECRET to a random value of at least 32 characters")
+	if siteErr != nil || len(secret) < 32 {
+		panic("set SITE_URL to the address of the site and SESSION_SECRET to at least 32 random characters")
 	}
 	mux.HandleFunc("GET /login", login)
 	mux.HandleFunc("GET __CALLBACK__", callback)
-	mux.HandleFunc("POST /logout", logout)
 	mux.HandleFunc("GET /account", SignedInOnly(account))
+	mux.HandleFunc("POST /logout", logout)
 }
 
 func login(w http.ResponseWriter, r *http.Request) {
-	bytes := make([]byte, 24)
-	rand.Read(bytes) // never fails (crypto/rand)
-	state := base64.RawURLEncoding.EncodeToString(bytes)
+	random := make([]byte, 24)
+	rand.Read(random) // It never fails.
+	state := base64.RawURLEncoding.EncodeToString(random)
 	setCookie(w, "login_state", state, 15*time.Minute)
-	question := url.Values{"forward_url": {siteURL + "__CALLBACK__?state=" + state}, "language": {"__LANGUAGE__"}}
+	question := url.Values{"forward_url": {site.String() + "__CALLBACK__?state=" + state}, "language": {"__LANGUAGE__"}}
 	http.Redirect(w, r, authURL+"/auth?"+question.Encode(), http.StatusSeeOther)
 }
 
 func callback(w http.ResponseWriter, r *http.Request) {
 	token, state := r.FormValue("token"), r.FormValue("state")
 	// The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-	if own, err := r.Cookie("login_state"); err != nil || token == "" || state == "" || own.Value != state {
+	if own, err := r.Cookie("login_state"); err != nil || token == "" || state == "" || !hmac.Equal([]byte(own.Value), []byte(state)) {
 		refuse(w, "This sign-in is not valid in this browser.", http.StatusBadRequest)
-		return
-	}
-	email, err := verify(token)
-	if err != nil {
+	} else if email, err := verify(token); err != nil {
 		refuse(w, "Sign-in is not available at the moment.", http.StatusServiceUnavailable)
-		return
-	}
-	if email == "" {
+	} else if email == "" {
 		refuse(w, "This sign-in is used up or too old.", http.StatusBadRequest)
-		return
+	} else {
+		setCookie(w, "login_state", "", -time.Second)
+		until := time.Now().Add(7 * 24 * time.Hour)
+		setCookie(w, "session", sign(until.Format(time.RFC3339)+" "+email), time.Until(until))
+		http.Redirect(w, r, "/account", http.StatusSeeOther)
 	}
-	setCookie(w, "login_state", "", -time.Second)
-	body := base64.RawURLEncoding.EncodeToString([]byte(email)) + "." + strconv.FormatInt(time.Now().Add(week).Unix(), 10)
-	setCookie(w, "session", body+"."+sign(body), week)
-	http.Redirect(w, r, "/account", http.StatusSeeOther)
 }
 
 // verify uses the token up and returns whose it is, "" when it is not valid, or an error when the service did not say.
 func verify(token string) (string, error) {
-	site, err := url.Parse(siteURL)
-	if err != nil {
-		return "", err
-	}
 	question := url.Values{"token": {token}, "domain": {site.Hostname()}}
 	response, err := client.Get(authURL + "/api/verify-token?" + question.Encode())
 	if err != nil {
@@ -88,14 +77,27 @@ func verify(token string) (string, error) {
 }
 
 // SignedInOnly guards every page that needs a visitor, and tells it who that is.
-func SignedInOnly(page func(http.ResponseWriter, *http.Request, string)) http.HandlerFunc {
+func SignedInOnly(page func(w http.ResponseWriter, r *http.Request, email string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if email, ok := unseal(r); ok {
-			page(w, r, email)
-			return
+		if cookie, err := r.Cookie("session"); err == nil {
+			signed, _ := base64.RawURLEncoding.DecodeString(cookie.Value)
+			text := string(signed[:max(0, len(signed)-sha256.Size)])
+			until, email, _ := strings.Cut(text, " ")
+			expiry, err := time.Parse(time.RFC3339, until)
+			if err == nil && hmac.Equal([]byte(cookie.Value), []byte(sign(text))) && time.Now().Before(expiry) {
+				page(w, r, email)
+				return
+			}
 		}
 		http.Redirect(w, r, "/login", http.StatusSeeOther)
 	}
+}
+
+// sign puts the text's HMAC behind it; both are encoded for a cookie.
+func sign(text string) string {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum([]byte(text)))
 }
 
 func account(w http.ResponseWriter, _ *http.Request, email string) {
@@ -107,43 +109,12 @@ func logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func unseal(r *http.Request) (string, bool) {
-	cookie, err := r.Cookie("session")
-	if err != nil {
-		return "", false
-	}
-	parts := strings.Split(cookie.Value, ".")
-	if len(parts) != 3 || !hmac.Equal([]byte(parts[2]), []byte(sign(parts[0]+"."+parts[1]))) {
-		return "", false
-	}
-	until, _ := strconv.ParseInt(parts[1], 10, 64)
-	email, _ := base64.RawURLEncoding.DecodeString(parts[0])
-	return string(email), time.Now().Unix() < until
-}
-
-func sign(text string) string {
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
-	secure := strings.HasPrefix(siteURL, "https:")
-	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: int(life / time.Second),
-		HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
-	})
-}
-
 func refuse(w http.ResponseWriter, reason string, status int) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `<p>%s <a href="/login">Try again</a></p>`, reason)
 }
 
-func env(name, otherwise string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
-	return otherwise
+func setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+	http.SetCookie(w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: int(life.Seconds()),
+		HttpOnly: true, Secure: site.Scheme == "https", SameSite: http.SameSiteLaxMode})
 }

@@ -12,14 +12,14 @@ class Auth < Sinatra::Base
 
   get "/login" do
     session[:login_state] = state = SecureRandom.urlsafe_base64(24)
-    forward_url = "#{SITE}__CALLBACK__?state=#{state}"
-    redirect "#{AUTH}/auth?#{URI.encode_www_form(forward_url: forward_url, language: "__LANGUAGE__")}", 303
+    question = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
+    redirect "#{AUTH}/auth?#{URI.encode_www_form(question)}", 303
   end
 
   get "__CALLBACK__" do
-    state, token = params.values_at("state", "token")
+    state, token, own = params["state"].to_s, params["token"].to_s, session[:login_state].to_s
     # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if !token.is_a?(String) || !state.is_a?(String) || state != session[:login_state]
+    if token.empty? || own.empty? || !Rack::Utils.secure_compare(own, state)
       refuse "This sign-in is not valid in this browser.", 400
     end
     answer = verify(token) or refuse "Sign-in is not available at the moment.", 503
@@ -44,12 +44,13 @@ class Auth < Sinatra::Base
     # Call it in every route that needs a visitor.
     def signed_in_email = session[:email] || redirect("/login", 303)
 
+    # What the service says of a token; nil when it does not answer.
     def verify(token)
       question = URI("#{AUTH}/api/verify-token?#{URI.encode_www_form(token: token, domain: URI(SITE).host)}")
       options = { use_ssl: question.scheme == "https", open_timeout: 5, read_timeout: 5 }
       response = Net::HTTP.start(question.host, question.port, **options) { |http| http.get(question) }
       JSON.parse(response.body) if response.is_a?(Net::HTTPSuccess)
-    rescue SystemCallError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, JSON::ParserError
+    rescue SystemCallError, IOError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, Net::ProtocolError, JSON::ParserError
       nil
     end
 

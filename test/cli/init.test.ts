@@ -51,14 +51,18 @@ describe('each framework', () => {
 
     const filling = { origin: service.url, domain, callbackPath: '/sign-in/done', language: 'lt', layout: null } as const;
     const rendered = render(framework, await readSources(framework), filling);
-    expect(files).toEqual([...rendered.files.map(({ path }) => path), '.env'].map((path) => ({ path, action: 'written' })));
+    const written = [...rendered.files.map(({ path }) => path), ...(rendered.env.length > 0 ? ['.env'] : [])];
+    expect(files).toEqual(written.map((path) => ({ path, action: 'written' })));
     for (const { path, contents } of rendered.files) expect(await project.textAt(path)).toBe(contents);
     expect(env).toEqual(rendered.env.map(({ name }) => name));
-    const lines = (await project.textAt('.env')).trimEnd().split('\n');
-    expect(lines).toEqual(
-      rendered.env.map(({ name, value }) => (value ? `${name}=${value}` : expect.stringMatching(`^${name}=[0-9a-f]{64}$`))),
-    );
-    expect((await stat(join(project.directory, '.env'))).mode & 0o777).toBe(0o600);
+    if (framework.ownSettings) expect(Object.keys(await project.everything())).not.toContain('.env');
+    else {
+      const lines = (await project.textAt('.env')).trimEnd().split('\n');
+      expect(lines).toEqual(
+        rendered.env.map(({ name, value }) => (value ? `${name}=${value}` : expect.stringMatching(`^${name}=[0-9a-f]{64}$`))),
+      );
+      expect((await stat(join(project.directory, '.env'))).mode & 0o777).toBe(0o600);
+    }
     for (const command of rendered.commands) expect(next).toContain(`Run \`${command}\`.`);
     for (const step of rendered.nextSteps) expect(next).toContain(step);
     if (framework.loadEnv) expect(next).toContain(framework.loadEnv);

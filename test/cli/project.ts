@@ -18,6 +18,9 @@ export const projects: Record<string, Record<string, string>> = {
   go: { 'go.mod': 'module shop\n\ngo 1.22\n' },
   php: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
   sinatra: { Gemfile: "gem 'sinatra'\n" },
+  laravel: { 'composer.json': '{"require":{"php":"^8.2","laravel/framework":"^12.0"}}', 'public/index.php': '<?php' },
+  rails: { Gemfile: "gem 'rails', '~> 8.0'\n" },
+  wordpress: { 'wp-config-sample.php': '<?php', 'index.php': "<?php define('WP_USE_THEMES', true);" },
 };
 
 /** Somebody's project, in a directory of its own. */

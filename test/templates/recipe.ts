@@ -4,6 +4,10 @@ import { spawnSync } from 'node:child_process';
 export type Recipe = {
   /** The framework's, in templates/catalog.ts. */
   id: string;
+  /** What it needs of Debian, which `npm run test:templates` installs as root. */
+  debianPackages?: readonly string[];
+  /** Its Debian packages are in the backports of a Debian that has older ones itself. */
+  backports?: true;
   /** Whether this machine has the language; npm packages are fetched when they are missing. */
   available(): boolean;
   /** Files beside the template's, by their paths. */

@@ -1,29 +1,53 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import type { Recipe } from '../recipe.ts';
 
-export const goRecipes: Recipe[] = [
-  {
-    id: 'go',
-    // 1.22 brought the patterns with methods.
-    available: () => /go1\.(?:2[2-9]|[3-9]\d)/.test(String(spawnSync('go', ['version']).stdout)),
-    around: {
-      'go.mod': 'module site\n\ngo 1.22\n',
-      'main.go': `package main
+const DEBIAN = '/usr/lib';
+
+/** The first Go that knows patterns with methods (1.22); Debian keeps each release in a directory of its own. */
+function findGo(): string | null {
+  const releases = readdirSync(DEBIAN).filter((name) => /^go-1\.\d+$/.test(name));
+  const candidates = [process.env.TEMPLATE_GO ?? 'go', ...releases.map((name) => `${DEBIAN}/${name}/bin/go`)];
+  const isNewEnough = (program: string) => {
+    const [, minor = '0'] = /go1\.(\d+)/.exec(String(spawnSync(program, ['version'], { env: ENVIRONMENT }).stdout)) ?? [];
+    return Number(minor) >= 22;
+  };
+  return candidates.find(isNewEnough) ?? null;
+}
+
+// No module and no toolchain is asked for anywhere: the template needs none.
+const OFFLINE = { GOTOOLCHAIN: 'local', GOPROXY: 'off' };
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME, ...OFFLINE };
+const go = findGo();
+
+const MAIN = `package main
 
 import (
+	"log"
 	"net/http"
 	"os"
 )
 
+const home = \`<a href="/login">Login with Email</a>\`
+
 func main() {
 	mux := http.NewServeMux()
 	AddAuth(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<a href=/login>Login with Email</a>")) })
-	http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux)
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(home)) })
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
 }
-`,
-    },
-    command: ['go', 'run', '.'],
-    env: { GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local' },
+`;
+
+/** The Go template, in a module of nothing else. */
+export const goRecipes: Recipe[] = [
+  {
+    id: 'go',
+    debianPackages: ['golang-1.23-go'],
+    backports: true,
+    available: () => findGo() !== null,
+    around: { 'go.mod': 'module site\n\ngo 1.22\n', 'main.go': MAIN },
+    build: ['sh', '-c', `${go} vet . && ${go} build -o site .`],
+    command: ['./site'],
+    env: OFFLINE,
   },
 ];

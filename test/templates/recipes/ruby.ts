@@ -1,19 +1,52 @@
 import { type Recipe, runs } from '../recipe.ts';
 
+// Debian's gems are for Debian's Ruby.
+const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
+const requires = (...names: string[]) => runs(ruby, '-e', names.map((name) => `require "${name}"`).join(';'));
+
+/** What `rails new --minimal --skip-bundle` makes, as far as a sign-in needs it. */
+const RAILS = {
+  Gemfile: 'gem "rails"\n',
+  'bin/rails': `APP_PATH = File.expand_path("../config/application", __dir__)
+require "rails/commands"`,
+  'config.ru': 'require_relative "config/environment"\nrun Rails.application',
+  'config/application.rb': `require "rails"
+require "action_controller/railtie"
+module Site
+  class Application < Rails::Application
+    config.load_defaults Rails::VERSION::STRING.to_f
+    config.filter_parameters += [:passw, :secret, :token]
+  end
+end`,
+  'config/environment.rb': 'require_relative "application"\nRails.application.initialize!',
+  'config/environments/development.rb': 'Rails.application.configure { config.eager_load = false }',
+  'config/routes.rb': `Rails.application.routes.draw do
+  root to: proc { [200, { "Content-Type" => "text/html" }, ['<a href="/login">Login with Email</a>']] }
+  draw :email_login
+end`,
+  'app/controllers/application_controller.rb': 'class ApplicationController < ActionController::Base\nend',
+};
+
+/** The Ruby templates, each around the few lines that its framework's own starter has. */
 export const rubyRecipes: Recipe[] = [
   {
     id: 'sinatra',
-    available: () => runs('ruby', '-e', 'require "sinatra/base"; require "webrick"'),
+    debianPackages: ['ruby-sinatra', 'ruby-webrick'],
+    available: () => requires('sinatra/base', 'webrick'),
     around: {
-      'main.rb': `require_relative "auth"
+      'config.ru': `require_relative "auth"
 class App < Auth
-  set :server, "webrick"
-  set :bind, "127.0.0.1"
-  set :port, ENV.fetch("PORT").to_i
-  get("/") { %(<a href="/login">Login with Email</a>) }
+  get("/") { '<a href="/login">Login with Email</a>' }
 end
-App.run!`,
+run App`,
     },
-    command: ['ruby', 'main.rb'],
+    command: [ruby, '-S', 'rackup', '--host', '127.0.0.1', '--port', '{port}', '--server', 'webrick'],
+  },
+  {
+    id: 'rails',
+    debianPackages: ['ruby-railties', 'puma'],
+    available: () => requires('rails', 'action_controller/railtie', 'puma'),
+    around: RAILS,
+    command: [ruby, 'bin/rails', 'server', '--binding', '127.0.0.1', '--port', '{port}', '--pid', 'tmp/{port}.pid'],
   },
 ];

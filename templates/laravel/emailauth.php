@@ -1,0 +1,6 @@
+<?php
+
+return [
+    'url' => env('EMAILAUTH_URL', '__ORIGIN__'),
+    'site' => env('SITE_URL', '__SITE__'),
+];

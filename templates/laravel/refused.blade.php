@@ -1,0 +1,1 @@
+<p>{{ $reason }} <a href="{{ route('login') }}">Try again</a></p>

@@ -1,0 +1,9 @@
+<?php
+
+use App\Http\Controllers\EmailLoginController;
+use Illuminate\Support\Facades\Route;
+
+Route::get('/login', [EmailLoginController::class, 'login'])->name('login');
+Route::get('__CALLBACK__', [EmailLoginController::class, 'callback']);
+Route::view('/account', 'email-login.account')->middleware('auth');
+Route::post('/logout', [EmailLoginController::class, 'logout'])->name('logout');
