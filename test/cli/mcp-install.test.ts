@@ -4,7 +4,6 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { parse as parseToml } from 'smol-toml';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { CLIENT_IDS, clientOf } from '../../cli/mcp/clients.ts';
 import { entry, type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
@@ -19,8 +18,19 @@ afterAll(async () => {
   for (const each of homes) await each.close();
 });
 
-const machine = () => ({ env: home.env, home: home.directory, platform: process.platform });
-const pathOf = (id: string) => clientOf(id).userPath(machine());
+/** On Linux: the file, and the property of it that holds the servers. */
+const files: Record<string, [path: string, key: string]> = {
+  'claude-code': ['.claude.json', 'mcpServers'],
+  'claude-desktop': ['.config/Claude/claude_desktop_config.json', 'mcpServers'],
+  cursor: ['.cursor/mcp.json', 'mcpServers'],
+  vscode: ['.config/Code/User/mcp.json', 'servers'],
+  codex: ['.codex/config.toml', 'mcp_servers'],
+  'gemini-cli': ['.gemini/settings.json', 'mcpServers'],
+};
+const ids = Object.keys(files);
+const pathOf = (id: string) => join(home.directory, files[id][0]);
+/** What tells that it is installed. */
+const traceOf = (id: string) => (id === 'claude-code' ? join(home.directory, '.claude') : dirname(pathOf(id)));
 const textAt = (path: string) => readFile(path, 'utf8');
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -30,17 +40,17 @@ const read = (path: string, text: string) =>
   (path.endsWith('.toml') ? parseToml(text) : JSON.parse(text)) as Record<string, Record<string, unknown>>;
 const install = (id: string, ...flags: string[]) => home.run(['mcp', 'install', id, ...flags]);
 
-describe.each(CLIENT_IDS.map((id) => [id]))('%s', (id) => {
+describe.each(ids.map((id) => [id]))('%s', (id) => {
   test('gets the server, which starts as it is written; a second time nothing changes', async () => {
     const path = pathOf(id);
-    await mkdir(clientOf(id).traces(machine()).at(-1) as string, { recursive: true });
+    await mkdir(traceOf(id), { recursive: true });
     const first = await install(id, '--yes', '--json');
     expect(first.exitCode).toBe(0);
     expect(first.json()).toMatchObject({ client: id, scope: 'user', path, action: 'added', next: expect.any(Array) });
     const text = await textAt(path);
     const tree = read(path, text);
     expect(tree).toEqual(first.json().config);
-    const { command, args } = tree[clientOf(id).key].emailauth as { command: string; args: string[] };
+    const { command, args } = tree[files[id][1]].emailauth as { command: string; args: string[] };
     expect([command.startsWith('/'), args]).toEqual([true, [entry, 'mcp', '--host', host]]);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
 
@@ -70,7 +80,7 @@ describe.each(CLIENT_IDS.map((id) => [id]))('%s', (id) => {
 });
 
 test('`mcp config` shows all of them', async () => {
-  expect((await home.run(['mcp', 'config', '--json'])).json().map(({ client }: { client: string }) => client)).toEqual([...CLIENT_IDS]);
+  expect((await home.run(['mcp', 'config', '--json'])).json().map(({ client }: { client: string }) => client)).toEqual(ids);
   const { stdout } = await home.run(['mcp', 'config', '--scope', 'project']);
   expect(stdout).toContain(join(home.directory, '.vscode/mcp.json'));
   expect(stdout).not.toContain('Claude Desktop');
@@ -152,7 +162,7 @@ test('in a project the name is written where a shell finds it, but not what npx 
 
 test('--http names the address, and a key of the environment by its name alone', async () => {
   const env = { EMAILAUTH_TOKEN: 'ea_live_secret' };
-  for (const id of CLIENT_IDS.filter((each) => each !== 'claude-desktop')) {
+  for (const id of ids.filter((each) => each !== 'claude-desktop')) {
     const anonymous = await home.run(['mcp', 'config', id, '--http']);
     expect([anonymous.stdout.includes(`${host}/mcp`), anonymous.stdout.includes('uthorization')]).toEqual([true, false]);
     expect(anonymous.stderr).toContain('It sends no key');

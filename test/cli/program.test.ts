@@ -49,6 +49,7 @@ test.each([
   ['whoami --xyzzy', '--xyzzy is not a flag of emailauth whoami.', '`emailauth whoami --help` lists its flags.'],
   ['sites get', '<domain> is missing: emailauth sites get <domain>', '`emailauth sites get --help` shows how it is used.'],
   ['sites list a', 'emailauth sites list takes no arguments; 1 were given.', '`emailauth sites list --help` shows how it is used.'],
+  ['mcp instal', '"instal" is not a command of emailauth mcp.', '`emailauth mcp --help` lists its commands.'],
   ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows how it is used.'],
   ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows how it is used.'],
   ['completion pwsh', '<shell> cannot be "pwsh".', 'It is one of bash, zsh, fish.'],
