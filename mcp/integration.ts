@@ -54,11 +54,13 @@ function likenessOf(name: string, text: string): number {
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
 
 /** An integration as Markdown: every file in full, settings, commands and steps. */
-export function integrationText(heading: string, { files, env, commands, nextSteps }: Integration): string {
+export function integrationText(heading: string, { files, env, commands, nextSteps }: Omit<Integration, 'site'>): string {
   const sections = [
     `# ${heading}`,
     ...files.map(({ path, role, contents, example }) => `## ${path}\n${role}${example ? ' (an example)' : ''}\n${fenced(contents)}`),
-    `## Environment\n${env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`).join('\n')}`,
+    ...(env.length > 0
+      ? [`## Environment\n${env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`).join('\n')}`]
+      : []),
     ...(commands.length > 0 ? [`## Commands\n${commands.map((command) => `- \`${command}\``).join('\n')}`] : []),
     `## Next steps\n${numbered(nextSteps)}`,
   ];

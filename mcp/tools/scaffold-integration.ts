@@ -46,8 +46,9 @@ export const scaffoldIntegration = defineTool({
     const framework = frameworkNamed(id);
     const domain = given.toLowerCase() === LOCALHOST ? LOCALHOST : given;
     const integration = await integrationFor(framework, { origin: context.host, domain, callbackPath, language });
-    const site = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
-    return { ...integration, nextSteps: await stepsFor(framework, integration, site, context, signal) };
+    const { site: _, ...shown } = integration;
+    const at = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
+    return { ...shown, nextSteps: await stepsFor(framework, integration, at, context, signal) };
   },
   text: (integration) => integrationText('Email sign-in', integration),
 });
@@ -55,14 +56,13 @@ export const scaffoldIntegration = defineTool({
 /** What is left to do, the first things first, and how to prove that it works. */
 async function stepsFor(
   framework: Framework,
-  { env, nextSteps }: Integration,
+  { site, nextSteps }: Integration,
   { domain, callbackPath }: { domain: string; callbackPath: string },
   context: McpContext,
   signal: AbortSignal,
 ): Promise<string[]> {
   const { client, host } = context;
   const [served, { mail }] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
-  const site = env.find(({ name }) => name === 'SITE_URL')?.value ?? '';
   const isLocal = domain === LOCALHOST;
   const unserved = isLocal
     ? `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`

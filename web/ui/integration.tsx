@@ -18,17 +18,19 @@ export function Integration({ domain }: { domain: string }) {
         <>
           {data.commands.length > 0 && <CodeBlock label="terminal" code={data.commands.join('\n')} />}
           <CodeFiles key={data.framework.id} files={data.files} />
-          <dl className="divide-y divide-line border-y border-line text-sm">
-            {data.env.map(({ name, value, purpose }) => (
-              <div key={name} className="grid gap-x-6 gap-y-0.5 py-3 sm:grid-cols-[10rem_1fr]">
-                <dt className="font-mono text-[0.8125rem] leading-6">{name}</dt>
-                <dd className="leading-6 text-muted">
-                  <Words text={purpose} />
-                  {value && <span className="block font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{value}</span>}
-                </dd>
-              </div>
-            ))}
-          </dl>
+          {data.env.length > 0 && (
+            <dl className="divide-y divide-line border-y border-line text-sm">
+              {data.env.map(({ name, value, purpose }) => (
+                <div key={name} className="grid gap-x-6 gap-y-0.5 py-3 sm:grid-cols-[10rem_1fr]">
+                  <dt className="font-mono text-[0.8125rem] leading-6">{name}</dt>
+                  <dd className="leading-6 text-muted">
+                    <Words text={purpose} />
+                    {value && <span className="block font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{value}</span>}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          )}
           <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge [overflow-wrap:anywhere]">
             {data.nextSteps.map((step) => (
               <li key={step}>
