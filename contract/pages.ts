@@ -1,8 +1,8 @@
 import type { LanguageCode } from './languages.ts';
 
 /**
- * Every page of the web app and the Vite entry that shows it. The server answers these paths with 200 and any other
- * page with the 404 page.
+ * Every page of the web app and the Vite entry that shows it, save those of the documentation (templates/doc-pages.ts), which
+ * the portal shows. The server answers these paths with 200 and any other page with the 404 page.
  */
 export const pages = {
   '/auth': 'signin',

@@ -19,7 +19,7 @@ export type AppParts = {
   pageTarget(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']>;
   openApi(): Promise<object>;
   web: WebApp;
-  /** Health, and in local mode the inbox and the demo. */
+  /** Health, the documentation, and in local mode the inbox and the demo. */
   routers: express.Router[];
   answerError: AnswerError;
 };
@@ -50,7 +50,9 @@ export function createApp(parts: AppParts): RequestListener {
   for (const router of parts.routers) app.use(router);
   app.use('/assets', parts.web.headers, parts.web.assets);
   app.use(siteFiles(parts.web));
-  app.get('/openapi.json', parts.web.headers, async (_, response) => void response.json(await parts.openApi()));
+  app.get('/openapi.json', parts.web.headers, async (_, response) => {
+    response.set('Cache-Control', 'public, max-age=300').json(await parts.openApi());
+  });
   app.get('/auth/link', (request, response) => parts.openLink(request, response));
   if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts.publicUrl));
   app.get(/^\/(?!api\/)/, pages(parts));

@@ -21,6 +21,8 @@ import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
+import { createDocs } from './docs/docs.ts';
+import { docsRouter } from './docs/routes.ts';
 import { createFigures } from './figures/figures.ts';
 import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
@@ -166,7 +168,11 @@ export async function createService(parts: {
     ...apiKeyRoutes(createApiKeys(database)),
     ...languageRoutes(),
   ];
-  const openApi = async () => (await import('./http/openapi.ts')).openApiDocument(config.publicUrl, '1.0');
+  let description: Promise<object> | undefined;
+  const openApi = () => {
+    description ??= import('./http/openapi.ts').then(({ openApiDocument }) => openApiDocument(config.publicUrl, '1.0'));
+    return description;
+  };
   const mcp = mcpRouter({
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
@@ -216,6 +222,7 @@ export async function createService(parts: {
       ...(parts.routers ?? []),
       preview,
       mcp,
+      docsRouter({ docs: createDocs(config), headers: web.headers }),
       uploadsRouter({ uploads, secure: config.secure, origins }),
       ...(local ? [demoRouter({ config })] : []),
       ...(inbox ? [inboxRouter({ inbox })] : []),

@@ -74,15 +74,15 @@ export const docPages: readonly DocPage[] = [
 /** One page a framework: its files, filled in, and the steps around them. */
 export const frameworkPages: readonly DocPage[] = frameworks.map(({ id, name }) => ({
   slug: `frameworks/${id}`,
-  title: `Email sign-in with ${name}`,
-  description: `The files that add the sign-in to a ${name} project, its environment, and what is left to do.`,
+  title: `Sign-in with ${name}`,
+  description: `The files that add the sign-in to your ${name} project, its environment, and what is left to do.`,
 }));
 
 /** One page a framework: what to paste into an assistant. */
 export const promptPages: readonly DocPage[] = frameworks.map(({ id, name }) => ({
   slug: `prompts/${id}`,
   title: `Prompt for ${name}`,
-  description: `What to paste into an AI assistant that adds the sign-in to a ${name} project.`,
+  description: `What to paste into an AI assistant that adds the sign-in to your ${name} project.`,
 }));
 
 const pageBySlug = new Map([...docPages, ...frameworkPages, ...promptPages].map((page) => [page.slug, page]));
@@ -90,16 +90,19 @@ const pageBySlug = new Map([...docPages, ...frameworkPages, ...promptPages].map(
 /** @returns undefined for a slug that no page has */
 export const docPageOf = (slug: string): DocPage | undefined => pageBySlug.get(slug);
 
+/** @returns the page that leads to a framework's page or prompt; null for the others */
+export const parentOf = (slug: string) =>
+  slug.startsWith('frameworks/') ? 'frameworks' : slug.startsWith('prompts/') ? 'assistants' : null;
+
 /** The address of a page for people, from the root of the service. */
 export const docPath = (slug: string) => (slug === 'overview' ? DOCS_PATH : `${DOCS_PATH}/${slug}`);
 
 /** The address of the same page as Markdown. */
 export const twinPath = (slug: string) => `${docPath(slug)}.md`;
 
-/** @returns the slug of the page, or of the Markdown, at a path; null where there is none */
+/** @returns the slug of the page for people at a path; null where there is none */
 export function slugAt(path: string): string | null {
-  const page = path.replace(/\.md$/, '');
-  if (page === DOCS_PATH) return 'overview';
-  const slug = page.startsWith(`${DOCS_PATH}/`) ? page.slice(DOCS_PATH.length + 1) : '';
+  if (path === DOCS_PATH) return 'overview';
+  const slug = path.startsWith(`${DOCS_PATH}/`) ? path.slice(DOCS_PATH.length + 1) : '';
   return slug !== 'overview' && pageBySlug.has(slug) ? slug : null;
 }

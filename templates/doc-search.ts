@@ -58,15 +58,17 @@ function wordsOf(text: string): string[] {
   return words.flatMap((word) => (word.includes('_') ? [word, ...word.split('_').filter(Boolean)] : [word]));
 }
 
-/** How often a term stands there; a word that only begins with it, or with which it begins, counts half. */
+/** How often a term stands there; another form of the word (`token`, `tokens`) counts half. */
 function timesIn(words: readonly string[], term: string): number {
   let times = 0;
   for (const word of words) {
     if (word === term) times += 1;
-    else if (Math.min(word.length, term.length) >= 4 && (word.startsWith(term) || term.startsWith(word))) times += 0.5;
+    else if (isForm(word, term) || isForm(term, word)) times += 0.5;
   }
   return times;
 }
+
+const isForm = (word: string, stem: string) => stem.length >= 4 && word.length - stem.length <= 3 && word.startsWith(stem);
 
 /** The part of a text that holds most of the terms. */
 function excerptOf(text: string, terms: readonly string[]): string {

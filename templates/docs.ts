@@ -6,7 +6,7 @@ import { type Searchable, searchSections } from './doc-search.ts';
 import { sectionsOf } from './doc-text.ts';
 import { readSources } from './read.ts';
 
-export { type DocPage, docPages } from './doc-pages.ts';
+export { docPages } from './doc-pages.ts';
 
 /** What the texts are filled in with. */
 export type DocFilling = {
@@ -21,13 +21,14 @@ export type DocHit = { slug: string; title: string; heading: string; excerpt: st
 const BESIDE = new Set(['cli', 'operations']);
 
 /**
- * A page as Markdown, with the service's origin filled in and every link absolute, so that it can be read anywhere. For
- * Node.js, from the repository and from dist alike.
+ * A page as Markdown: its title, its description as a quotation, its text. The service's origin is filled in and every link is
+ * absolute, so that it can be read anywhere. For Node.js, from the repository and from dist alike.
  * @returns null for a slug that no page has
  */
 export async function readDoc(slug: string, { origin }: DocFilling): Promise<string | null> {
-  if (!docPageOf(slug)) return null;
-  const text = await textOf(slug, origin);
+  const page = docPageOf(slug);
+  if (!page) return null;
+  const text = (await textOf(slug, origin)).replace(/^# .+\n/, (title) => `${title}\n> ${page.description}\n`);
   return `${withLinks(fill(text, origin), origin).trimEnd()}\n`;
 }
 

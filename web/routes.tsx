@@ -7,7 +7,7 @@ import { PublicShell } from './chrome/public-shell.tsx';
 import { SignedInOnly } from './chrome/signed-in-only.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
 import { NotFoundPage } from './features/not-found/not-found-page.tsx';
-import { paths } from './paths.ts';
+import { docPattern, paths } from './paths.ts';
 
 const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
@@ -26,6 +26,7 @@ const StatusPage = page(() => import('./features/status/status-page.tsx'), 'Stat
 const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
 const GuidePage = page(() => import('./features/guide/guide-page.tsx'), 'GuidePage');
+const DocPage = page<'DocPage', { notFound: ReactNode }>(() => import('./features/docs/doc-page.tsx'), 'DocPage');
 const RegisterPage = page(() => import('./features/registration/register-page.tsx'), 'RegisterPage');
 const RegisteredPage = page(() => import('./features/registration/registered-page.tsx'), 'RegisteredPage');
 const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
@@ -68,6 +69,7 @@ export function Routes() {
       <PublicRoute path={paths.guide} page={<GuidePage />} />
       <PublicRoute path={paths.register} page={<RegisterPage />} />
       <PublicRoute path={paths.registered} page={<RegisteredPage />} />
+      <PublicRoute path={docPattern} page={<DocPage notFound={<NotFoundPage />} />} />
       <PublicRoute path={paths.terms} page={<TermsPage />} />
       <PublicRoute path={paths.privacy} page={<PrivacyPage />} />
       <PublicRoute page={<NotFoundPage />} />

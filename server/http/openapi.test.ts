@@ -23,3 +23,12 @@ test('a body is described where one is taken', () => {
   });
   expect(document.paths['/api/verify-token'].get.parameters?.map(({ name }) => name)).toEqual(['token', 'domain']);
 });
+
+test('every schema that the document points to is in it, and every operation has a name of its own', () => {
+  const text = JSON.stringify(document);
+  const targets = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path.split('/'));
+  expect(targets.length).toBeGreaterThan(0);
+  for (const path of targets) expect(path.reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document)).toBeDefined();
+  const names = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+  expect(new Set(names).size).toBe(names.length);
+});

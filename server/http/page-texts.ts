@@ -1,17 +1,19 @@
 import type { pages } from '../../contract/pages.ts';
+import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../../templates/doc-pages.ts';
 
-/** What search engines and link previews are told of a page. */
-export type PageText = { title: string; description: string };
+/** What search engines and link previews are told of a page, and where assistants find it as Markdown. */
+export type PageText = { title: string; description: string; markdown?: string };
 
 const PRODUCT = 'Email Auth';
 const DESCRIPTION = 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.';
 
 /** The pages of the portal entry that everybody may find; the others are not to be listed. */
 const texts: { [Path in keyof typeof pages]?: PageText } = {
-  '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION },
+  '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION, markdown: '/llms.txt' },
   '/webservices/email-auth': {
     title: `Email Authentication · ${PRODUCT}`,
-    description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for fourteen frameworks.',
+    description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for each framework.',
+    markdown: twinPath('overview'),
   },
   '/webservices/email-auth/register': {
     title: `Register your domain · ${PRODUCT}`,
@@ -30,11 +32,15 @@ const texts: { [Path in keyof typeof pages]?: PageText } = {
 export function describePages(html: string, publicUrl: string): (path: string) => string {
   const plain = insert(html, '<meta name="robots" content="noindex" />');
   const described = new Map<string, string>();
-  for (const [path, text] of Object.entries(texts)) described.set(path, describe(html, publicUrl + path, text));
+  const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
+    docPath(slug),
+    { title: `${title} · ${PRODUCT}`, description, markdown: twinPath(slug) },
+  ]);
+  for (const [path, text] of [...docs, ...Object.entries(texts)]) described.set(path, describe(html, publicUrl + path, text));
   return (path) => described.get(path) ?? plain;
 }
 
-function describe(html: string, address: string, { title, description }: PageText): string {
+function describe(html: string, address: string, { title, description, markdown }: PageText): string {
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
     .replace(/(<meta name="description" content=")[^"]*/, (_, start: string) => start + description);
@@ -42,7 +48,7 @@ function describe(html: string, address: string, { title, description }: PageTex
     page,
     `<link rel="canonical" href="${address}" /><meta property="og:title" content="${title}" />` +
       `<meta property="og:description" content="${description}" /><meta property="og:url" content="${address}" />` +
-      `<meta property="og:type" content="website" /><meta property="og:site_name" content="${PRODUCT}" />`,
+      `<meta property="og:type" content="website" /><meta property="og:site_name" content="${PRODUCT}" />${markdown ? `<link rel="alternate" type="text/markdown" href="${markdown}" />` : ''}`,
   );
 }
 

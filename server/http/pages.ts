@@ -6,6 +6,7 @@ import compression from 'compression';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import { slugAt } from '../../templates/doc-pages.ts';
 import type { Config } from '../config.ts';
 import { texts } from '../languages/texts.ts';
 import { describePages } from './page-texts.ts';
@@ -32,10 +33,12 @@ export type WebApp = {
 
 /** Which entry shows a path, or null where there is no page. */
 export function entryOf(path: string): PageEntry | null {
-  return (pages as Record<string, PageEntry>)[plainPath(path)] ?? null;
+  const plain = plainPath(path);
+  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) ? 'portal' : null);
 }
 
-const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
+/** A path without the slash at its end. */
+export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
 
 /** @throws when the web app is not built */
 export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {

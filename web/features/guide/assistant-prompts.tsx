@@ -1,7 +1,7 @@
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 const promptsFor = (origin: string) => [
-  `Add passwordless email sign-in to this site with the service at ${origin}. Read ${origin}/openapi.json first. Send visitors to ${origin}/auth with a forward_url on our domain that carries a state of our own, and verify the token on our server with GET /api/verify-token, naming our domain.`,
+  `Add passwordless email sign-in to this site with the service at ${origin}. Read ${origin}/llms.txt first. Send visitors to ${origin}/auth with a forward_url on our domain that carries a state of our own, and verify the token on our server with GET /api/verify-token, naming our domain.`,
   `Protect the pages under /account: who has no session goes to /login, and after a valid token comes back to the page that was asked for.`,
   `Write tests for our email sign-in: a valid token, a used one, an expired one, one of another site, and a state that does not match.`,
 ];

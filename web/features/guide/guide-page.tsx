@@ -6,6 +6,7 @@ import { FrameworkPicker } from '../../ui/framework-picker.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AssistantPrompts } from './assistant-prompts.tsx';
+import { DocList } from './doc-list.tsx';
 import { ManualSteps } from './manual-steps.tsx';
 
 const DOMAIN = 'example.com';
@@ -29,6 +30,7 @@ const sections = [
   { id: 'by-hand', title: 'By hand, in four steps' },
   { id: 'frameworks', title: 'In your framework' },
   { id: 'security', title: 'Security features' },
+  { id: 'documentation', title: 'Documentation' },
 ] as const;
 
 /** /webservices/email-auth: what the service does and how a site uses it. */
@@ -105,6 +107,10 @@ export function GuidePage() {
             <ButtonLink as={Link} href={paths.register} className="mt-8">
               Register Domain
             </ButtonLink>
+          </Section>
+
+          <Section id="documentation" text="Each page is there as Markdown, too; llms.txt lists them for assistants.">
+            <DocList />
           </Section>
         </div>
       </div>

@@ -1,9 +1,8 @@
-import { paths } from '../../paths.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 /** The tip for AI assistants: a sentence to paste. */
 export function AssistantTip() {
-  const prompt = `Add passwordless email sign-in to this site. Read ${location.origin}${paths.guide} and ${location.origin}/openapi.json first.`;
+  const prompt = `Add passwordless email sign-in to this site. Read ${location.origin}/llms.txt first.`;
   return (
     <aside aria-labelledby="tip" className="mb-12 flex items-start gap-2 border-l-2 border-accent py-1 pl-5 sm:mb-16">
       <div className="min-w-0 grow">

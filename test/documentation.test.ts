@@ -1,0 +1,186 @@
+import { access, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errors } from '../contract/errors.ts';
+import { type Route, routes } from '../contract/routes.ts';
+import { frameworks } from '../templates/catalog.ts';
+import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../templates/doc-pages.ts';
+import { sectionsOf } from '../templates/doc-text.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+
+const root = join(import.meta.dirname, '..');
+const allPages = [...docPages, ...frameworkPages, ...promptPages];
+const MARKDOWN = 'text/markdown; charset=utf-8';
+
+let stage: Stage;
+let service: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+});
+afterAll(() => stage.close());
+
+const get = (path: string, headers?: Record<string, string>) => service.client().get(path, headers);
+
+/** Text without its code, in which nothing is a link. */
+const withoutCode = (text: string) => text.replace(/^ *(`{3,})[^\n]*\n[\s\S]*?^ *\1`*$|`[^`\n]+`/gm, '');
+const linksIn = (text: string) => [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+
+/** What is wrong with a link to this service, or null. Links to other places are not followed. */
+async function faultOf(link: string, from: string): Promise<string | null> {
+  const target = new URL(link, service.url + from);
+  if (target.origin !== service.url) return target.protocol === 'https:' ? null : `${from}: ${link} is not https`;
+  const { status, headers, text } = await get(target.pathname);
+  const type = String(headers['content-type']).split(';')[0];
+  const wanted = /\.md$/.test(target.pathname) ? 'text/markdown' : /\.txt$/.test(target.pathname) ? 'text/plain' : undefined;
+  if (status !== 200) return `${from}: ${link} answers ${status}`;
+  if (wanted ? type !== wanted : !['text/html', 'application/json'].includes(type)) return `${from}: ${link} is ${type}`;
+  const anchor = decodeURIComponent(target.hash.slice(1));
+  if (!anchor || !wanted) return null;
+  return sectionsOf(text).some((section) => section.anchor === anchor) ? null : `${from}: ${link} has no such part`;
+}
+
+describe('for assistants', () => {
+  test('llms.txt has the form of llmstxt.org and lists every page', async () => {
+    const { status, headers, text } = await get('/llms.txt');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text).toMatch(/^# Email Auth\n\n> .+\n\n/);
+    const [, ...sections] = text.split(/^## /m);
+    for (const section of sections) expect(section).toMatch(/^[\w ]+\n\n(?:- \[[^\]]+\]\(http[^)\s]+\): .+\n+)+$/);
+    expect(linksIn(text).sort()).toEqual(
+      [
+        ...[...docPages, ...frameworkPages, ...promptPages].map(({ slug }) => twinPath(slug)),
+        ...['/openapi.json', '/skill.md', '/llms-full.txt', twinPath('assistants')],
+      ]
+        .map((path) => service.url + path)
+        .sort(),
+    );
+  });
+
+  test('every link of every text leads to a page of the right type, and to a part that it has', async () => {
+    const faults = new Set<string>();
+    for (const path of ['/llms.txt', '/skill.md', ...allPages.map(({ slug }) => twinPath(slug))]) {
+      const { status, headers, text } = await get(path);
+      expect({ path, status, type: headers['content-type'] }).toEqual({
+        path,
+        status: 200,
+        type: path.endsWith('.md') ? MARKDOWN : 'text/plain; charset=utf-8',
+      });
+      for (const link of linksIn(text)) {
+        const fault = await faultOf(link, path);
+        if (fault) faults.add(fault);
+      }
+    }
+    expect([...faults]).toEqual([]);
+  });
+
+  test('llms-full.txt holds every page and every framework, each below its address', async () => {
+    const { text } = await get('/llms-full.txt');
+    for (const { slug } of [...docPages, ...frameworkPages]) {
+      const twin = await get(twinPath(slug));
+      expect(text).toContain(`<!-- ${service.url}${twinPath(slug)} -->\n\n${twin.text.trimEnd()}`);
+    }
+  });
+
+  test.each(['/llms.txt', '/llms-full.txt', '/skill.md', '/openapi.json', '/webservices/email-auth/api.md'])(
+    '%s may be kept for a while, and is not sent again while it is the same',
+    async (path) => {
+      const { headers } = await get(path);
+      expect(headers['cache-control']).toMatch(/^public, max-age=\d+$/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect((await get(path, { 'If-None-Match': String(headers.etag) })).status).toBe(304);
+    },
+  );
+
+  test.each([
+    '/webservices/email-auth/nothing.md',
+    '/webservices/email-auth/frameworks/none.md',
+    '/webservices/email-auth/../../package.md',
+    '/webservices/email-auth/%2e%2e%2f%2e%2e%2fREADME.md',
+    '/webservices/email-auth/__proto__.md',
+    '/README.md',
+  ])('%s is a short 404 in Markdown', async (path) => {
+    const { status, headers, text } = await get(path);
+    expect(status).toBe(404);
+    expect(headers['content-type']).toBe(MARKDOWN);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(text).toContain(`${service.url}/llms.txt`);
+  });
+});
+
+describe('for people', () => {
+  test('every page is there, described, and names its twin', async () => {
+    for (const { slug, title, description } of allPages) {
+      const { status, headers, text } = await get(docPath(slug), { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+      expect({ slug, status }).toEqual({ slug, status: 200 });
+      expect(headers.vary).toContain('Accept');
+      expect(text).toContain(`<link rel="alternate" type="text/markdown" href="${twinPath(slug)}" />`);
+      expect(text).toContain(`<link rel="canonical" href="${service.url}${docPath(slug)}" />`);
+      if (slug === 'overview') continue;
+      expect(text).toContain(`<title>${title} · Email Auth</title>`);
+      expect(text).toContain(`name="description" content="${description}"`);
+    }
+  });
+
+  test.each(['text/markdown', 'text/markdown, text/html, */*', 'text/html;q=0.5, text/markdown'])(
+    'a page asked for as %j answers with its twin',
+    async (accept) => {
+      for (const slug of ['overview', 'quick-start', 'frameworks/express']) {
+        const { headers, text } = await get(docPath(slug), { Accept: accept });
+        expect(headers['content-type']).toBe(MARKDOWN);
+        expect(headers.vary).toContain('Accept');
+        expect(text).toBe((await get(twinPath(slug))).text);
+      }
+      expect((await get('/', { Accept: accept })).text).toBe((await get('/llms.txt')).text);
+      expect((await get('/status', { Accept: accept })).headers['content-type']).toContain('text/html');
+    },
+  );
+
+  test.each(['*/*', 'text/*', 'text/html, text/markdown', 'image/png'])('a page asked for as %j is HTML', async (accept) => {
+    expect((await get(docPath('quick-start'), { Accept: accept })).headers['content-type']).toContain('text/html');
+  });
+
+  test.each(['nothing', 'overview', 'frameworks/none', 'quick-start/more'])('%s is no page', async (slug) => {
+    expect((await get(docPath(slug).replace(/\/email-auth$/, `/email-auth/${slug}`))).status).toBe(404);
+  });
+});
+
+describe('one source', () => {
+  test('the calls of the contract, of openapi.json and of the API reference are the same', async () => {
+    const ofContract = Object.values(routes as Record<string, Route>)
+      .filter(({ development }) => !development)
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort();
+    const { openapi, servers, paths } = (await get('/openapi.json')).json;
+    expect(openapi).toBe('3.1.0');
+    expect(servers).toEqual([{ url: service.url }]);
+    const described = Object.entries<object>(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(described.sort()).toEqual(ofContract);
+    const { text } = await get(twinPath('api'));
+    expect([...text.matchAll(/^\| `([A-Z]+ \/api\/[^`]+)` \|/gm)].map(([, call]) => call).sort()).toEqual(ofContract);
+    expect([...text.matchAll(/^\| `([a-z_]+)` \| \d{3} \|/gm)].map(([, code]) => code)).toEqual(Object.keys(errors));
+  });
+
+  test('the frameworks of the catalogue, of llms.txt and of the frameworks page are the same', async () => {
+    const ids = frameworks.map(({ id }) => id);
+    const idsIn = (text: string) => [...text.matchAll(/\/frameworks\/([\w-]+)\.md\)/g)].map(([, id]) => id);
+    expect(idsIn((await get('/llms.txt')).text)).toEqual(ids);
+    expect(idsIn((await get(twinPath('frameworks'))).text)).toEqual(ids);
+  });
+
+  test('what AGENTS.md names exists', async () => {
+    const text = await readFile(join(root, 'AGENTS.md'), 'utf8');
+    const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+    const named = [...text.matchAll(/`npm (?:run )?([\w:-]+)`/g)].map(([, script]) => script);
+    expect(named.length).toBeGreaterThan(4);
+    expect(named.filter((script) => !(script in scripts))).toEqual([]);
+    const paths = [...text.matchAll(/`((?:\.?[\w-]+\/)*[\w.-]+(?:\.\w+|\/))`/g)]
+      .map(([, path]) => path)
+      .filter((path) => !/NAME|^\.tsx?$|^dist\//.test(path));
+    expect(paths.length).toBeGreaterThan(10);
+    for (const path of paths) await access(join(root, /^(?:index|signin)\.html$/.test(path) ? 'web' : '', path));
+  });
+});

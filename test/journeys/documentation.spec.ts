@@ -1,0 +1,89 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { docPages, docPath, twinPath } from '../../templates/doc-pages.ts';
+import { heading, openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+async function open(path: string, width = 1280): Promise<Page> {
+  const context = await scene.newBrowser();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  const page = await context.newPage();
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(scene.service.url + path);
+  return page;
+}
+
+const at = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).hash;
+const pagesNav = (page: Page) => page.getByRole('navigation', { name: 'Documentation' });
+
+test('the guide leads to the pages, and they lead to each other, to their parts and back', async () => {
+  const page = await open('/webservices/email-auth');
+  await page.getByRole('link', { name: 'Quick start', exact: true }).click();
+  await heading(page, 'Quick start');
+  expect(await page.title()).toBe('Quick start · Email Auth');
+  expect(await pagesNav(page).getByRole('link', { name: 'Quick start' }).getAttribute('aria-current')).toBe('page');
+
+  await page.getByRole('link', { name: 'integration', exact: true }).click();
+  await heading(page, 'Integration');
+  await page.getByRole('link', { name: 'bad_forward_url', exact: true }).click();
+  await heading(page, 'Troubleshooting');
+  expect(at(page)).toBe(`${docPath('troubleshooting')}#bad_forward_url`);
+  await page.waitForFunction("document.getElementById('bad_forward_url')?.getBoundingClientRect().top < innerHeight / 2");
+  expect(await page.evaluate<number>('scrollY')).toBeGreaterThan(0);
+
+  await pagesNav(page).getByRole('link', { name: 'Frameworks', exact: true }).click();
+  await page.getByRole('table').getByRole('link', { name: 'Flask' }).click();
+  await heading(page, 'Sign-in with Flask');
+  await page.getByRole('link', { name: 'Prompt for Flask' }).click();
+  await heading(page, 'Prompt for Flask');
+  await page.getByRole('link', { name: 'AI assistants' }).last().click();
+  await heading(page, 'AI assistants');
+  await page.getByRole('navigation', { name: 'Before and after' }).getByRole('link', { name: 'Security' }).click();
+  await heading(page, 'Security');
+  await page.goBack();
+  await heading(page, 'AI assistants');
+});
+
+test('a page is copied, and opened, as the Markdown that assistants get; its code is copied alone', async () => {
+  const page = await open(docPath('quick-start'));
+  const twin = (await scene.service.client().get(twinPath('quick-start'))).text;
+  await page.getByRole('button', { name: 'Copy page' }).click();
+  await page.getByText('Page copied as Markdown').waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(twin);
+  await page.getByRole('button', { name: 'Copy HTML' }).click();
+  await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === '<a href="/login">Login with Email</a>')`);
+  await page.getByRole('link', { name: 'View as Markdown' }).click();
+  await page.waitForURL(scene.service.url + twinPath('quick-start'));
+});
+
+test('every page stands on a phone of 320 px, where its list of pages unfolds', async () => {
+  const page = await open(docPath('api'), 320);
+  for (const { slug, title } of docPages.slice(1)) {
+    const list = page.locator('summary', { hasText: 'All pages' });
+    await list.click();
+    await pagesNav(page).getByRole('link', { name: title, exact: true }).click();
+    await page.getByRole('heading', { name: title, exact: true, level: 1 }).waitFor();
+    await page.getByRole('heading', { level: 2 }).or(page.getByRole('table')).first().waitFor();
+    expect(at(page)).toBe(docPath(slug));
+    expect(await pagesNav(page).isVisible(), 'the list is folded up again').toBe(false);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'), slug).toBeLessThanOrEqual(0);
+  }
+});
+
+test('what is no page says so, and a text that could not be loaded is tried again', async () => {
+  const page = await open(`${docPath('quick-start')}x`);
+  await heading(page, '404 Page Not Found');
+
+  const other = await (await scene.newBrowser()).newPage();
+  await other.route(`**${twinPath('security')}`, (route) => route.abort());
+  await other.goto(scene.service.url + docPath('security'));
+  await other.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  await other.unroute(`**${twinPath('security')}`);
+  await other.getByRole('button', { name: 'Try again' }).click();
+  await heading(other, 'What the service guarantees');
+});

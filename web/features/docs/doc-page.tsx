@@ -1,0 +1,93 @@
+import { type ReactNode, useEffect } from 'react';
+import { Link, useLocation } from 'wouter';
+import { docPageOf, docPages, docPath, type DocPage as Page, parentOf, slugAt, twinPath } from '../../../templates/doc-pages.ts';
+import { sectionsOf } from '../../../templates/doc-text.ts';
+import { copyText } from '../../lib/clipboard.ts';
+import { toast, toastFailure } from '../../lib/toast.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Failed } from '../../ui/failed.tsx';
+import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { DocNav } from './doc-nav.tsx';
+import { Blocks } from './markdown.tsx';
+import { useDoc } from './queries.ts';
+
+/** /webservices/email-auth/…: a page of the documentation. @param notFound shown where there is none */
+export function DocPage({ notFound }: { notFound: ReactNode }) {
+  const [path] = useLocation();
+  const page = docPageOf(slugAt(path.replace(/\/$/, '')) ?? '');
+  return page ? <Shown key={page.slug} page={page} /> : notFound;
+}
+
+function Shown({ page: { slug, title, description } }: { page: Page }) {
+  const query = useDoc(slug);
+  const { data } = query;
+  const isThere = data !== undefined;
+  // The text is drawn after the browser has looked for the part that its address names.
+  useEffect(() => {
+    if (isThere) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }, [isThere]);
+
+  return (
+    <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
+      <DocNav slug={slug} sections={data ? sectionsOf(data.markdown) : []} />
+      <article className="min-w-0 max-w-3xl py-8 sm:py-14">
+        <PageHeading title={title} className="text-3xl leading-9" />
+        <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
+        <div className="mt-5 flex flex-wrap gap-2">
+          <CopyPage markdown={data?.markdown} />
+          <ButtonLink look="secondary" href={twinPath(slug)} className="px-3 text-sm">
+            View as Markdown
+          </ButtonLink>
+        </div>
+        <div className="mt-8 border-t border-line pt-4">
+          {query.isError && <Failed {...query} fallback="This page could not be loaded." />}
+          {query.isPending && (
+            <div role="status" aria-label="Loading the page">
+              <Skeleton className="mt-4 h-96 w-full" />
+            </div>
+          )}
+          {/* The first one is the title; the description, a quotation, is left out as well. */}
+          {data && <Blocks tokens={data.tokens.slice(1)} prose={slug.startsWith('prompts/')} />}
+        </div>
+        <Neighbours slug={slug} />
+      </article>
+    </div>
+  );
+}
+
+/** Copies the whole page as Markdown, for an assistant. */
+function CopyPage({ markdown }: { markdown: string | undefined }) {
+  const copy = async () => {
+    if (markdown !== undefined && (await copyText(markdown))) toast('Copied to clipboard', 'Page copied as Markdown');
+    else toastFailure('Copy failed', 'Please copy manually');
+  };
+  return (
+    <Button look="secondary" small busy={markdown === undefined} onClick={copy}>
+      Copy page
+    </Button>
+  );
+}
+
+/** The page before and the page after. */
+function Neighbours({ slug }: { slug: string }) {
+  const parent = parentOf(slug);
+  const at = docPages.findIndex((page) => page.slug === slug);
+  const [before, after] = parent ? [docPageOf(parent), undefined] : [docPages[at - 1], docPages[at + 1]];
+  const link = 'flex min-h-11 items-center gap-2 font-medium hover:text-accent';
+  return (
+    <nav aria-label="Before and after" className="mt-14 flex flex-wrap justify-between gap-x-8 border-t border-line pt-4">
+      {before && (
+        <Link href={docPath(before.slug)} className={link}>
+          <BackIcon /> {before.title}
+        </Link>
+      )}
+      {after && (
+        <Link href={docPath(after.slug)} className={`${link} ml-auto`}>
+          {after.title} <ArrowIcon />
+        </Link>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query';
+import { lexer } from 'marked';
+import { ApiError } from '../../../contract/client.ts';
+import { twinPath } from '../../../templates/doc-pages.ts';
+
+/** A page of the documentation as the service tells it to assistants: one text for both. */
+export function useDoc(slug: string) {
+  return useQuery({
+    queryKey: ['doc', slug],
+    queryFn: async ({ signal }) => {
+      const markdown = await textOf(twinPath(slug), signal);
+      return { markdown, tokens: lexer(markdown) };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** @throws ApiError with status 0 when no answer comes */
+async function textOf(path: string, signal: AbortSignal): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { signal });
+    text = await response.text();
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new ApiError(0, { error: 'The service cannot be reached.' }, { cause });
+  }
+  if (!response.ok) throw new ApiError(response.status, { error: 'This page could not be loaded.' });
+  return text;
+}
