@@ -1,0 +1,136 @@
+/**
+ * `npm run test:conformance`: the official suite's server scenarios (@modelcontextprotocol/conformance) against /mcp of the
+ * built service. Its last line counts the scenarios that ended as conformance/expected-failures.yml says.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { freePort, waitUntil } from '../waiting.ts';
+
+const FILES = ['package.json', 'package-lock.json'];
+/** The suite uses what Node.js has from there on. */
+const LEAST_NODE = 22;
+const START_MS = 60_000;
+
+const here = join(import.meta.dirname, 'conformance');
+const baseline = join(here, 'expected-failures.yml');
+const expected = readExpected();
+const home = install();
+const folder = mkdtempSync(join(tmpdir(), 'emailauth-conformance-'));
+// An embedded PostgreSQL in there runs as another user when this one is root.
+chmodSync(folder, 0o711);
+let service: ChildProcess | undefined;
+try {
+  const url = await start();
+  const args = [
+    'server',
+    '--url',
+    `${url}/mcp`,
+    '--suite',
+    'all',
+    '--expected-failures',
+    baseline,
+    '--output-dir',
+    join(folder, 'results'),
+  ];
+  const suite = join(home, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
+  const { status } = spawnSync(nodeFor(home), [suite, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+  report(status);
+} finally {
+  if (service?.exitCode === null) {
+    service.kill('SIGTERM');
+    await once(service, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Scenarios that fail, of which each line says why. */
+function readExpected(): Set<string> {
+  const lines = readFileSync(baseline, 'utf8').split('\n');
+  const names = lines.filter((line) => /^\s*-/.test(line)).map((line) => /^ {2}- ([\w-]+) # \S.*$/.exec(line)?.[1] ?? line);
+  const wrong = names.find((name) => !/^[\w-]+$/.test(name));
+  if (wrong) throw new Error(`${baseline} has a line without a scenario and its reason: ${wrong}`);
+  return new Set(names);
+}
+
+/** Installs what the lock file says in the user's cache, once a machine. @returns the folder that has node_modules */
+function install(): string {
+  const hash = createHash('sha256');
+  for (const file of FILES) hash.update(readFileSync(join(here, file)));
+  const { XDG_CACHE_HOME = '' } = process.env;
+  const cache = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'emailauth');
+  const installed = join(cache, `conformance-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(installed)) return installed;
+  mkdirSync(cache, { recursive: true });
+  const fresh = mkdtempSync(`${installed}.`);
+  for (const file of FILES) cpSync(join(here, file), join(fresh, file));
+  // No package of these needs a script of its own to run, and the suite asks for a Node.js that this one need not be.
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict=false'];
+  const { status } = spawnSync('npm', ['ci', ...flags], { cwd: fresh, stdio: ['ignore', 'ignore', 'inherit'] });
+  try {
+    if (status !== 0) throw new Error('npm could not install the conformance suite.');
+    // Another run may have been quicker.
+    if (!existsSync(installed)) renameSync(fresh, installed);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  return installed;
+}
+
+/** @returns this Node.js, where it is new enough, or the one that npm installed beside the suite */
+function nodeFor(packages: string): string {
+  if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE) return process.execPath;
+  const node = join(packages, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  if (!existsSync(node)) throw new Error(`The conformance suite needs Node.js ${LEAST_NODE}, and npm has none for this system.`);
+  return node;
+}
+
+async function start(): Promise<string> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  let output = '';
+  const started = spawn(process.execPath, [join(import.meta.dirname, '../../dist/cli/main.js'), 'start'], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), DATA_DIR: join(folder, 'data') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  service = started;
+  for (const stream of [started.stdout, started.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  await waitUntil(`${url} is ready`, START_MS, async () => {
+    if (started.exitCode !== null) throw new Error(`The service ended. It wrote:\n${output}`);
+    return fetch(`${url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  });
+  return url;
+}
+
+/** @param status of the suite itself, which judges by the same file */
+function report(status: number | null): void {
+  const scenarios = new Map(
+    readdirSync(join(folder, 'results')).map((name) => [/^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name)?.[1] ?? name, name]),
+  );
+  const wrong = [...expected]
+    .filter((scenario) => !scenarios.has(scenario))
+    .map((scenario) => `${scenario}: the suite has no such scenario`);
+  for (const [scenario, name] of scenarios) {
+    const checks: { status: string; errorMessage?: string }[] = JSON.parse(
+      readFileSync(join(folder, 'results', name, 'checks.json'), 'utf8'),
+    );
+    const fault = checks.find((check) => check.status === 'FAILURE' || check.status === 'WARNING');
+    if (fault && !expected.has(scenario)) wrong.push(`${scenario}: ${fault.errorMessage ?? fault.status}`);
+    if (!fault && expected.has(scenario)) wrong.push(`${scenario}: passes, so its line in expected-failures.yml has to go`);
+  }
+  if (status !== 0 && wrong.length === 0) wrong.push(`the suite ended with ${status}`);
+  for (const each of wrong) console.log(`FAILED ${each}`);
+  console.log(`\n${scenarios.size - expected.size} scenarios pass, ${expected.size} do not apply.`);
+  console.log(`${Math.max(0, scenarios.size - wrong.length)} passed, ${wrong.length} failed`);
+  process.exitCode = wrong.length === 0 && scenarios.size > 0 ? 0 : 1;
+}
