@@ -70,6 +70,30 @@ export function openApi(parts: {
   return Object.fromEntries(calls) as Client;
 }
 
+/**
+ * The OpenAPI description that a service has of itself.
+ * @throws CommandError when the service cannot be reached; ApiError otherwise
+ */
+export async function readOpenApi(host: string, signal: AbortSignal): Promise<object> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  let text: string;
+  try {
+    const answer = await fetch(`${host}/openapi.json`, { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit });
+    text = await bounded(answer).text();
+    if (!answer.ok) throw new ApiError(answer.status, {});
+  } catch (cause) {
+    if (signal.aborted || cause instanceof ApiError) throw cause;
+    throw unreachable(host, new ApiError(0, {}, { cause }));
+  }
+  try {
+    const description: unknown = JSON.parse(text);
+    if (description !== null && typeof description === 'object') return description;
+  } catch {
+    // A page of something else.
+  }
+  throw new ApiError(200, { error: 'What answers there is not Email Auth.', hint: 'Check the address of the service.' });
+}
+
 /** What answers at a host may be no service, or one of another version: nothing is shown that the contract does not promise. */
 function understood(name: RouteName, answer: unknown): unknown {
   const { success, error } = routes[name].output.safeParse(answer);

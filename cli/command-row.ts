@@ -12,6 +12,7 @@ export type Given = Partial<{
   force: boolean;
   framework: string;
   host: string;
+  http: boolean;
   icon: string | false;
   language: string;
   list: boolean;
@@ -20,6 +21,7 @@ export type Given = Partial<{
   port: string;
   readOnly: boolean;
   revokeApiKeys: boolean;
+  scope: string;
   url: string;
 }>;
 
@@ -43,6 +45,8 @@ export type CommandRow = {
   exits?: Readonly<Record<number, string>>;
   /** Values of an argument or a flag, by its name (`shell`, `--icon`): the only ones that there are, or what a shell offers. */
   choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
+  /** A program reads its stdout: errors do not go there, with --json either. */
+  ownsStdout?: true;
   /** It stops by SIGINT in its own way. */
   ownsSignals?: true;
   /** Once context.signal tells it to stop it has things to put back, and is waited for. */

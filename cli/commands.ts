@@ -1,7 +1,14 @@
 import type { CommandRow } from './command-row.ts';
+import { usageError } from './exit.ts';
+import { CLIENT_IDS, SCOPES, type Scope } from './mcp/clients.ts';
 
 /** What commands of two words have in common. */
-export const FAMILIES: Readonly<Record<string, string>> = { sites: 'your websites', config: 'the settings', db: 'the database' };
+export const FAMILIES: Readonly<Record<string, string>> = {
+  sites: 'your websites',
+  mcp: 'the MCP server for AI assistants',
+  config: 'the settings',
+  db: 'the database',
+};
 
 /** Taken by every command, before or after its name. */
 export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
@@ -15,6 +22,13 @@ export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
   '--profile <name>': 'other settings and credentials (EMAILAUTH_PROFILE)',
   '-h, --help': 'print the help of a command; with --json as data',
   '-V, --version': 'print the version',
+};
+
+/** Flags of what goes into an assistant's file. */
+const MCP_FLAGS = {
+  '--scope <scope>': "the person's own file (user), or one in this directory (project)",
+  '--http': 'the address of the service instead of a local server',
+  '--read-only': 'leave out every tool that changes something',
 };
 
 const SITE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
@@ -208,7 +222,47 @@ export const commands: readonly CommandRow[] = [
       'Started by an assistant, not by hand: `mcp install` tells it how. Works as whoever `emailauth login` signed in, or as EMAILAUTH_TOKEN; without either it can sign you in by the code of a mail.',
     flags: { '--read-only': 'leave out every tool that changes something' },
     examples: ['mcp', 'mcp --read-only'],
+    ownsStdout: true,
     run: async (context, _, { readOnly = false }) => (await import('./commands/mcp.ts')).mcp(context, { readOnly }),
+  },
+  {
+    usage: 'mcp install <client>',
+    group: 'Integration',
+    summary: "write the MCP server into an assistant's configuration",
+    about:
+      'Shows the entry, and writes it once you agree. Everything else in the file stays as it is. The entry names the service and the profile in use, and holds no key: the server works as whoever is signed in here.',
+    choices: { client: CLIENT_IDS, '--scope': SCOPES },
+    flags: {
+      ...MCP_FLAGS,
+      '--dry-run': 'show it as a patch and write nothing',
+      '--force': 'without asking, and where the assistant does not seem to be installed',
+    },
+    examples: ['mcp install cursor', 'mcp install claude-code --scope project', 'mcp install codex --dry-run'],
+    json: '{client,scope,path,action,config,next}',
+    exits: { 3: 'its file cannot be edited', 5: 'the assistant does not seem to be installed' },
+    run: async (context, [client = ''], given) =>
+      (await import('./commands/mcp/install.ts')).install(context, client, {
+        scope: scopeOf(given.scope),
+        http: given.http === true,
+        readOnly: given.readOnly === true,
+        dryRun: given.dryRun === true,
+        force: given.force === true,
+      }),
+  },
+  {
+    usage: 'mcp config [client]',
+    group: 'Integration',
+    summary: 'print what `mcp install` writes, to paste',
+    choices: { client: CLIENT_IDS, '--scope': SCOPES },
+    flags: MCP_FLAGS,
+    examples: ['mcp config', 'mcp config vscode --scope project', 'mcp config gemini-cli --http --json'],
+    json: '{client,path,config}; without a client a list of them',
+    run: async (context, [client], given) =>
+      (await import('./commands/mcp/config.ts')).config(context, client, {
+        scope: scopeOf(given.scope),
+        http: given.http === true,
+        readOnly: given.readOnly === true,
+      }),
   },
   {
     usage: 'open [target]',
@@ -322,3 +376,9 @@ export const commands: readonly CommandRow[] = [
     run: async (context) => (await import('./commands/db-migrate.ts')).migrateDatabase(context),
   },
 ];
+
+function scopeOf(given = 'user'): Scope {
+  const scope = SCOPES.find((each) => each === given);
+  if (scope) return scope;
+  throw usageError(`--scope cannot be "${given}".`, `It is one of ${SCOPES.join(', ')}.`);
+}

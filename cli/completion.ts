@@ -49,6 +49,7 @@ export function suggestionFor(line: readonly string[]): Suggestion {
   }
   if (!row) return suggest(current, wordsAfter(words));
   const argument = partsOf(row).args[words.length - partsOf(row).name.split(' ').length];
+  if (partsOf(row).name === words.join(' ') && wordsAfter(words).length > 0) return suggest(current, wordsAfter(words));
   return words[0] === 'help' || !argument ? suggest(current, []) : suggestValues(current, argument.replace(/\W/g, ''));
 }
 
@@ -68,7 +69,11 @@ function read(line: readonly string[]): Line {
   return read;
 }
 
-const rowOf = (words: readonly string[]) => commands.find((row) => `${words.join(' ')} `.startsWith(`${partsOf(row).name} `));
+/** The row with the longest name: `mcp` is a command, and the family of others. */
+function rowOf(words: readonly string[]): CommandRow | undefined {
+  const rows = commands.filter((row) => `${words.join(' ')} `.startsWith(`${partsOf(row).name} `));
+  return rows.sort((a, b) => partsOf(b).name.length - partsOf(a).name.length)[0];
+}
 
 /** Its own first, and in the place of a global one. */
 const allFlags = (row: CommandRow | undefined) => ({ ...row?.flags, ...GLOBAL_FLAGS });

@@ -23,7 +23,7 @@ export function helpOf(path: readonly string[], { width, heading }: Look): strin
 export function helpData(path: readonly string[]) {
   const within = commands.filter((row) => `${partsOf(row).name} `.startsWith(path.map((word) => `${word} `).join('')));
   return {
-    commands: within.map(({ run: _, ownsSignals: __, endsItself: ___, ...row }) => row),
+    commands: within.map(({ run: _, ownsSignals: __, endsItself: ___, ownsStdout: ____, ...row }) => row),
     globalFlags: GLOBAL_FLAGS,
     exitCodes: EXIT_MEANINGS,
   };
@@ -55,11 +55,10 @@ function helpOfProgram(width: number) {
 
 function helpOfFamily(family: string, width: number) {
   const within = commands.filter((row) => partsOf(row).name.startsWith(`${family} `));
-  const pairs = within.map((row): Pair => [row.usage.slice(family.length + 1), row.summary]);
   return {
     intro: [sentence(familyWords(family)), usage(`${family} <command>`)],
     sections: [
-      { heading: 'Commands', lines: inColumns(pairs, width) },
+      { heading: 'Commands', lines: inColumns(pairsWithin(family, within), width) },
       examples(within.slice(0, 3).map((row) => row.examples[0])),
       flagSection('Global flags', GLOBAL_FLAGS, width),
       learnMore([`\`emailauth help ${family} <command>\` prints the flags and examples of a command.`], width),
@@ -67,14 +66,20 @@ function helpOfFamily(family: string, width: number) {
   };
 }
 
+const pairsWithin = (family: string, rows: readonly CommandRow[]) =>
+  rows.map((row): Pair => [row.usage.slice(family.length + 1), row.summary]);
+
 function helpOfCommand(row: CommandRow, width: number) {
   const own = Object.keys(row.flags ?? {}).map(nameOf);
   const globals = Object.entries(GLOBAL_FLAGS).filter(([flag]) => !own.includes(nameOf(flag)));
   const choices = Object.entries(row.choices ?? {}).filter(([name, values]) => Array.isArray(values) && !name.startsWith('-'));
   const exits = Object.entries(row.exits ?? {}).map(([code, meaning]): Pair => [code.padStart(2), meaning]);
+  const { name } = partsOf(row);
+  const below = commands.filter((each) => partsOf(each).name.startsWith(`${name} `));
   return {
     intro: [wrap(sentence(row.summary), width), ...(row.about ? [wrap(row.about, width)] : []), usage(row.usage)],
     sections: [
+      { heading: 'Commands', lines: inColumns(pairsWithin(name, below), width) },
       {
         heading: 'Arguments',
         lines: inColumns(

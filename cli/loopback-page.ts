@@ -3,27 +3,39 @@ import { createHash } from 'node:crypto';
 /** What became of a mailed link, for the browser that opened it. */
 export type Outcome = 'signed_in' | 'failed' | 'wrong_state' | 'wrong_service' | 'not_found';
 
-const WORDS: Record<Outcome, { status: number; title: string; text: string }> = {
-  signed_in: { status: 200, title: 'You are signed in', text: 'The terminal goes on by itself. You can close this window.' },
+/** Where the person began the sign-in, and goes on. */
+export type Waiting = 'terminal' | 'assistant';
+
+const WORDS: Record<Outcome, { status: number; title: string; text: string; toAssistant?: string }> = {
+  signed_in: {
+    status: 200,
+    title: 'You are signed in',
+    text: 'The terminal goes on by itself. You can close this window.',
+    toAssistant: 'Tell your assistant to go on. You can close this window.',
+  },
   failed: {
     status: 400,
     title: 'The sign-in did not work',
     text: 'The terminal says why. You can close this window and begin again there.',
+    toAssistant: 'You can close this window. Ask your assistant for another mail.',
   },
   wrong_state: {
     status: 400,
     title: 'This link belongs to another sign-in',
     text: 'Nobody was signed in. Open the link of the newest mail, or type its six digits in the terminal.',
+    toAssistant: 'Nobody was signed in. Open the link of the newest mail, or tell your assistant its six digits.',
   },
   wrong_service: {
     status: 400,
     title: 'This link comes from another service',
     text: 'Nobody was signed in. The terminal says which service it waits for.',
+    toAssistant: 'Nobody was signed in. Ask your assistant which service it works with.',
   },
   not_found: {
     status: 404,
     title: 'There is nothing here',
     text: 'The terminal waits for the link of a sign-in mail. You can close this window.',
+    toAssistant: 'Your assistant waits for the link of a sign-in mail. You can close this window.',
   },
 };
 
@@ -49,8 +61,8 @@ const POLICY = [
 ].join('; ');
 
 /** The page of an outcome, complete with its headers. Nothing of the request is in it. */
-export function pageOf(outcome: Outcome): { status: number; headers: Record<string, string>; body: string } {
-  const { status, title, text } = WORDS[outcome];
+export function pageOf(outcome: Outcome, waiting: Waiting): { status: number; headers: Record<string, string>; body: string } {
+  const { status, title, text, toAssistant = text } = WORDS[outcome];
   const body = `<!doctype html>
 <html lang="en">
 <head>
@@ -63,7 +75,7 @@ export function pageOf(outcome: Outcome): { status: number; headers: Record<stri
 <body>
 <main>
 <h1>${title}</h1>
-<p>${text}</p>
+<p>${waiting === 'assistant' ? toAssistant : text}</p>
 </main>
 </body>
 </html>

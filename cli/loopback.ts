@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CommandError, EXIT } from './exit.ts';
-import { type Outcome, pageOf } from './loopback-page.ts';
+import { type Outcome, pageOf, type Waiting } from './loopback-page.ts';
 
 /** The listener behind a redirect URI of this machine (RFC 8252 §7.3). */
 export type Loopback = {
@@ -19,8 +19,13 @@ export type Loopback = {
 
 const CODE = /^[A-Za-z0-9._~-]{1,512}$/;
 
-/** Listens on a free port of 127.0.0.1. @param service origin of the service that is waited for */
-export async function openLoopback(service: string): Promise<Loopback> {
+/**
+ * Listens on a free port of 127.0.0.1.
+ * @param service origin of the service that is waited for
+ * @param waiting where the person began, for the pages
+ */
+export async function openLoopback(service: string, waiting: Waiting = 'terminal'): Promise<Loopback> {
+  const send = (response: ServerResponse, outcome: Outcome) => sendPage(response, outcome, waiting);
   const states: Buffer[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -32,18 +37,18 @@ export async function openLoopback(service: string): Promise<Loopback> {
     return states.filter((known) => known.length === given.length && timingSafeEqual(known, given)).length > 0;
   };
 
-  let waiting: ServerResponse | null = null;
+  let opened: ServerResponse | null = null;
   const arrival = new Promise<{ code: string; state: string }>((resolve, reject) => {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       // A page elsewhere whose name was made to lead here (DNS rebinding) sends its own name.
-      if (waiting || request.method !== 'GET' || request.headers.host !== host) return void send(response, 'not_found');
+      if (opened || request.method !== 'GET' || request.headers.host !== host) return void send(response, 'not_found');
       const [path, query = ''] = String(request.url).split('?', 2);
       if (path !== '/callback') return void send(response, 'not_found');
       const parameters = new URLSearchParams(query);
       const [code, state, issuer] = ['code', 'state', 'iss'].map((name) => parameters.getAll(name));
       if (state.length !== 1 || !isExpected(state[0]) || code.length !== 1 || !CODE.test(code[0]))
         return void send(response, 'wrong_state');
-      waiting = response;
+      opened = response;
       server.close();
       // RFC 9207 §2.4: a code of one service must not be shown to another.
       if (issuer.some((each) => !isSameService(each, service))) {
@@ -60,7 +65,7 @@ export async function openLoopback(service: string): Promise<Loopback> {
     redirectUri: `http://${host}/callback`,
     expect: (state) => void states.push(Buffer.from(state)),
     arrival,
-    tell: async (outcome) => (waiting ? send(waiting, outcome) : undefined),
+    tell: async (outcome) => (opened ? send(opened, outcome) : undefined),
     close() {
       server.close();
       server.closeAllConnections();
@@ -68,10 +73,10 @@ export async function openLoopback(service: string): Promise<Loopback> {
   };
 }
 
-async function send(response: ServerResponse, outcome: Outcome): Promise<void> {
+async function sendPage(response: ServerResponse, outcome: Outcome, waiting: Waiting): Promise<void> {
   // Answered already, or the browser has gone.
   if (response.writableEnded || response.destroyed) return;
-  const { status, headers, body } = pageOf(outcome);
+  const { status, headers, body } = pageOf(outcome, waiting);
   const done = new Promise<void>((resolve) => response.once('close', resolve));
   response.writeHead(status, headers);
   response.end(body);

@@ -16,6 +16,7 @@ const runRow: RunRow = async (row, args, flags) => {
   // Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
   if (flags.color === false || process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   const stop = new AbortController();
+  isStdoutTaken = row.ownsStdout === true;
   const { host: _, ...others } = flags;
   // `start --host` is an address to listen on.
   const context = createContext(row.ownsSignals ? others : flags, process.env, process.cwd(), stop.signal);
@@ -53,6 +54,7 @@ function whenInterrupted(stop: AbortController, cleanUpMs: number): Promise<neve
 
 const program = createProgram(version(), runRow);
 let ended = false;
+let isStdoutTaken = false;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // Who read our output has seen enough, `head` for instance.
@@ -95,7 +97,7 @@ function tell(error: unknown): void {
   const { exitCode, code, message, hint } = describeFailure(error);
   const { json, verbose } = program.opts<GlobalFlags>();
   process.exitCode = exitCode;
-  if (json) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
+  if (json && !isStdoutTaken) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
   // A sentence of the service may have styles of its own.
   else process.stderr.write(printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`)));
   if (verbose && error instanceof Error)

@@ -30,6 +30,10 @@ export function explainUsage(command: Command, { code, message }: CommanderError
     case 'commander.optionMissingArgument':
       return usageError(`A value is missing: ${quoted}`, help);
     case 'commander.excessArguments':
+      // A command that is also the family of others.
+      if (command.commands.length > 0) {
+        return usageError(`"${typed(command.args[0])}" is not a command of ${line}.`, `\`${line} --help\` lists its commands.`);
+      }
       return usageError(`${line} takes ${inWords(command.registeredArguments.length)}; ${command.args.length} were given.`, help);
     case 'commander.invalidArgument': {
       const { argument, value } = refusedBy(command);

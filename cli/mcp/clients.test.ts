@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { CLIENT_IDS, clientOf, clients } from './clients.ts';
+
+const home = '/home/ann';
+const paths = (platform: NodeJS.Platform, env: Record<string, string> = {}) =>
+  Object.fromEntries(clients.map((client) => [client.id, client.userPath({ env, home, platform })]));
+
+test('every client that completion offers is there', () => {
+  expect(clients.map(({ id }) => id)).toEqual([...CLIENT_IDS]);
+});
+
+test.each([
+  ['linux', {}, '/home/ann/.config/Claude', '/home/ann/.config/Code'],
+  ['linux', { XDG_CONFIG_HOME: '/etc/ann' }, '/etc/ann/Claude', '/etc/ann/Code'],
+  ['linux', { XDG_CONFIG_HOME: 'relative' }, '/home/ann/.config/Claude', '/home/ann/.config/Code'],
+  ['darwin', { XDG_CONFIG_HOME: '/x' }, '/home/ann/Library/Application Support/Claude', '/home/ann/Library/Application Support/Code'],
+  ['win32', { APPDATA: '/roaming' }, '/roaming/Claude', '/roaming/Code'],
+] as const)('on %s with %j programs with a window keep their settings in their own place', (platform, env, claude, code) => {
+  expect(paths(platform, env)).toEqual({
+    'claude-code': '/home/ann/.claude.json',
+    'claude-desktop': `${claude}/claude_desktop_config.json`,
+    cursor: '/home/ann/.cursor/mcp.json',
+    vscode: `${code}/User/mcp.json`,
+    codex: '/home/ann/.codex/config.toml',
+    'gemini-cli': '/home/ann/.gemini/settings.json',
+  });
+});
+
+test('a place of the person’s own is respected', () => {
+  const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', GEMINI_CLI_HOME: '/g' };
+  expect(paths('linux', env)).toMatchObject({
+    'claude-code': '/c/.claude.json',
+    codex: '/x/config.toml',
+    'gemini-cli': '/g/.gemini/settings.json',
+  });
+});
+
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: the clients put the value in.
+test.each([
+  ['claude-code', { type: 'http', url: 'u', headers: { Authorization: 'Bearer ${KEY}' } }],
+  ['cursor', { url: 'u', headers: { Authorization: 'Bearer ${env:KEY}' } }],
+  ['vscode', { type: 'http', url: 'u', headers: { Authorization: 'Bearer ${input:emailauth-token}' } }],
+  ['codex', { url: 'u', bearer_token_env_var: 'KEY' }],
+  ['gemini-cli', { httpUrl: 'u', headers: { Authorization: 'Bearer ${KEY}' } }],
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: until here.
+])('%s refers to a key by its name', (id, entry) => {
+  expect(clientOf(id).http?.('u', 'KEY')).toEqual(entry);
+  expect(JSON.stringify(clientOf(id).http?.('u', null))).not.toContain('uthorization');
+});

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+const read = async (path: string) => JSON.parse(await readFile(join(import.meta.dirname, path), 'utf8'));
+
+const Input = { description: z.string(), format: z.enum(['string', 'number', 'boolean', 'filepath']).optional() };
+const Value = { ...Input, default: z.string().optional(), placeholder: z.string().optional(), isSecret: z.boolean().optional() };
+const Named = z.strictObject({ name: z.string(), ...Value, isRequired: z.boolean().optional() });
+
+/** What we use of the registry's schema of 2025-12-11, which has no members of other names to it. */
+const ServerJson = z.strictObject({
+  $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
+  name: z.string().regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+  title: z.string().min(1).max(100),
+  description: z.string().min(1).max(100),
+  version: z.string().regex(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/),
+  packages: z.array(
+    z.strictObject({
+      registryType: z.literal('npm'),
+      registryBaseUrl: z.literal('https://registry.npmjs.org'),
+      identifier: z.string(),
+      version: z.string(),
+      runtimeHint: z.literal('npx'),
+      transport: z.strictObject({ type: z.literal('stdio') }),
+      packageArguments: z.array(z.strictObject({ type: z.literal('positional'), value: z.string() })),
+      environmentVariables: z.array(Named),
+    }),
+  ),
+  remotes: z.array(
+    z.strictObject({
+      type: z.literal('streamable-http'),
+      url: z.string(),
+      variables: z.record(z.string(), z.strictObject({ ...Value, isRequired: z.boolean().optional() })),
+      headers: z.array(Named),
+    }),
+  ),
+});
+
+test('server.json is what the registry takes, and says what package.json says', async () => {
+  const { name, mcpName, version, bin } = await read('../package.json');
+  const server = ServerJson.parse(await read('server.json'));
+  expect(server).toMatchObject({ name: mcpName, version, packages: [{ identifier: name, version, packageArguments: [{ value: 'mcp' }] }] });
+  expect(Object.keys(bin)).toContain(name);
+  for (const { url, variables } of server.remotes) expect(url.match(/(?<={)\w+(?=})/g)).toEqual(Object.keys(variables));
+});

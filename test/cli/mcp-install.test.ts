@@ -1,0 +1,197 @@
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { parse as parseToml } from 'smol-toml';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { CLIENT_IDS, clientOf } from '../../cli/mcp/clients.ts';
+import { entry, type Home, openHome } from './command.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+const host = 'http://127.0.0.1:1';
+const homes: Home[] = [];
+let home: Home;
+beforeEach(async () => {
+  home = await openHome(host);
+  homes.push(home);
+});
+afterAll(async () => {
+  for (const each of homes) await each.close();
+});
+
+const machine = () => ({ env: home.env, home: home.directory, platform: process.platform });
+const pathOf = (id: string) => clientOf(id).userPath(machine());
+const textAt = (path: string) => readFile(path, 'utf8');
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+const read = (path: string, text: string) =>
+  (path.endsWith('.toml') ? parseToml(text) : JSON.parse(text)) as Record<string, Record<string, unknown>>;
+const install = (id: string, ...flags: string[]) => home.run(['mcp', 'install', id, ...flags]);
+
+describe.each(CLIENT_IDS.map((id) => [id]))('%s', (id) => {
+  test('gets the server, which starts as it is written; a second time nothing changes', async () => {
+    const path = pathOf(id);
+    await mkdir(clientOf(id).traces(machine()).at(-1) as string, { recursive: true });
+    const first = await install(id, '--yes', '--json');
+    expect(first.exitCode).toBe(0);
+    expect(first.json()).toMatchObject({ client: id, scope: 'user', path, action: 'added', next: expect.any(Array) });
+    const text = await textAt(path);
+    const tree = read(path, text);
+    expect(tree).toEqual(first.json().config);
+    const { command, args } = tree[clientOf(id).key].emailauth as { command: string; args: string[] };
+    expect([command.startsWith('/'), args]).toEqual([true, [entry, 'mcp', '--host', host]]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+
+    const again = await install(id, '--json');
+    expect([again.exitCode, again.json().action, await textAt(path)]).toEqual([0, 'unchanged', text]);
+
+    // As programs with a window start it: with HOME and hardly any PATH.
+    const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new StdioClientTransport({ command, args, env: { HOME: home.directory, PATH: '/nowhere' }, stderr: 'pipe' }));
+    onTestFinished(() => client.close());
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('get_status');
+    expect((await client.callTool({ name: 'list_frameworks', arguments: {} })).isError).toBeFalsy();
+  });
+
+  test('`mcp config` prints what is written, and where', async () => {
+    const { stdout, stderr } = await home.run(['mcp', 'config', id]);
+    expect(stderr).toContain(`For ${pathOf(id)}:`);
+    await install(id, '--force');
+    const written = await textAt(pathOf(id));
+    expect(read(pathOf(id), stdout)).toEqual(read(pathOf(id), written));
+    expect((await home.run(['mcp', 'config', id, '--json'])).json()).toEqual({
+      client: id,
+      path: pathOf(id),
+      config: read(pathOf(id), written),
+    });
+  });
+});
+
+test('`mcp config` shows all of them', async () => {
+  expect((await home.run(['mcp', 'config', '--json'])).json().map(({ client }: { client: string }) => client)).toEqual([...CLIENT_IDS]);
+  const { stdout } = await home.run(['mcp', 'config', '--scope', 'project']);
+  expect(stdout).toContain(join(home.directory, '.vscode/mcp.json'));
+  expect(stdout).not.toContain('Claude Desktop');
+});
+
+test('everything else in a file stays, with its mode and behind its link', async () => {
+  const [path, real] = [pathOf('gemini-cli'), join(home.directory, 'dotfiles/gemini.json')];
+  const text =
+    '{\n    // mine\n    "theme": "Dracula", /* dark */\n    "mcpServers": {\n        "git": { "command": "uvx", "env": { "T": "a-secret" } } // git\n    }\n}\n';
+  await put(real, text);
+  await chmod(real, 0o640);
+  await mkdir(dirname(path));
+  await symlink(real, path);
+  const { exitCode, stderr } = await install('gemini-cli', '--yes');
+  expect([exitCode, stderr.includes('a-secret')]).toEqual([0, false]);
+  const after = await textAt(real);
+  expect(after.split('\n').slice(0, 4)).toEqual(text.split('\n').slice(0, 4));
+  expect(after).toContain('"env": { "T": "a-secret" } }, // git\n        "emailauth": {\n            "command"');
+  expect((await stat(real)).mode & 0o777).toBe(0o640);
+});
+
+test('another entry of the name is shown, without its keys, and replaced with --yes alone', async () => {
+  const path = pathOf('cursor');
+  const text = JSON.stringify({
+    mcpServers: { emailauth: { command: 'docker', args: ['run'], env: { EMAILAUTH_TOKEN: 'ea_live_abc123' } } },
+  });
+  await put(path, text);
+  const asked = await install('cursor');
+  expect([asked.exitCode, asked.stderr]).toEqual([3, expect.stringContaining('-      "command": "docker"')]);
+  expect([asked.stderr.includes('abc123'), await textAt(path)]).toEqual([false, text]);
+  expect((await install('cursor', '--yes', '--json')).json().action).toBe('replaced');
+  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ args: [entry, 'mcp', '--host', host] });
+});
+
+test.each([
+  ['cursor', '{\n  "mcpServers": {\n', 'line 3'],
+  ['claude-desktop', '{} // note', 'line 1, column 4'],
+  ['vscode', '{"servers": []}', '"servers" is no object but a list'],
+  ['codex', 'model = \n', 'line 1'],
+  ['codex', 'mcp_servers = { a = { command = "b" } }\n', 'edited safely'],
+  ['cursor', `${'['.repeat(100_000)}`, 'nested too deep'],
+])('a file of %s that cannot be edited: 3, the place, and nothing is written', async (id, text, message) => {
+  await put(pathOf(id), text);
+  const { exitCode, stderr } = await install(id, '--yes');
+  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`${pathOf(id)} cannot be edited: `)]);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(`emailauth mcp config ${id}`);
+  expect(await textAt(pathOf(id))).toBe(text);
+});
+
+test('in a project it goes to the project, at the service and profile in use; a link out of it is not followed', async () => {
+  const cwd = join(home.directory, 'shop');
+  await mkdir(cwd);
+  const flags = ['--scope', 'project', '--yes', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only'];
+  const { exitCode, stdout } = await home.run(['mcp', 'install', 'claude-code', ...flags], { cwd });
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('The paths are of this machine')]);
+  const { args } = JSON.parse(await textAt(join(cwd, '.mcp.json'))).mcpServers.emailauth;
+  expect(args.slice(1)).toEqual(['mcp', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only']);
+  await symlink(join(home.directory, 'elsewhere'), join(cwd, '.cursor'));
+  await mkdir(join(home.directory, 'elsewhere'));
+  const away = await home.run(['mcp', 'install', 'cursor', '--scope', 'project', '--yes'], { cwd });
+  expect([away.exitCode, away.stderr]).toEqual([6, expect.stringContaining('leads out of the project')]);
+});
+
+test('in a project the name is written where a shell finds it, but not what npx adds for a moment', async () => {
+  const [bin, passing] = [join(home.directory, 'bin'), join(home.directory, 'node_modules/.bin')];
+  for (const directory of [bin, passing]) {
+    await mkdir(directory, { recursive: true });
+    await symlink(entry, join(directory, 'emailauth'));
+  }
+  const commandWith = async (directory: string) => {
+    const env = { PATH: `${directory}:${home.env.PATH}` };
+    const { config } = (await home.run(['mcp', 'config', 'vscode', '--scope', 'project', '--json'], { env })).json();
+    return config.servers.emailauth;
+  };
+  expect(await commandWith(bin)).toMatchObject({ command: 'emailauth', args: ['mcp', '--host', host] });
+  expect((await commandWith(passing)).command).toMatch(/^\/.*node/);
+});
+
+test('--http names the address, and a key of the environment by its name alone', async () => {
+  const env = { EMAILAUTH_TOKEN: 'ea_live_secret' };
+  for (const id of CLIENT_IDS.filter((each) => each !== 'claude-desktop')) {
+    const anonymous = await home.run(['mcp', 'config', id, '--http']);
+    expect([anonymous.stdout.includes(`${host}/mcp`), anonymous.stdout.includes('uthorization')]).toEqual([true, false]);
+    expect(anonymous.stderr).toContain('It sends no key');
+    const { stdout, stderr } = await home.run(['mcp', 'install', id, '--http', '--force', '--verbose'], { env });
+    const written = await textAt(pathOf(id));
+    expect(`${written}${stdout}${stderr}`).not.toContain('ea_live');
+    expect(written).toMatch(/EMAILAUTH_TOKEN|input:emailauth-token/);
+  }
+  for (const args of [
+    ['claude-desktop', '--http'],
+    ['claude-desktop', '--scope', 'project'],
+    ['cursor', '--http', '--read-only'],
+  ]) {
+    expect((await home.run(['mcp', 'install', ...args])).exitCode).toBe(3);
+  }
+});
+
+test('where the assistant does not seem to be: 5; --dry-run writes nothing; a sign-in elsewhere comes along by its place', async () => {
+  const missing = await home.run(['mcp', 'install', 'cursor', '--yes'], { env: { PATH: '/nowhere' } });
+  expect([missing.exitCode, missing.stderr]).toEqual([5, expect.stringMatching(/does not seem to be installed.*\n.*--force/s)]);
+  const dry = await install('cursor', '--force', '--dry-run');
+  expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('+    "emailauth": {')]);
+  await expect(stat(dirname(pathOf('cursor')))).rejects.toThrow('ENOENT');
+  const { config } = (await home.run(['mcp', 'config', 'cursor', '--json'], { env: { XDG_CONFIG_HOME: '/etc/ann' } })).json();
+  expect(config.mcpServers.emailauth.env).toEqual({ XDG_CONFIG_HOME: '/etc/ann' });
+});
+
+test('at a terminal it shows the entry and asks; no means no', async () => {
+  await mkdir(dirname(pathOf('cursor')));
+  const refused = openTerminal(home, ['mcp', 'install', 'cursor']);
+  await refused.waitFor('Add this to');
+  expect(refused.text()).toContain('+    "emailauth": {');
+  refused.type(KEYS.enter);
+  expect(await refused.exited).toBe(2);
+  await expect(stat(pathOf('cursor'))).rejects.toThrow('ENOENT');
+  const agreed = openTerminal(home, ['mcp', 'install', 'cursor']);
+  await agreed.waitFor('Add this to');
+  agreed.type('y');
+  expect(await agreed.exited).toBe(0);
+  await agreed.waitFor('Cursor has the MCP server of Email Auth');
+  expect(JSON.parse(await textAt(pathOf('cursor'))).mcpServers.emailauth).toBeDefined();
+});
