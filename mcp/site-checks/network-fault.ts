@@ -4,7 +4,7 @@ import { oneLine } from '../../contract/check.ts';
 export type NetworkFault = { code: string; detail: string; fix: string };
 
 /** The code of a lookup that found private addresses alone. */
-export const NOT_PUBLIC = 'ENOTPUBLIC';
+const NOT_PUBLIC = 'ENOTPUBLIC';
 
 const RENEW = "Renew the certificate; Let's Encrypt issues them free of charge.";
 const CHAIN = 'Serve the whole chain: the certificate and those in between, from an authority that browsers trust.';

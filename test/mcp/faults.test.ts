@@ -11,11 +11,13 @@ let cluster: Cluster;
 let stage: Stage;
 let service: Service;
 let key: string;
+let session: string;
 beforeAll(async () => {
   cluster = await createCluster();
   stage = await openStage(cluster.url('postgres'));
   service = await stage.start();
   const { client } = await signInDeveloper(stage, service);
+  session = client.cookies.get('sid') ?? '';
   key = (await client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json.key;
 });
 afterAll(async () => {
@@ -74,7 +76,7 @@ test('a frozen database holds no answer for longer than the API would', async ()
     };
     const [anonymous, known] = await Promise.all([
       service.client().post('/mcp', ask, headers),
-      service.client().post('/mcp', ask, { ...headers, Authorization: `Bearer ${key}` }),
+      service.client().post('/mcp', ask, { ...headers, Authorization: `Bearer ${session}` }),
     ]);
     expect([anonymous.status, anonymous.json.result?.isError]).toEqual([200, true]);
     expect(known.status).toBe(503);
