@@ -11,6 +11,8 @@ export type McpContext = {
   readOnly: boolean;
   /** Signs the session in; null where each request brings who it is from. */
   signIn: SignIn | null;
+  /** Whether the server runs beside the app on the person's own machine, as on stdio, so that its localhost is the app's. */
+  besideApp: boolean;
   /** What to do about a call that needs somebody signed in, as a sentence for a model. */
   howToSignIn: string;
   /** Looks at a site of the caller's own from outside. */
@@ -20,9 +22,6 @@ export type McpContext = {
   /** Keeps a fault of ours where the operator finds it. @returns its reference number */
   report(error: unknown): string;
 };
-
-/** Whether the server runs beside the app on the person's own machine, as on stdio, so that its localhost is the app's. */
-export const isBesideApp = ({ signIn }: Pick<McpContext, 'signIn'>): boolean => signIn !== null;
 
 /** A sign-in by the code of a mail, which a person reads out. */
 export type SignIn = {

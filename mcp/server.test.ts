@@ -11,6 +11,7 @@ async function open(more: Partial<McpContext> = {}): Promise<Client> {
     host: 'https://auth.example',
     version: '1.2.3',
     readOnly: false,
+    besideApp: false,
     signIn: null,
     howToSignIn: 'Send a key.',
     checkSite: async () => [],
@@ -72,8 +73,8 @@ describe.each(tools)('$name', (tool) => {
 
 const sessions: [string, Partial<McpContext>, string[]][] = [
   ['over HTTP', {}, [...READING, ...WRITING]],
-  ['beside the app', { signIn }, [...READING, ...WRITING, ...LOGIN]],
-  ['read-only', { signIn, readOnly: true }, READING],
+  ['beside the app', { besideApp: true, signIn }, [...READING, ...WRITING, ...LOGIN]],
+  ['read-only', { besideApp: true, readOnly: true }, READING],
 ];
 
 test.each(sessions)('a session %s has its tools, and its instructions name no other', async (_, context, names) => {
@@ -92,11 +93,6 @@ test('a read-only session has no tool that writes, whatever it says of itself', 
   for (const { annotations } of listed) expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
   const client = await open({ signIn, readOnly: true });
   await expect(client.callTool({ name: 'delete_site', arguments: {} })).rejects.toThrow('not found');
-});
-
-test('a read-only session signs nobody in, and says who can', async () => {
-  const client = await open({ signIn, readOnly: true, howToSignIn: 'Call start_login.' });
-  expect(client.getInstructions()).toContain('`emailauth login`');
 });
 
 test('resources and prompts are as they were', async () => {

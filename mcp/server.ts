@@ -5,17 +5,16 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { tools } from './tools.ts';
 
-export type { CheckSite, McpContext, SignIn, SiteCheck } from './context.ts';
+export type { CheckSite, McpContext, SignIn } from './context.ts';
 export { createCheckSite } from './site-checks/check-site.ts';
 
 const FIXED = { listChanged: false };
 
 /**
  * The MCP server of Email Auth, for any transport: tools, resources and prompts.
- * @param given who calls, and what a transport adds
+ * @param context who calls, and what a transport adds
  */
-export function createServer(given: McpContext): McpServer {
-  const context = given.readOnly && given.signIn ? { ...given, howToSignIn: 'Ask the person to run `emailauth login`.' } : given;
+export function createServer(context: McpContext): McpServer {
   const server = new McpServer(
     { name: 'emailauth', title: 'Email Auth', version: context.version, websiteUrl: context.host },
     // What is listed stays the same, so that nobody need keep a stream open for changes.

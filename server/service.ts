@@ -168,10 +168,10 @@ export async function createService(parts: {
     ...apiKeyRoutes(createApiKeys(database)),
     ...languageRoutes(),
   ];
-  let document: Promise<object> | undefined;
+  let description: Promise<object> | undefined;
   const openApi = () => {
-    document ??= import('./http/openapi.ts').then(({ openApiDocument }) => openApiDocument(config.publicUrl, '1.0'));
-    return document;
+    description ??= import('./http/openapi.ts').then(({ openApiDocument }) => openApiDocument(config.publicUrl, '1.0'));
+    return description;
   };
   const mcp = mcpRouter({
     publicUrl: config.publicUrl,

@@ -45,6 +45,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
         host,
         version: version(),
         readOnly,
+        besideApp: true,
         signIn: readOnly ? null : signIn,
         howToSignIn: advice.howToSignIn,
         checkSite,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { oneLine } from '../../contract/check.ts';
-import { isBesideApp, type SiteCheck } from '../context.ts';
+import type { SiteCheck } from '../context.ts';
 import { refusal } from '../result.ts';
 import { LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
@@ -32,16 +32,16 @@ export const checkIntegration = defineTool({
       }),
     ),
   }),
-  async run({ domain, url }, context, signal) {
+  async run({ domain, url }, { besideApp, checkSite }, signal) {
     // Nobody but the app's own machine knows its port, and without the callback there is little to look at.
-    if (domain.toLowerCase() === LOCALHOST && url === undefined && isBesideApp(context)) {
+    if (domain.toLowerCase() === LOCALHOST && url === undefined && besideApp) {
       throw refusal(
         'bad_request',
         'url is missing.',
         'For localhost give the address of the callback, such as http://localhost:3000/auth/callback.',
       );
     }
-    const checks = (await context.checkSite({ domain, url }, signal)).map(inOneLine);
+    const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
     return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
   },
   text: ({ domain, passed, checks }) =>

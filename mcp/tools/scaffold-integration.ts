@@ -3,7 +3,7 @@ import { languages } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
-import { isBesideApp, type McpContext } from '../context.ts';
+import type { McpContext } from '../context.ts';
 import { frameworkIds, frameworkNamed, integrationFor, integrationText, unknownFramework } from '../integration.ts';
 import { isServed, LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
@@ -80,7 +80,7 @@ async function stepsFor(
 
 const locally = (site: string, callbackPath: string, context: McpContext) => [
   `Start the app at ${site}; where it listens elsewhere, change SITE_URL to that.`,
-  isBesideApp(context)
+  context.besideApp
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
     : `Ask for ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot see your localhost from here.`,
 ];

@@ -62,6 +62,7 @@ async function openHandler(parts: Parts) {
       host: publicUrl,
       version,
       readOnly: false,
+      besideApp: false,
       signIn: null,
       howToSignIn: HOW_TO_CALL,
       checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
