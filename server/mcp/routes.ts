@@ -70,5 +70,8 @@ async function openHandler(parts: Parts) {
       report,
     });
   });
-  return toNodeHandler(exchange, exchange);
+  return toNodeHandler(exchange, { maxRequestBodySize: exchange.maxRequestBodySize, onerror: (error) => isLeave(error) || report(error) });
 }
+
+/** Whether a client went in the middle of its request, which is no fault of ours. */
+const isLeave = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';

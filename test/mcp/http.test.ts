@@ -47,7 +47,7 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
     expect(scene.calls.has('start_login')).toBe(false);
   });
 
-  test('lists and reads resources, and gets prompts', async () => {
+  test('lists and reads resources, gets prompts and completes their arguments', async () => {
     const { resources } = await client.listResources();
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.length).toBeGreaterThan(0);
@@ -56,13 +56,18 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
       const { contents } = await client.readResource({ uri });
       expect([uri, contents[0]]).toEqual([uri, expect.objectContaining({ uri, text: expect.stringMatching(/\S/) })]);
     }
+    const uri = 'emailauth://templates/express';
+    expect((await client.readResource({ uri })).contents[0]).toMatchObject({ uri, text: expect.stringContaining('express') });
     const { prompts } = await client.listPrompts();
     expect(prompts.length).toBeGreaterThan(0);
     for (const { name, arguments: wanted = [] } of prompts) {
       const given = Object.fromEntries(wanted.map((each) => [each.name, each.name === 'framework' ? 'express' : 'shop.example']));
       const { messages } = await client.getPrompt({ name, arguments: given });
-      expect([name, messages.length]).toEqual([name, expect.any(Number)]);
+      expect([name, messages.length > 0]).toEqual([name, true]);
     }
+    const ref = { type: 'ref/prompt', name: 'add_email_login' } as const;
+    const { completion } = await client.complete({ ref, argument: { name: 'framework', value: 'exp' } });
+    expect(completion.values).toEqual(['express']);
   });
 });
 
