@@ -3,14 +3,13 @@
  * built service. Its last line counts those that conformance/expected-failures.yml does not except.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installPinned } from '../pinned-packages.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 
-const FILES = ['package.json', 'package-lock.json'];
 /** The suite uses what Node.js has from there on. */
 const LEAST_NODE = 22;
 const START_MS = 60_000;
@@ -18,7 +17,8 @@ const START_MS = 60_000;
 const here = join(import.meta.dirname, 'conformance');
 const baseline = join(here, 'expected-failures.yml');
 const expected = readExpected();
-const home = install();
+// The suite asks for a Node.js that this one need not be.
+const home = await installPinned(here, 'conformance', ['--engine-strict=false']);
 const folder = mkdtempSync(join(tmpdir(), 'emailauth-conformance-'));
 // An embedded PostgreSQL in there runs as another user when this one is root.
 chmodSync(folder, 0o711);
@@ -54,30 +54,6 @@ function readExpected(): Set<string> {
   const wrong = names.find((name) => !/^[\w-]+$/.test(name));
   if (wrong) throw new Error(`${baseline} has a line without a scenario and its reason: ${wrong}`);
   return new Set(names);
-}
-
-/** Installs what the lock file says in the user's cache, once a machine. @returns the folder that has node_modules */
-function install(): string {
-  const hash = createHash('sha256');
-  for (const file of FILES) hash.update(readFileSync(join(here, file)));
-  const { XDG_CACHE_HOME = '' } = process.env;
-  const cache = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'emailauth');
-  const installed = join(cache, `conformance-${hash.digest('hex').slice(0, 16)}`);
-  if (existsSync(installed)) return installed;
-  mkdirSync(cache, { recursive: true });
-  const fresh = mkdtempSync(`${installed}.`);
-  for (const file of FILES) cpSync(join(here, file), join(fresh, file));
-  // No package of these needs a script of its own to run, and the suite asks for a Node.js that this one need not be.
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict=false'];
-  const { status } = spawnSync('npm', ['ci', ...flags], { cwd: fresh, stdio: ['ignore', 'ignore', 'inherit'] });
-  try {
-    if (status !== 0) throw new Error('npm could not install the conformance suite.');
-    // Another run may have been quicker.
-    if (!existsSync(installed)) renameSync(fresh, installed);
-  } finally {
-    rmSync(fresh, { recursive: true, force: true });
-  }
-  return installed;
 }
 
 /** @returns this Node.js, where it is new enough, or the one that npm installed beside the suite */

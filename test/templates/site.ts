@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,8 @@ import { frameworkOf } from '../../templates/catalog.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { Client } from '../client.ts';
+import { installPinned } from '../pinned-packages.ts';
 import { freePort, waitUntil } from '../waiting.ts';
-import { installPackages, manifestOf } from './packages.ts';
 import type { Recipe } from './recipe.ts';
 
 const run = promisify(execFile);
@@ -46,11 +46,14 @@ export async function makeSite(recipe: Recipe, serviceUrl: string): Promise<Site
   const framework = frameworkOf(recipe.id);
   if (!framework) throw new Error(`There is no framework ${recipe.id}.`);
   // Below the directory of its packages, as in a repository of several: bundlers refuse links that lead out of a project.
-  const directory = await mkdtemp(join(recipe.packages ? await installPackages(recipe.id) : tmpdir(), `emailauth-${recipe.id}-`));
+  const packages = recipe.packages && join(import.meta.dirname, 'packages', recipe.id);
+  const place = packages ? await installPinned(packages, `templates/${recipe.id}`) : tmpdir();
+  const directory = await mkdtemp(join(place, `emailauth-${recipe.id}-`));
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     const { files } = render(framework, await readSources(framework), { origin: serviceUrl, domain: 'localhost' });
-    const around = recipe.packages ? { 'package.json': await manifestOf(recipe.id), ...recipe.around } : recipe.around;
+    const manifest = packages && { 'package.json': await readFile(join(packages, 'package.json'), 'utf8') };
+    const around = { ...manifest, ...recipe.around };
     // The template's files come last: what `init` writes replaces a starter's page of that name.
     await write(directory, { ...around, ...Object.fromEntries(files.map(({ path, contents }) => [path, contents])) });
     if (!recipe.packages) await linkModules(directory);
