@@ -39,3 +39,18 @@ export async function callTool(client: McpClient, name: string, input: Record<st
   const text = (content as { type: string; text: string }[]).map((part) => part.text).join('\n');
   return { failed: isError ? text : null, answer: (structuredContent ?? {}) as Record<string, unknown>, text };
 }
+
+/** A call that must fail. @returns what it says */
+export async function failing(client: McpClient, name: string, input: Record<string, unknown> = {}): Promise<string> {
+  const { failed } = await callTool(client, name, input);
+  if (failed === null) throw new Error(`${name} succeeded with ${JSON.stringify(input).slice(0, 200)}`);
+  return failed;
+}
+
+/** A call that must succeed. @returns its structured content and its text */
+export async function succeeding(client: McpClient, name: string, input: Record<string, unknown> = {}) {
+  const { failed, answer, text } = await callTool(client, name, input);
+  if (failed !== null) throw new Error(`${name} failed: ${failed}`);
+  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  return { answer: answer as any, text };
+}

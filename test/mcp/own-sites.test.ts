@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { failing, generations, type McpClient, succeeding } from './clients.ts';
+
+let stage: Stage;
+let service: Service;
+let owner: Developer;
+let other: Developer;
+let mine: McpClient;
+let nobodys: McpClient;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  [owner, other] = await Promise.all([signInDeveloper(stage, service), signInDeveloper(stage, service)]);
+  const open = generations['client 2.x'];
+  [mine, nobodys] = await Promise.all([open(service.url, owner.client.cookies.get('sid')), open(service.url)]);
+  // Whose tools are listed, of those the client holds every answer to its outputSchema.
+  await Promise.all([mine.listTools(), nobodys.listTools()]);
+});
+afterAll(async () => {
+  await Promise.all([mine.close(), nobodys.close()]);
+  await stage.close();
+});
+
+const addSite = async (developer: Developer): Promise<string> =>
+  (await developer.client.post('/api/websites', { domain: freshDomain() })).json.domain;
+const domainsOf = async (developer: Developer): Promise<string[]> =>
+  (await developer.client.get('/api/websites')).json.map(({ domain }: { domain: string }) => domain);
+
+test('list, get, move and delete', async () => {
+  const domain = await addSite(owner);
+  const moved = freshDomain();
+  expect((await succeeding(mine, 'list_sites')).answer.sites).toContainEqual(
+    expect.objectContaining({ domain, verified: false, iconUrl: null }),
+  );
+  const { answer: site, text } = await succeeding(mine, 'get_site', { domain: ` ${domain.toUpperCase()} ` });
+  expect(site).toMatchObject({ domain, proof: { record: `_emailauth.${domain}` } });
+  expect(text).toContain(site.proof.value);
+  const { answer: changed } = await succeeding(mine, 'update_site', { domain, newDomain: moved, iconUrl: null });
+  expect(changed).toMatchObject({ domain: moved, movedFrom: domain, iconUrl: null });
+  expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: domain })).toMatch(/nothing was deleted.*Ask the person/);
+  expect(await domainsOf(owner)).toContain(moved);
+  expect((await succeeding(mine, 'delete_site', { domain: moved, confirmDomain: moved })).answer).toEqual({
+    domain: moved,
+    deleted: true,
+  });
+  expect(await domainsOf(owner)).not.toContain(moved);
+  expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: moved })).toContain('is not one of your sites');
+});
+
+test('nothing to change, a domain that is taken, an icon of nobody’s', async () => {
+  const [domain, taken] = [await addSite(owner), await addSite(other)];
+  expect(await failing(mine, 'update_site', { domain })).toContain('Give newDomain or iconUrl');
+  expect(await failing(mine, 'update_site', { domain, newDomain: taken })).toMatch(/is registered already.*nothing was changed/);
+  expect(await failing(mine, 'update_site', { domain, newDomain: 'co.uk' })).toContain('public suffix');
+  expect(await failing(mine, 'update_site', { domain, iconUrl: '/objects/uploads/../../etc/passwd' })).toContain('iconUrl');
+  expect(await domainsOf(owner)).toContain(domain);
+});
+
+test('another person’s site is not found, and stays as it is', async () => {
+  const domain = await addSite(other);
+  const before = (await other.client.get('/api/websites')).json;
+  const calls: [string, Record<string, unknown>][] = [
+    ['get_site', { domain }],
+    ['update_site', { domain, newDomain: freshDomain() }],
+    ['delete_site', { domain, confirmDomain: domain }],
+    ['get_stats', { domain }],
+    ['check_integration', { domain }],
+  ];
+  for (const [name, input] of calls)
+    expect([name, await failing(mine, name, input)]).toEqual([name, expect.stringMatching(/is not (?:one of|among) your/)]);
+  expect((await other.client.get('/api/websites')).json).toEqual(before);
+  expect(JSON.stringify(await succeeding(mine, 'list_sites'))).not.toContain(domain);
+  await expect(mine.readResource({ uri: `emailauth://sites/${domain}` })).rejects.toThrow('Resource not found');
+});
+
+test('nobody signed in: how to sign in, whatever the site', async () => {
+  const domain = await addSite(owner);
+  const calls: [string, Record<string, unknown>][] = [
+    ['list_sites', {}],
+    ['get_site', { domain }],
+    ['update_site', { domain, iconUrl: null }],
+    ['delete_site', { domain, confirmDomain: domain }],
+    ['get_stats', {}],
+    ['check_integration', { domain }],
+  ];
+  for (const [name, input] of calls)
+    expect(await failing(nobodys, name, input)).toMatch(/^You are not signed in\. Send Authorization: Bearer/);
+  expect(await domainsOf(owner)).toContain(domain);
+});
+
+test('figures count what happened at the site', async () => {
+  const domain = await addSite(owner);
+  await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
+  const { answer, text } = await succeeding(mine, 'get_stats', { domain });
+  expect(answer).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
+  expect(text).toContain(`${domain}: 1 mails, 1 opened`);
+  expect((await succeeding(mine, 'get_stats')).answer.sites.length).toBe((await domainsOf(owner)).length);
+});
