@@ -43,6 +43,11 @@ export const docPages: readonly DocPage[] = [
     description: 'The MCP server and how to install it, prompts to copy, the skill, and what there is for machines to read.',
   },
   {
+    slug: 'dialogue',
+    title: 'A dialogue',
+    description: 'An assistant adds the sign-in to an app with four calls, recorded word for word.',
+  },
+  {
     slug: 'security',
     title: 'Security',
     description: 'What your site has to do, and what the service guarantees.',

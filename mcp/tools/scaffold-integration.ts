@@ -56,7 +56,7 @@ export const scaffoldIntegration = defineTool({
 /** What is left to do, the first things first, and how to prove that it works. */
 async function stepsFor(
   framework: Framework,
-  { site, nextSteps }: Integration,
+  { env, site, nextSteps }: Integration,
   { domain, callbackPath }: { domain: string; callbackPath: string },
   context: McpContext,
   signal: AbortSignal,
@@ -69,7 +69,9 @@ async function stepsFor(
     : `${domain} is not registered at ${host}: call register_domain first.`;
   return [
     ...(served ? [] : [unserved]),
-    'Write the files and the settings into the project. Keep the settings out of version control.',
+    env.length > 0
+      ? 'Write the files and the settings into the project. Keep the settings out of version control.'
+      : 'Write the files into the project.',
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
     'Put a link to /login where visitors look for it.',

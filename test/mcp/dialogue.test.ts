@@ -1,0 +1,152 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Home, openHome } from '../cli/command.ts';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { askForMail, freshAddress } from '../sign-ins.ts';
+import { startAppIn } from '../templates/site.ts';
+import { freePort, waitUntil } from '../waiting.ts';
+import { type McpClient, succeeding } from './clients.ts';
+import { startIn, stdioGenerations } from './stdio.ts';
+
+/** What the person has before, and what the assistant makes of it beside the files that it was given. */
+const BEFORE = `import express from 'express';
+
+const app = express();
+app.get('/', (request, response) => response.send('Welcome to the shop'));
+app.listen(process.env.PORT ?? 3001);
+`;
+const AFTER = `import express from 'express';
+import { auth } from './auth.js';
+
+const app = express();
+app.use(auth);
+app.get('/', (request, response) => response.send('Welcome to the shop. <a href="/login">Login with Email</a>'));
+app.listen(process.env.PORT ?? 3001);
+`;
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+let client: McpClient;
+beforeAll(async () => {
+  stage = await openStage();
+  // Mails stay in the built-in inbox, as with `npm start`.
+  service = await stage.start({ SMTP_URL: '' });
+  home = await openHome(service.url);
+  client = await stdioGenerations['client 2.x'](startIn(home));
+});
+afterAll(async () => {
+  await client?.close();
+  await home?.close();
+  await stage?.close();
+});
+
+type Scaffolded = { files: { path: string; contents: string }[]; env: { name: string; value: string }[] };
+
+test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', async () => {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const calls: string[] = [];
+  const call = async (name: string, input: Record<string, unknown> = {}) => {
+    const { answer, text } = await succeeding(client, name, input);
+    const shown = (part: string) =>
+      part
+        .replaceAll(service.url, '{service}')
+        .replaceAll('http://localhost:3000', '{site}')
+        .replaceAll(url, '{site}')
+        .replaceAll(`localhost:${port}`, 'localhost:3001');
+    calls.push(`${shown(fenced('json', JSON.stringify(input, null, 2)))}\n\n${shown(fenced('text', text))}`);
+    return answer;
+  };
+
+  await call('get_status');
+  await call('register_domain', { domain: 'shop.example', email: 'you@shop.example' });
+  const { files, env } = (await call('scaffold_integration', { framework: 'express', domain: 'localhost' })) as Scaffolded;
+  const secret = 'x'.repeat(64);
+  const settings = env.map(({ name, value }) => `${name}=${value || secret}\n`).join('');
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-dialogue-'));
+  for (const { path, contents } of files) await writeFile(join(directory, path), contents);
+  const around = { 'package.json': '{ "type": "module" }', 'app.js': AFTER, '.env': settings };
+  // Here its port is any that is free; what the shell says comes before what the file says.
+  const recipe = {
+    id: 'express',
+    available: () => true,
+    around,
+    command: [process.execPath, '--env-file=.env', 'app.js'],
+    env: { SITE_URL: url },
+  };
+  const app = await startAppIn(directory, recipe, port);
+  onTestFinished(() => app.close());
+  const { passed } = await call('check_integration', { domain: 'localhost', url: `${url}/auth/callback` });
+  expect(passed).toBe(true);
+
+  const [visitor, browser, email] = [app.client(), service.client(), freshAddress()];
+  const page = new URL(String((await visitor.get('/login')).headers.location));
+  await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
+  let link = '';
+  await waitUntil('the mail is in the inbox', 15_000, async () => {
+    link = (await browser.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';
+    return link !== '';
+  });
+  const callback = String((await browser.get(link)).headers.location);
+  expect((await visitor.get(callback)).headers.location).toBe('/account');
+  expect((await visitor.get('/account')).text).toContain(`Signed in as ${email}`);
+  expect((await visitor.get(callback)).status).toBe(400);
+
+  await expect(recording(calls)).toMatchFileSnapshot('../../docs/guide/dialogue.md');
+});
+
+/** Between more backticks than the text has in a row (CommonMark §4.5). */
+function fenced(language: string, text: string): string {
+  const most = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = '`'.repeat(most + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}
+
+/** The dialogue with a service where `npm start` opens it, so that the app is at the next port. */
+function recording([status, registered, scaffolded, checked]: string[]): string {
+  return `# A dialogue
+
+An assistant that has never heard of Email Auth adds it to an app. It has the MCP server (\`emailauth mcp install claude-code\`), and the service runs on the same machine (\`npm start\`). A test has this dialogue with every version, so it is true; follow it by hand and you get the same.
+
+The app, in a directory of its own, after \`npm init -y && npm pkg set type=module && npm install express\`:
+
+${fenced('js', BEFORE)}
+
+> **You:** Add email login to this app. It will be at shop.example, and my address is you@shop.example.
+
+## 1. get_status
+
+Where is the service, and who is signed in?
+
+${status}
+
+## 2. register_domain
+
+${registered}
+
+## 3. scaffold_integration
+
+For development on this machine; the same call with shop.example gives the settings of the real site.
+
+${scaffolded}
+
+The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET of its own from \`openssl rand -hex 32\`. It adds two lines to \`app.js\`, and the link:
+
+${fenced('js', AFTER)}
+
+Then it starts the app: \`node --env-file=.env app.js\`.
+
+## 4. check_integration
+
+${checked}
+
+> **Assistant:** It is done. Open {site}/login and give your address; the mail is at {service}/dev/inbox. After its link you are at {site}/account.
+
+You open the link, and the page says: Signed in as you@shop.example. The callback has verified the token with the service; opened again, the same address is refused.
+`
+    .replaceAll('{service}', 'http://localhost:3000')
+    .replaceAll('{site}', 'http://localhost:3001');
+}
