@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../contract/client.ts';
@@ -102,6 +103,20 @@ test('resources and prompts are as they were', async () => {
     prompts: (await client.listPrompts()).prompts,
   };
   await expect(json(listed)).toMatchFileSnapshot('__snapshots__/resources-and-prompts.json');
+});
+
+test('the page on assistants names every tool, resource and prompt, and no other; so does the skill', async () => {
+  const client = await open({ signIn });
+  const [listed, { prompts }] = [await client.listTools(), await client.listPrompts()];
+  const names = [...listed.tools, ...prompts].map(({ name }) => name);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  const page = await readFile(new URL('../docs/guide/assistants.md', import.meta.url), 'utf8');
+  const section = /^## Tools$(.*?)^## /ms.exec(page)?.[1] ?? '';
+  const namedIn = (text: string) => [...text.matchAll(/`([a-z]+(?:_[a-z]+)+)\b/g)].map(([, name]) => name);
+  expect([...new Set(namedIn(section))].sort()).toEqual(names.sort());
+  for (const { uriTemplate } of resourceTemplates) expect(section).toContain(`\`${uriTemplate}\``);
+  const skill = await readFile(new URL('../docs/skill/SKILL.md', import.meta.url), 'utf8');
+  expect(names).toEqual(expect.arrayContaining(namedIn(/^## With the MCP server$(.*?)^## /ms.exec(skill)?.[1] ?? '')));
 });
 
 test('a service that is away: a sentence, in tools, resources and prompts', async () => {
