@@ -15,37 +15,69 @@ const COMMON = new Set(
   ),
 );
 
+/** How often each word stands in which section, by the section's number. */
+type Postings = Map<string, Map<number, number>>;
+
+/** Sections made ready to be searched. */
+export type SearchIndex = {
+  sections: readonly Searchable[];
+  text: Postings;
+  heading: Postings;
+  title: Postings;
+  /** Words of each section's text. */
+  lengths: readonly number[];
+  average: number;
+};
+
+/** Reads every word once, so that a search reads none. */
+export function indexSections(sections: readonly Searchable[]): SearchIndex {
+  const texts = sections.map(({ text }) => wordsOf(text));
+  const lengths = texts.map(({ length }) => length);
+  return {
+    sections,
+    text: postingsOf(texts),
+    heading: postingsOf(sections.map(({ heading }) => wordsOf(heading))),
+    title: postingsOf(sections.map(({ title, slug }) => wordsOf(`${title} ${slug}`))),
+    lengths,
+    average: Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, sections.length)),
+  };
+}
+
+function postingsOf(words: readonly string[][]): Postings {
+  const postings: Postings = new Map();
+  for (const [number, list] of words.entries()) {
+    for (const word of list) {
+      const places = postings.get(word) ?? new Map<number, number>();
+      places.set(number, (places.get(number) ?? 0) + 1);
+      postings.set(word, places);
+    }
+  }
+  return postings;
+}
+
 /**
  * Sections by how well they answer a query: BM25 over their text, a heading and a page's title weighing more, and all terms
  * of the query more than some of them.
  * @param limit how many at most
  */
-export function searchSections(sections: readonly Searchable[], query: string, limit: number): Hit[] {
+export function searchSections(index: SearchIndex, query: string, limit: number): Hit[] {
+  const { sections, lengths, average } = index;
   const terms = [...new Set(wordsOf(query.slice(0, 400)))].filter((word) => !COMMON.has(word)).slice(0, MOST_TERMS);
-  const fields = sections.map((section) => ({
-    section,
-    text: wordsOf(section.text),
-    heading: wordsOf(section.heading),
-    title: wordsOf(`${section.title} ${section.slug}`),
-  }));
-  const average = fields.reduce((sum, { text }) => sum + text.length, 0) / Math.max(1, fields.length);
-  const rarity = new Map(
-    terms.map((term) => {
-      const having = fields.filter(({ text, heading }) => text.includes(term) || heading.includes(term)).length;
-      return [term, Math.log(1 + (fields.length - having + 0.5) / (having + 0.5))];
-    }),
-  );
-  const scored = fields.map(({ section, text, heading, title }) => {
-    const parts = terms.map((term) => {
-      const times = timesIn(text, term);
-      const inText = (times * 2.2) / (times + 1.2 * (0.25 + (0.75 * text.length) / Math.max(1, average)));
-      const places = inText + 3 * Math.min(1, timesIn(heading, term)) + Math.min(1, timesIn(title, term));
-      return (rarity.get(term) ?? 0) * places;
-    });
-    const found = parts.filter((part) => part > 0).length;
-    return { section, score: parts.reduce((sum, part) => sum + part, 0) * (found / Math.max(1, terms.length)) };
+  const found = terms.map((term) => {
+    const having = new Set([...(index.text.get(term)?.keys() ?? []), ...(index.heading.get(term)?.keys() ?? [])]).size;
+    const rarity = Math.log(1 + (sections.length - having + 0.5) / (having + 0.5));
+    const [text, heading, title] = [index.text, index.heading, index.title].map((postings) => timesOf(postings, term));
+    return (number: number) => {
+      const times = text.get(number) ?? 0;
+      const inText = (times * 2.2) / (times + 1.2 * (0.25 + (0.75 * lengths[number]) / average));
+      return rarity * (inText + 3 * Math.min(1, heading.get(number) ?? 0) + Math.min(1, title.get(number) ?? 0));
+    };
   });
-  return scored
+  return sections
+    .map((section, number) => {
+      const parts = found.map((score) => score(number)).filter((part) => part > 0);
+      return { section, score: parts.reduce((sum, part) => sum + part, 0) * (parts.length / Math.max(1, terms.length)) };
+    })
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score)
     .slice(0, limit)
@@ -58,15 +90,17 @@ function wordsOf(text: string): string[] {
   return words.flatMap((word) => (word.includes('_') ? [word, ...word.split('_').filter(Boolean)] : [word]));
 }
 
-/** How often a term stands there; another form of the word (`token`, `tokens`) counts half. */
-function timesIn(words: readonly string[], term: string): number {
-  let times = 0;
-  for (const word of words) {
-    if (word === term) times += 1;
-    else if (isForm(word, term) || isForm(term, word)) times += 0.5;
+/** How often a term stands in each section; another form of the word (`token`, `tokens`) counts half. */
+function timesOf(postings: Postings, term: string): Map<number, number> {
+  const times = new Map<number, number>();
+  for (const [word, places] of postings) {
+    const weight = weightOf(word, term);
+    if (weight > 0) for (const [number, count] of places) times.set(number, (times.get(number) ?? 0) + weight * count);
   }
   return times;
 }
+
+const weightOf = (word: string, term: string) => (word === term ? 1 : isForm(word, term) || isForm(term, word) ? 0.5 : 0);
 
 const isForm = (word: string, stem: string) => stem.length >= 4 && word.length - stem.length <= 3 && word.startsWith(stem);
 
@@ -74,7 +108,10 @@ const isForm = (word: string, stem: string) => stem.length >= 4 && word.length -
 function excerptOf(text: string, terms: readonly string[]): string {
   if (text.length <= EXCERPT_LENGTH) return text;
   const sentences = text.split(/(?<=[.:;?!]) /);
-  const scores = sentences.map((sentence) => terms.reduce((sum, term) => sum + Math.min(1, timesIn(wordsOf(sentence), term)), 0));
+  const scores = sentences.map((sentence) => {
+    const words = new Set(wordsOf(sentence));
+    return terms.reduce((sum, term) => sum + Math.max(0, ...[...words].map((word) => weightOf(word, term))), 0);
+  });
   const best = scores.indexOf(Math.max(...scores));
   const cut = sentences.slice(best).join(' ').slice(0, EXCERPT_LENGTH);
   return `${best > 0 ? '… ' : ''}${cut}${cut.length === EXCERPT_LENGTH ? ' …' : ''}`;

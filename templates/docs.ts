@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { frameworkOf } from './catalog.ts';
 import { frameworkTable, frameworkText, promptList, promptText } from './doc-frameworks.ts';
 import { docPageOf, docPages, docPath, frameworkPages, twinPath } from './doc-pages.ts';
-import { type Searchable, searchSections } from './doc-search.ts';
+import { indexSections, type SearchIndex, searchSections } from './doc-search.ts';
 import { sectionsOf } from './doc-text.ts';
 import { readSources } from './read.ts';
 
@@ -42,7 +42,7 @@ export async function readSkill({ origin }: DocFilling): Promise<string> {
  * @param limit how many at most
  */
 export async function searchDocs(query: string, filling: DocFilling, limit = 8): Promise<DocHit[]> {
-  const hits = searchSections(await sectionsOfAll(filling), query, limit);
+  const hits = searchSections(await indexOfAll(filling), query, limit);
   return hits.map(({ slug, title, heading, anchor, excerpt }) => ({
     slug,
     title,
@@ -52,11 +52,11 @@ export async function searchDocs(query: string, filling: DocFilling, limit = 8):
   }));
 }
 
-const searchable = new Map<string, Promise<Searchable[]>>();
+const indexes = new Map<string, Promise<SearchIndex>>();
 
 /** Made once for an origin: the texts do not change while a program runs. Of a framework's page without its files. */
-function sectionsOfAll(filling: DocFilling): Promise<Searchable[]> {
-  const known = searchable.get(filling.origin);
+function indexOfAll(filling: DocFilling): Promise<SearchIndex> {
+  const known = indexes.get(filling.origin);
   if (known) return known;
   const made = Promise.all(
     [...docPages, ...frameworkPages].map(async ({ slug, title }) =>
@@ -64,9 +64,9 @@ function sectionsOfAll(filling: DocFilling): Promise<Searchable[]> {
         .filter(({ level }) => level < 3 || !slug.startsWith('frameworks/'))
         .map((section) => ({ ...section, slug, title })),
     ),
-  ).then((pages) => pages.flat());
-  made.catch(() => searchable.delete(filling.origin));
-  searchable.set(filling.origin, made);
+  ).then((pages) => indexSections(pages.flat()));
+  made.catch(() => indexes.delete(filling.origin));
+  indexes.set(filling.origin, made);
   return made;
 }
 

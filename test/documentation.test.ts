@@ -129,7 +129,7 @@ describe('for people', () => {
       for (const slug of ['overview', 'quick-start', 'frameworks/express']) {
         const { headers, text } = await get(docPath(slug), { Accept: accept });
         expect(headers['content-type']).toBe(MARKDOWN);
-        expect(headers.vary).toContain('Accept');
+        expect([headers.vary, headers['cache-control']]).toEqual([expect.stringContaining('Accept'), 'no-store']);
         expect(text).toBe((await get(twinPath(slug))).text);
       }
       expect((await get('/', { Accept: accept })).text).toBe((await get('/llms.txt')).text);

@@ -31,7 +31,7 @@ export async function checkCallback(target: Target, service: string, look: Look)
     return judgeCallback(plain, target, callback, service, ways);
   });
   const refuses = await runCheck({ id: 'callback_refusal', name: 'Refusal of a foreign token', ...look, late }, async (until) => {
-    if (!callback || !plain || !there.ok) return skip('There is no callback that could be tried.');
+    if (!callback || !plain || there.ok === false || plain.status === 429) return skip('There is no callback that could be tried.');
     const forged = new URL(callback);
     forged.searchParams.append('token', randomBytes(32).toString('base64url'));
     return judgeRefusal(plain, await askSite(forged, { ...look, signal: until }));
@@ -52,14 +52,14 @@ export function judgeCallback({ status, location }: SiteAnswer, { local }: Targe
   if (status === 429) return skip(`${where} asks to be left alone for a while (429).`, 'Try again later.');
   if (status >= 500) return fail(`${where} fails with ${status} when there is no token.`, "See the site's log; it should answer 400.");
   if (status >= 300 && status < 400) return judgeTarget(status, location, callback, service, where, ways);
-  const advice = [
-    ...(status < 300 ? ['Without a token our templates answer 400: see that this is your callback, not a page for every address.'] : []),
-    ...(!local && callback.port ? ['Visitors are sent to port 443 alone, so this port is good for trying only.'] : []),
-  ];
-  return pass(
-    status < 300 ? `${where} answers ${status}.` : `${where} is there and refuses a visit without a token (${status}).`,
-    advice.join(' '),
-  );
+  if (status < 300) {
+    return skip(
+      `${where} answers ${status} to a visit without a token, as any page would.`,
+      'See that this is the callback; it should refuse such a visit with 400, as our templates do.',
+    );
+  }
+  const advice = !local && callback.port ? 'Visitors are sent to port 443 alone, so this port is good for trying only.' : '';
+  return pass(`${where} is there and refuses a visit without a token (${status}).`, advice);
 }
 
 function judgeTarget(status: number, location: string | null, callback: URL, service: string, where: string, ways: Ways): Verdict {
@@ -88,6 +88,12 @@ export function judgeRefusal(plain: SiteAnswer, forged: SiteAnswer): Verdict {
   if (status >= 400) return pass(`A made-up token is refused (${status}).`);
   const known = plain.status >= 400 ? new Set() : new Set(liveCookies(plain));
   const fresh = liveCookies(forged).filter((name) => !known.has(name));
+  if (fresh.length === 0 && status < 300) {
+    return skip(
+      `A made-up token gets a page (${status}) and no cookie: whether it was refused cannot be told.`,
+      'Let the callback refuse it with 400.',
+    );
+  }
   if (fresh.length === 0) return pass(`A made-up token gets no cookie (${status}).`);
   return fail(
     `A made-up token without state is answered with ${status} and the cookie ${oneLine(fresh.join(', '), 60)}: it may have signed somebody in.`,

@@ -63,7 +63,11 @@ async function examine(target: Target, { client, service, from }: SiteChecksPart
 }
 
 function refuseForeignPlace({ local, callback }: Target, { from }: SiteChecksParts): void {
-  if (from === 'own-machine') return;
+  if (from === 'own-machine') {
+    // What else listens on this machine may do something when it is asked so.
+    if (local && callback?.search) throw refuse('url has a query.', 'Give the address of the callback alone.');
+    return;
+  }
   if (local) {
     throw refuse(
       'The service does not look at localhost: that would be its own machine, not yours.',

@@ -22,7 +22,7 @@ export const checkIntegration = defineTool({
   }),
   output: z.object({
     domain: z.string(),
-    passed: z.boolean().describe('Whether nothing failed; of what could not be told, detail says why'),
+    passed: z.boolean().describe('Whether nothing failed and the callback was seen to refuse; of what could not be told, detail says why'),
     checks: z.array(
       z.object({
         id: z.string(),
@@ -42,13 +42,14 @@ export const checkIntegration = defineTool({
       );
     }
     const checks = (await checkSite({ domain, url }, signal)).map(inOneLine);
-    return { domain, passed: checks.every(({ ok }) => ok !== false), checks };
+    const refuses = checks.some(({ id, ok }) => id === 'callback' && ok === true);
+    return { domain, passed: refuses && checks.every(({ ok }) => ok !== false), checks };
   },
   text: ({ domain, passed, checks }) =>
     [
       passed
         ? `${domain}: nothing failed. Of what is UNKNOWN, see whether it matters.`
-        : `${domain}: not right yet. Mend what failed, then call check_integration again.`,
+        : `${domain}: not right yet. Mend what failed, and what is UNKNOWN of the callback, then call check_integration again.`,
       ...checks.map(({ id, ok, detail, fix }) => `- ${verdictOf(ok)} ${id}: ${detail}${fix ? ` Fix: ${fix}` : ''}`),
     ].join('\n'),
 });

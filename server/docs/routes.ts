@@ -9,8 +9,12 @@ const MARKDOWN = 'text/markdown';
  * assistants do, is answered with its twin (RFC 9110 §12.5.1).
  */
 export function docsRouter({ docs, headers }: { docs: Docs; headers: RequestHandler }): Router {
-  const send = (response: Response, type: string, text: string) =>
-    response.set('Cache-Control', 'public, max-age=300').type(type).send(text);
+  // At a page's own address the next one may ask for HTML: a cache that overlooks Vary must not keep the twin there.
+  const send = (response: Response, type: string, text: string, { shared }: { shared: boolean }) =>
+    response
+      .set('Cache-Control', shared ? 'public, max-age=300' : 'no-store')
+      .type(type)
+      .send(text);
 
   const router = Router();
   router.get(/^\/(?!api\/)/, async (request, response, next) => {
@@ -22,7 +26,7 @@ export function docsRouter({ docs, headers }: { docs: Docs; headers: RequestHand
     const isMarkdown = wanted.endsWith('.md');
     if (text === null && !isMarkdown) return next();
     headers(request, response, () => {});
-    if (text !== null) send(response, isMarkdown || twin ? MARKDOWN : 'text/plain', text);
+    if (text !== null) send(response, isMarkdown || twin ? MARKDOWN : 'text/plain', text, { shared: wanted === path });
     else response.status(404).set('Cache-Control', 'no-store').type(MARKDOWN).send(docs.notFound);
   });
   return router;

@@ -31,7 +31,10 @@ export function mcpRouter(parts: Parts): Router {
     const caller = refusalOfPlace(request, parts.publicUrl) ?? (await admit(request, parts));
     if ('status' in caller) return refuse(response, caller);
     const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
-    handler ??= openHandler(parts);
+    handler ??= openHandler(parts).catch((error) => {
+      handler = undefined;
+      throw error;
+    });
     const timer = setTimeout(() => response.destroy(), MOST_MS);
     response.once('close', () => clearTimeout(timer));
     await (await handler)(Object.assign(request, { auth }), response);

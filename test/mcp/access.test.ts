@@ -132,10 +132,17 @@ describe('a request', () => {
     ['NUL', call('register_domain', { domain: 'a\0b.example', email: 'a@b.example' })],
     ['a list', call('register_domain', { domain: ['a.example'], email: 'a@b.example' })],
     ['an unknown method', { ...list, method: 'nothing/such' }],
+    ['a long batch', Array.from({ length: 11 }, (_, id) => ({ ...list, id }))],
   ])('with %s is answered, never by 5xx (S30)', async (_, message) => {
     const answer = await send(message, as(key));
     expect(answer.status).toBeLessThan(500);
     expect(answer.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|-32603/i);
+  });
+
+  test('holds ten messages of a batch at most (protocol of 2025-03-26)', async () => {
+    const batch = (length: number) => send(Array.from({ length }, (_, id) => ({ ...list, id })));
+    expect((await batch(10)).json).toHaveLength(10);
+    expect(await batch(11)).toMatchObject({ status: 400, json: refusal });
   });
 
   test('asks nobody for more: no OAuth is offered yet', async () => {

@@ -177,6 +177,13 @@ describe('on a machine of one’s own', () => {
     expect(JSON.stringify(checks)).not.toContain('--url');
   });
 
+  test('a page for every address is no callback, and localhost is asked nothing beside its path', async () => {
+    answer = (_, response) => response.end('<!doctype html>');
+    const checks = await look({ domain: 'localhost', url });
+    expect(checks.filter(({ id }) => id.startsWith('callback')).map(({ ok }) => ok)).toEqual([null, null]);
+    await expect(look({ domain: 'localhost', url: `${url}?delete=all` })).rejects.toThrow('query');
+  });
+
   test('an own site is looked at on the public internet alone, here too, and a foreign one not at all', async () => {
     names.setAddresses(shop, ['127.0.0.1']);
     const checks = await look({ domain: shop, url: url.replace('http://localhost', `https://${shop}`) });
