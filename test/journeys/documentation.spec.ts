@@ -43,8 +43,8 @@ test('the guide leads to the pages, and they lead to each other, to their parts 
   await heading(page, 'Prompt for Flask');
   await page.getByRole('link', { name: 'AI assistants' }).last().click();
   await heading(page, 'AI assistants');
-  await page.getByRole('navigation', { name: 'Before and after' }).getByRole('link', { name: 'Security' }).click();
-  await heading(page, 'Security');
+  await page.getByRole('navigation', { name: 'Before and after' }).getByRole('link', { name: 'A dialogue' }).click();
+  await heading(page, 'A dialogue');
   await page.goBack();
   await heading(page, 'AI assistants');
 });
