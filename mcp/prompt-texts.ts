@@ -19,7 +19,7 @@ Change one thing at a time and sign in again after each. Do not log tokens, and 
 export const reviewIntegration = (origin: string, domain: string) =>
   `Review how this app signs people in with Email Auth (${origin}) at ${domain}. For each point say whether it holds, with file and line; mend what does not.
 
-1. /login makes a random state for every sign-in, of at least 128 bits, and keeps it in a cookie that is HttpOnly, SameSite=Lax and, on https, Secure.
+1. /login makes a random state for every sign-in, of at least 120 random bits, such as crypto.randomUUID(), and keeps it in a cookie that is HttpOnly, SameSite=Lax and, on https, Secure.
 2. forward_url is built from a setting, never from the Host header or from a parameter of the request, and carries the state.
 3. The callback compares the state with the cookie before anything else, refuses a missing one too, and deletes the cookie.
 4. The token is verified on the server, by ${origin}/api/verify-token, and always with domain=${domain}. Without it a token of another site would sign its visitor in here.

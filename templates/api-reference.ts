@@ -79,7 +79,7 @@ const BEARER_KEYS = `## Bearer keys
 
 A program of yours calls with \`Authorization: Bearer ea_live_…\`. Keys are made in the [dashboard](/dashboard/auth), shown once, and kept as hashes.
 
-- A live key may do what its owner may, save the calls with the access \`person\`. A test key, \`ea_test_…\`, reads and changes nothing.
+- A live key may do what its owner may, save the calls with the access \`person\`. A test key, \`ea_test_…\`, reads, and changes nothing.
 - With a key, [verify-token](integration.md#verify-token) answers for the owner's sites alone. Without one it answers for whatever \`domain\` names.
 - A rotated key works on for ${GRACE_HOURS.join(', ').replace(/, (\d+)$/, ' or $1')} hours, as you choose. A revoked one ends at once.
 - A stored sign-in does as well: \`emailauth token\` prints its access token. \`EMAILAUTH_TOKEN\` gives the command line a key.

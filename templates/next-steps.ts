@@ -1,5 +1,8 @@
 import { normalHost } from '../contract/rules.ts';
 
+/** An origin of a service, which may stand in a shell's quotes and in string literals. */
+export const SERVICE_ORIGIN = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
+
 /** Asks once whom a token is for, quoted for a shell. `TOKEN` stands for what the callback was given. */
 export const verifyRequest = (origin: string, domain: string) => `curl '${origin}/api/verify-token?token=TOKEN&domain=${domain}'`;
 
@@ -13,7 +16,7 @@ export function nextSteps(registered: { authUrl: string; domain: string }): stri
   const { origin } = new URL(registered.authUrl);
   const domain = normalHost(registered.domain);
   if (!domain) throw new RangeError(`${registered.domain} is no domain.`);
-  if (!/^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
+  if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
   const forwardUrl = encodeURIComponent(`https://${domain}/auth/callback?state=STATE`);
   return [
     `Send visitors here, with a random state that you keep in a cookie:\n${origin}/auth?forward_url=${forwardUrl}`,

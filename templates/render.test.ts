@@ -101,10 +101,17 @@ test.each([
   { callbackPath: '//evil.example' },
   { callbackPath: 'done' },
   { callbackPath: '/login' },
+  { callbackPath: '/Login' },
+  { origin: 'http://[::1' },
   { language: 'de' as 'en' },
 ])('refuses %j', async (wrong) => {
   const sources = await readSources(express);
   expect(() => render(express, sources, { ...filling, ...wrong })).toThrow(RangeError);
+});
+
+test('takes a service at an address of IPv6', async () => {
+  const { files } = render(express, await readSources(express), { ...filling, origin: 'http://[::1]:3000' });
+  expect(files[0].contents).toContain("'http://[::1]:3000'");
 });
 
 test('a source that was not read is named', () => {

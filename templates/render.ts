@@ -2,6 +2,7 @@ import { type LanguageCode, languages } from '../contract/languages.ts';
 import { normalHost } from '../contract/rules.ts';
 import { environment } from './catalog.ts';
 import type { EnvironmentVariable, Framework, Layout } from './framework.ts';
+import { SERVICE_ORIGIN } from './next-steps.ts';
 
 /** What an integration is filled in with. */
 export type Filling = {
@@ -64,9 +65,10 @@ function valuesOf(
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is no domain: give one such as shop.example, or localhost.`);
-  if (!/^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
+  if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
   // Inside string literals of six languages, and in file names: nothing but plain segments.
-  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || TAKEN_PATHS.includes(callbackPath)) {
+  // Some routers ignore the case of a path.
+  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || TAKEN_PATHS.includes(callbackPath.toLowerCase())) {
     throw new RangeError(
       `"${callbackPath}" is no path for a callback: give one such as ${CALLBACK_PATH}, and none of ${TAKEN_PATHS.join(', ')}.`,
     );

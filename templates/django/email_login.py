@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_GET, require_POST
 
 AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
-SITE = os.environ.get("SITE_URL", "__SITE__")
+SITE = os.environ.get("SITE_URL", "__SITE__").rstrip("/")
 
 
 @require_GET
@@ -44,8 +44,13 @@ def callback(request):
     email, users = answer["email"], get_user_model().objects
     user = users.filter(username=email).first() or users.create_user(email, email)
     # Who may administer the site needs more than a mailbox.
-    if not user.is_active or user.is_staff:
+    if not user.is_active or user.is_staff or user.is_superuser:
         return refuse("This account cannot sign in by email.", 403)
+    # Anybody may have signed up under this name, with a password of their own: it no longer opens the account, and their sessions end.
+    if user.has_usable_password():
+        user.email = email
+        user.set_unusable_password()
+        user.save()
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("/account")
 
@@ -67,9 +72,4 @@ def refuse(reason, status):
     return HttpResponse(format_html('<p>{} <a href="/login">Try again</a></p>', reason), status=status)
 
 
-urlpatterns = [
-    path("login", start),
-    path("__ROUTE__", callback),
-    path("account", account),
-    path("logout", leave),
-]
+urlpatterns = [path("login", start), path("__ROUTE__", callback), path("account", account), path("logout", leave)]

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.middleware.sessions import SessionMiddleware
 
 AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
-SITE = os.environ.get("SITE_URL", "__SITE__")
+SITE = os.environ.get("SITE_URL", "__SITE__").rstrip("/")
 
 auth = APIRouter()
 

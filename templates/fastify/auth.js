@@ -8,6 +8,8 @@ const SECRET = process.env.SESSION_SECRET;
 if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
 const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
 const SESSION_SECONDS = 7 * 24 * 3600;
+// A key of its own: what else is signed with the secret is no session.
+const signer = new cookies.Signer(`session:${SECRET}`);
 
 /** Add it before your own routes: `await app.register(auth)`. */
 export const auth = plugin(async (app) => {
@@ -33,7 +35,7 @@ export const auth = plugin(async (app) => {
     if (!answer.valid) return refuse(reply, 400);
     const session = JSON.stringify({ email: answer.email, until: Date.now() + SESSION_SECONDS * 1000 });
     reply.clearCookie('login_state', COOKIE);
-    reply.setCookie('session', session, { ...COOKIE, signed: true, maxAge: SESSION_SECONDS });
+    reply.setCookie('session', signer.sign(session), { ...COOKIE, maxAge: SESSION_SECONDS });
     return reply.redirect('/account', 303);
   });
 
@@ -53,7 +55,7 @@ export const auth = plugin(async (app) => {
 
 /** The `preHandler` of every route that needs a visitor; `request.email` says who it is. */
 export async function signedInOnly(request, reply) {
-  const { valid, value } = request.unsignCookie(request.cookies.session ?? '');
+  const { valid, value } = signer.unsign(request.cookies.session ?? '');
   const { email, until } = valid ? JSON.parse(value) : { email: '', until: 0 };
   if (until < Date.now()) return reply.redirect('/login', 303);
   request.email = email;

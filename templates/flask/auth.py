@@ -9,7 +9,7 @@ from urllib.request import urlopen
 from flask import Blueprint, redirect, render_template_string, request, session
 
 AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
-SITE = os.environ.get("SITE_URL", "__SITE__")
+SITE = os.environ.get("SITE_URL", "__SITE__").rstrip("/")
 
 auth = Blueprint("auth", __name__)
 

@@ -18,7 +18,7 @@ import (
 
 var (
 	authURL       = cmp.Or(os.Getenv("EMAILAUTH_URL"), "__ORIGIN__")
-	site, siteErr = url.Parse(cmp.Or(os.Getenv("SITE_URL"), "__SITE__"))
+	site, siteErr = url.Parse(strings.TrimRight(cmp.Or(os.Getenv("SITE_URL"), "__SITE__"), "/"))
 	secret        = []byte(os.Getenv("SESSION_SECRET"))
 	client        = &http.Client{Timeout: 5 * time.Second}
 )

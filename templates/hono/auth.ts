@@ -11,7 +11,8 @@ function settings(c: Context) {
   if (!SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
   const site = new URL(SITE_URL);
   const cookie = { httpOnly: true, sameSite: 'Lax', secure: site.protocol === 'https:', path: '/' } as const;
-  return { authUrl: EMAILAUTH_URL, site, secret: SESSION_SECRET, cookie };
+  // A key of its own: what else is signed with the secret is no session.
+  return { authUrl: EMAILAUTH_URL, site, secret: `session:${SESSION_SECRET}`, cookie };
 }
 
 /** Add it before your own routes: `app.route('/', auth)`. */

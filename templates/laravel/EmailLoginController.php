@@ -4,6 +4,7 @@ namespace App\Http\Controllers;
 
 use App\Models\User;
 use Illuminate\Http\Request;
+use Illuminate\Support\Facades\Hash;
 use Illuminate\Support\Facades\Http;
 use Illuminate\Support\Str;
 
@@ -31,9 +32,10 @@ class EmailLoginController extends Controller
         abort_unless($answer['valid'], $this->refusal('This sign-in is used up or too old.', 400));
 
         $user = User::firstOrNew(['email' => $answer['email']], ['name' => $answer['email']]);
-        // The address is proven: a password that was set before, perhaps by somebody else, no longer opens the account.
+        // The address is proven: a password or a cookie from before, perhaps of somebody else, no longer opens the account.
         if (! $user->hasVerifiedEmail()) {
-            $user->forceFill(['password' => bcrypt(Str::random(40)), 'email_verified_at' => now()])->save();
+            $secrets = ['password' => Hash::make(Str::random(40)), 'remember_token' => Str::random(60)];
+            $user->forceFill($secrets + ['email_verified_at' => now()])->save();
         }
         auth()->login($user);
         $request->session()->regenerate();

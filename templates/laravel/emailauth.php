@@ -2,5 +2,5 @@
 
 return [
     'url' => env('EMAILAUTH_URL', '__ORIGIN__'),
-    'site' => env('SITE_URL', '__SITE__'),
+    'site' => rtrim(env('SITE_URL', '__SITE__'), '/'),
 ];

@@ -2,7 +2,7 @@
 declare(strict_types=1);
 
 define('EMAILAUTH_URL', getenv('EMAILAUTH_URL') ?: '__ORIGIN__');
-define('SITE_URL', getenv('SITE_URL') ?: '__SITE__');
+define('SITE_URL', rtrim(getenv('SITE_URL') ?: '__SITE__', '/'));
 $secure = str_starts_with(SITE_URL, 'https:');
 session_start(['use_strict_mode' => true, 'cookie_httponly' => true, 'cookie_samesite' => 'Lax', 'cookie_secure' => $secure]);
 

@@ -5,7 +5,7 @@ class EmailLoginController < ApplicationController
   skip_before_action :require_sign_in, except: :account
 
   AUTH = ENV.fetch("EMAILAUTH_URL", "__ORIGIN__")
-  SITE = ENV.fetch("SITE_URL", "__SITE__")
+  SITE = ENV.fetch("SITE_URL", "__SITE__").chomp("/")
 
   def login
     session[:login_state] = state = SecureRandom.urlsafe_base64(24)

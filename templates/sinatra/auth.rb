@@ -5,7 +5,7 @@ require "sinatra/base"
 
 class Auth < Sinatra::Base
   AUTH = ENV.fetch("EMAILAUTH_URL", "__ORIGIN__")
-  SITE = ENV.fetch("SITE_URL", "__SITE__")
+  SITE = ENV.fetch("SITE_URL", "__SITE__").chomp("/")
 
   set :session_secret, ENV.fetch("SESSION_SECRET") # at least 64 characters
   set :sessions, httponly: true, same_site: :lax, secure: SITE.start_with?("https:"), expire_after: 7 * 24 * 3600

@@ -2,7 +2,7 @@ import { redirect } from '@sveltejs/kit';
 import { AUTH, COOKIE, openSession, SITE } from '../__UP__lib/server/auth.js';
 
 /** @type {import('@sveltejs/kit').RequestHandler} */
-export async function GET({ url, cookies, fetch }) {
+export async function GET({ url, cookies }) {
   const [state, token] = [url.searchParams.get('state'), url.searchParams.get('token')];
   // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
   if (!token || !state || state !== cookies.get('login_state')) return refuse(400);

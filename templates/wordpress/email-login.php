@@ -2,6 +2,7 @@
 /**
  * Plugin Name: Email Login
  * Description: Signs visitors in by a link in an email, without a password.
+ * Requires at least: 5.6
  * Requires PHP: 7.4
  */
 
@@ -22,9 +23,8 @@ add_action( 'parse_request', function ( $wp ) {
 } );
 
 function email_login_start() {
-	$state  = wp_generate_password( 40, false );
-	$secure = 'https' === wp_parse_url( home_url(), PHP_URL_SCHEME );
-	$flags  = array( 'path' => '/', 'secure' => $secure, 'httponly' => true, 'samesite' => 'Lax' );
+	$state = wp_generate_password( 40, false );
+	$flags = array( 'path' => '/', 'secure' => 0 === strpos( home_url(), 'https:' ), 'httponly' => true, 'samesite' => 'Lax' );
 	setcookie( 'wordpress_login_state', $state, $flags + array( 'expires' => time() + 15 * MINUTE_IN_SECONDS ) );
 	$question = array( 'forward_url' => home_url( "__CALLBACK__?state=$state" ), 'language' => '__LANGUAGE__' );
 	wp_redirect( EMAILAUTH_URL . '/auth?' . http_build_query( $question ) );
@@ -51,6 +51,12 @@ function email_login_callback() {
 	$roles = is_multisite() || is_super_admin( $user->ID ) ? array( 'administrator' ) : $user->roles;
 	email_login_require( ! array_diff( $roles, EMAIL_LOGIN_ROLES ), 'This account needs its password.', 403 );
 
+	// Nobody has proved this address here before: what somebody else may have chosen or kept no longer opens the account.
+	if ( update_user_meta( $user->ID, 'email_login_proved', $answer->email ) ) {
+		wp_set_password( wp_generate_password( 40 ), $user->ID );
+		WP_Application_Passwords::delete_all_application_passwords( $user->ID );
+		WP_Session_Tokens::get_instance( $user->ID )->destroy_all();
+	}
 	setcookie( 'wordpress_login_state', '', 1, '/' );
 	wp_set_auth_cookie( $user->ID );
 	do_action( 'wp_login', $user->user_login, $user );
@@ -59,12 +65,10 @@ function email_login_callback() {
 
 function email_login_account() {
 	if ( ! is_user_logged_in() ) {
-		wp_safe_redirect( home_url( '/login' ) );
-		exit;
+		return wp_safe_redirect( home_url( '/login' ) );
 	}
-	$form  = '<p>Signed in as %s</p><form method="post" action="%s">%s<button>Log out</button></form>';
-	$nonce = wp_nonce_field( 'email_login_end', '_wpnonce', false, false );
-	printf( $form, esc_html( wp_get_current_user()->user_email ), esc_url( home_url( '/logout' ) ), $nonce );
+	$form = '<p>Signed in as %s</p><form method="post" action="%s"><button>Log out</button></form>';
+	printf( $form, esc_html( wp_get_current_user()->user_email ), wp_nonce_url( home_url( '/logout' ), 'email_login_end' ) );
 }
 
 function email_login_end() {
@@ -75,6 +79,5 @@ function email_login_end() {
 
 /** Ends the request with a page that offers to try again, unless the condition holds. */
 function email_login_require( $condition, $reason, $status ) {
-	$again = array( 'link_url' => home_url( '/login' ), 'link_text' => 'Try again', 'response' => $status );
-	$condition || wp_die( esc_html( $reason ), 'Email Login', $again );
+	$condition || wp_die( esc_html( $reason ), '', array( 'response' => $status, 'link_url' => home_url( '/login' ), 'link_text' => 'Try again' ) );
 }

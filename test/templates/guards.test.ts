@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
@@ -53,6 +55,16 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     expect((await visitor.get('/account')).text).toContain(`Signed in as ${email}`);
   });
 
+  test.runIf(recipe.id !== 'wordpress')('takes the address of the site with a slash behind it', async () => {
+    const slashed = await made.start({ SITE_URL: 'http://localhost:3000/' });
+    try {
+      const { location } = (await slashed.client().get('/login')).headers;
+      expect(new URL(String(location)).searchParams.get('forward_url')).toMatch(/^http:\/\/localhost:3000\/auth\/callback\?/);
+    } finally {
+      await slashed.close();
+    }
+  });
+
   test.runIf(recipe.id === 'wordpress')('lets no administrator in by a mailbox', async () => {
     const visitor = site.client();
     const refused = await signIn(visitor, WORDPRESS_ADMIN);
@@ -61,43 +73,124 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     expect([...visitor.cookies.keys()]).toEqual(['wordpress_login_state']);
   });
 
-  test.runIf(recipe.id === 'django')('lets no staff in by a mailbox', async () => {
-    const [visitor, email] = [site.client(), freshAddress()];
-    const make = `from django.contrib.auth import get_user_model; get_user_model().objects.create_superuser("${email}", "${email}", "x")`;
-    execFileSync('sh', ['-c', `${django} shell -c "$MAKE"`], {
+  const inDjango = (code: string) =>
+    execFileSync('sh', ['-c', `${django} shell -c "$CODE"`], {
       cwd: made.directory,
-      env: { ...process.env, ...recipe.env, MAKE: make },
+      env: {
+        ...process.env,
+        ...recipe.env,
+        CODE: `from django.contrib.auth import get_user_model; users = get_user_model().objects\n${code}`,
+      },
+      encoding: 'utf8',
     });
-    const refused = await signIn(visitor, email);
-    expect([refused.status, refused.text.includes('Try again')]).toEqual([403, true]);
-    expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
+
+  test.runIf(recipe.id === 'django')('lets nobody in by a mailbox who may administer the site', async () => {
+    const [staff, superuser] = [freshAddress(), freshAddress()];
+    inDjango(
+      `users.create_user("${staff}", "${staff}", is_staff=True)\nusers.create_user("${superuser}", "${superuser}", is_superuser=True)`,
+    );
+    for (const email of [staff, superuser]) {
+      const visitor = site.client();
+      const refused = await signIn(visitor, email);
+      expect([refused.status, refused.text.includes('Try again')]).toEqual([403, true]);
+      expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
+    }
   });
 
-  test.runIf(recipe.id === 'laravel')('closes an account to the password that somebody set before the address was proven', async () => {
-    const [visitor, email] = [site.client(), freshAddress()];
-    const query = (sql: string) =>
-      execFileSync('php', ['-r', `echo (new PDO('sqlite:database/database.sqlite'))->query("${sql}")->fetchColumn();`], {
+  test.runIf(recipe.id === 'django')('closes an account to the password and the sessions of who took its name before', async () => {
+    const [visitor, squatter, email] = [site.client(), site.client(), freshAddress()];
+    const session = inDjango(`from django.contrib.sessions.backends.db import SessionStore
+user = users.create_user("${email}", "squatter@mail.example", "known")
+session = SessionStore()
+session.update({"_auth_user_id": user.pk, "_auth_user_backend": "django.contrib.auth.backends.ModelBackend", "_auth_user_hash": user.get_session_auth_hash()})
+session.create()
+print(session.session_key)`);
+    squatter.cookies.set('sessionid', session.trim());
+    expect((await squatter.get('/account')).text).toContain('Signed in as squatter@mail.example');
+    await signIn(visitor, email);
+    expect((await visitor.get('/account')).text).toContain(`Signed in as ${email}`);
+    expect((await squatter.get('/account')).headers.location).toMatch(/\/login/);
+    expect(inDjango(`print(users.get(username="${email}").has_usable_password())`).trim()).toBe('False');
+  });
+
+  test.runIf(recipe.id === 'wordpress')('closes an account to the password and the sessions of who took its address before', async () => {
+    const [visitor, squatter, email] = [site.client(), site.client(), freshAddress()];
+    const data = (await readdir(made.directory)).find((name) => name.startsWith('data-'));
+    const inWordPress = (code: string) =>
+      execFileSync('php', ['-r', `require 'wp-config.php'; ${code}`], {
         cwd: made.directory,
+        env: { ...process.env, DATA: data, SITE_URL: site.url },
         encoding: 'utf8',
       });
-    query(`INSERT INTO users (name, email, password) VALUES ('squatter', '${email}', 'known')`);
-    const passwordOf = () => query(`SELECT password FROM users WHERE email = '${email}'`);
-    expect(passwordOf()).toBe('known');
-    expect((await signIn(visitor, email)).status).toBe(302);
-    const proven = passwordOf();
-    expect(proven).not.toBe('known');
+    const cookie = inWordPress(`$id = wp_create_user('squatter', 'known', '${email}');
+      echo LOGGED_IN_COOKIE . '=' . wp_generate_auth_cookie($id, time() + 3600, 'logged_in', WP_Session_Tokens::get_instance($id)->create(time() + 3600));`);
+    const opens = `$user = wp_authenticate('squatter', 'known'); echo is_wp_error($user) ? 'no' : 'yes';`;
+    const [name, value] = cookie.split('=');
+    squatter.cookies.set(name, encodeURIComponent(value));
+    expect((await squatter.get('/account')).text).toContain(`Signed in as ${email}`);
+    expect(inWordPress(opens)).toBe('yes');
+    await signIn(visitor, email);
+    expect((await visitor.get('/account')).text).toContain(`Signed in as ${email}`);
+    expect((await squatter.get('/account')).headers.location).toMatch(/\/login/);
+    expect(inWordPress(opens)).toBe('no');
     // From then on the password is the visitor's own.
+    inWordPress(`wp_set_password('known', email_exists('${email}'));`);
     await signIn(site.client(), email);
-    expect(passwordOf()).toBe(proven);
+    expect(inWordPress(opens)).toBe('yes');
+  });
+
+  test.runIf(recipe.id === 'laravel')(
+    'closes an account to the password and the cookie that somebody had before the address was proven',
+    async () => {
+      const [visitor, email] = [site.client(), freshAddress()];
+      const query = (sql: string) =>
+        execFileSync('php', ['-r', `echo (new PDO('sqlite:database/database.sqlite'))->query("${sql}")->fetchColumn();`], {
+          cwd: made.directory,
+          encoding: 'utf8',
+        });
+      query(`INSERT INTO users (name, email, password, remember_token) VALUES ('squatter', '${email}', 'known', 'kept')`);
+      const passwordOf = () => query(`SELECT password FROM users WHERE email = '${email}'`);
+      expect(passwordOf()).toBe('known');
+      expect((await signIn(visitor, email)).status).toBe(302);
+      const proven = passwordOf();
+      expect(proven).not.toBe('known');
+      expect(query(`SELECT remember_token FROM users WHERE email = '${email}'`)).not.toBe('kept');
+      // From then on the password is the visitor's own.
+      await signIn(site.client(), email);
+      expect(passwordOf()).toBe(proven);
+    },
+  );
+});
+
+describe.each(available('fastify', 'hono'))('a site made from the template $id', (recipe) => {
+  test('takes nothing else that is signed with its secret for a session', { timeout: MAKING }, async () => {
+    const made = await makeSite(recipe, service.url);
+    const secret = 'a secret that signs more than sessions';
+    const site = await made.start({ SESSION_SECRET: secret });
+    try {
+      const text = JSON.stringify({ email: 'somebody@mail.example', until: Date.now() + 3600_000 });
+      const signature = createHmac('sha256', secret).update(text).digest('base64');
+      // Fastify leaves the padding out.
+      for (const end of [signature, signature.replace('=', '')]) {
+        const visitor = site.client();
+        visitor.cookies.set('session', encodeURIComponent(`${text}.${end}`));
+        expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
+      }
+    } finally {
+      await site.close();
+      await made.remove();
+    }
   });
 });
 
 describe.each(available('flask', 'fastapi', 'go', 'php', 'sinatra'))('on https, the template $id', (recipe) => {
-  test('sets cookies that plain http never carries', { timeout: MAKING }, async () => {
+  test('sets cookies that plain http never carries, and begins the callback with one slash', { timeout: MAKING }, async () => {
     const made = await makeSite(recipe, service.url);
-    const site = await made.start({ SITE_URL: 'https://shop.example' });
+    const site = await made.start({ SITE_URL: 'https://shop.example/' });
     try {
-      const { setCookies } = await site.client().get('/login', { 'X-Forwarded-Proto': 'https' });
+      const { setCookies, headers } = await site.client().get('/login', { 'X-Forwarded-Proto': 'https' });
+      const forwardUrl = new URL(String(headers.location)).searchParams.get('forward_url');
+      expect(forwardUrl).toMatch(/^https:\/\/shop\.example\/auth\/callback\?/);
       expect(setCookies).not.toEqual([]);
       for (const cookie of setCookies) expect(cookie).toMatch(/; ?secure/i);
     } finally {
