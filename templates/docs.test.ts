@@ -86,6 +86,16 @@ test('the frameworks page and the assistants page name every framework', async (
   }
 });
 
+test('the assistants page configures every client for the service that shows it', async () => {
+  const page = await textOf('assistants');
+  const configured = page
+    .split('\n')
+    .filter((line) => /"args":|^args =|claude mcp add emailauth |emailauth mcp (?:install|config)/.test(line));
+  expect(configured).toHaveLength(7);
+  for (const line of configured) expect(line).toMatch(/--host"?,? "?https:\/\/auth\.example["`\s]|--host https:\/\/auth\.example$/);
+  expect(page).toContain('npm install --global .');
+});
+
 test('troubleshooting explains every reason of verify-token, and codes that exist', async () => {
   const parts = sectionsOf(await textOf('troubleshooting'));
   const named = parts.filter(({ heading, level }) => level === 3 && /^[a-z_]+$/.test(heading)).map(({ heading }) => heading);

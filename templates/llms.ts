@@ -18,7 +18,7 @@ export function llmsText({ origin }: DocFilling): string {
     links(frameworkPages),
     '## For programs',
     `- [OpenAPI 3.1](${origin}/openapi.json): Every call with its schemas.
-- [MCP server](${origin}${twinPath('assistants')}): Streamable HTTP at \`${origin}/mcp\`, or \`emailauth mcp\` on stdio.
+- [MCP server](${origin}${twinPath('assistants')}): Streamable HTTP at \`${origin}/mcp\`, or \`emailauth mcp --host ${origin}\` on stdio.
 - [Skill](${origin}/skill.md): For an assistant that adds the sign-in to an app: four steps, and which tool or page to take.`,
     '## Optional',
     links([...docPages.filter(({ optional }) => optional), ...promptPages]),

@@ -5,7 +5,7 @@ import { openApi, readOpenApi } from '../api.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../credentials.ts';
 import { EXIT, type ExitCode } from '../exit.ts';
-import { loginLine } from '../mcp/entry.ts';
+import { lineOf } from '../mcp/entry.ts';
 import { type Advice, forModel } from '../mcp/failures.ts';
 import { openSignIns } from '../mcp/sign-ins.ts';
 import { openCheckSite } from '../site-checks.ts';
@@ -26,7 +26,7 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
     host,
     hasToken: Boolean(context.env.EMAILAUTH_TOKEN?.trim()),
     howToSignIn: readOnly
-      ? `Ask the person to run \`${await loginLine(context)}\` in a terminal; it counts at once.`
+      ? `Ask the person to run \`${await lineOf(context, 'login')}\` in a terminal; it counts at once.`
       : 'Call start_login with the address of the person you work for.',
   };
   const callerAtHost = async () => (await context.credentials()).callerAt(host);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { CLIENT_IDS, clientOf, clients } from './clients.ts';
 
 const home = '/home/ann';
+const url = 'https://auth.example:8443/mcp';
 const paths = (platform: NodeJS.Platform, env: Record<string, string> = {}) =>
   Object.fromEntries(clients.map((client) => [client.id, client.userPath({ env, home, platform })]));
 
@@ -37,13 +38,13 @@ test('a place of the person’s own is respected', () => {
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: the clients put the value in.
 test.each([
-  ['claude-code', { type: 'http', url: 'u', headers: { Authorization: 'Bearer ${KEY}' } }],
-  ['cursor', { url: 'u', headers: { Authorization: 'Bearer ${env:KEY}' } }],
-  ['vscode', { type: 'http', url: 'u', headers: { Authorization: 'Bearer ${input:emailauth-token}' } }],
-  ['codex', { url: 'u', bearer_token_env_var: 'KEY' }],
-  ['gemini-cli', { httpUrl: 'u', headers: { Authorization: 'Bearer ${KEY}' } }],
+  ['claude-code', { type: 'http', url, headers: { Authorization: 'Bearer ${KEY}' } }],
+  ['cursor', { url, headers: { Authorization: 'Bearer ${env:KEY}' } }],
+  ['vscode', { type: 'http', url, headers: { Authorization: 'Bearer ${input:emailauth-token-auth.example-8443}' } }],
+  ['codex', { url, bearer_token_env_var: 'KEY' }],
+  ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer ${KEY}' } }],
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: until here.
 ])('%s refers to a key by its name', (id, entry) => {
-  expect(clientOf(id).http?.('u', 'KEY')).toEqual(entry);
-  expect(JSON.stringify(clientOf(id).http?.('u', null))).not.toContain('uthorization');
+  expect(clientOf(id).http?.(url, 'KEY')).toEqual(entry);
+  expect(JSON.stringify(clientOf(id).http?.(url, null))).not.toContain('uthorization');
 });

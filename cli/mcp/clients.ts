@@ -32,13 +32,14 @@ export type AssistantClient = {
   stdio(command: StdioCommand): Entry;
   /** @param tokenFrom names the variable that holds an API key; null: nobody. Null: it takes no such address in a file */
   http: ((url: string, tokenFrom: string | null) => Entry) | null;
-  /** What else its file needs for the token: the members of a list, told apart by their id. */
-  inputs?(tokenFrom: string): { id: string }[];
+  /** What else its file needs for the token of an address: the members of a list, told apart by their id. */
+  inputs?(url: string): { id: string }[];
   /** What the person does next, as a sentence. */
   next(scope: Scope): string;
 };
 
-const TOKEN_INPUT = 'emailauth-token';
+/** One for each service: VS Code keeps what it was given by this name, and would send the key of one to another. */
+const tokenInput = (url: string) => `emailauth-token-${new URL(url).host.replace(/[^\w.-]+/g, '-')}`;
 
 /** Where Electron programs keep their settings. */
 function applicationData({ env, home, platform }: Machine, name: string): string {
@@ -106,8 +107,10 @@ export const clients: readonly AssistantClient[] = [
     program: 'code',
     stdio: (command) => ({ type: 'stdio', ...command }),
     // VS Code asks for the key once and keeps it; variables of a shell do not always reach it.
-    http: (url, token) => ({ type: 'http', url, ...authorization(token && `\${input:${TOKEN_INPUT}}`) }),
-    inputs: () => [{ id: TOKEN_INPUT, type: 'promptString', description: 'API key of Email Auth', password: true } as { id: string }],
+    http: (url, token) => ({ type: 'http', url, ...authorization(token && `\${input:${tokenInput(url)}}`) }),
+    inputs: (url) => [
+      { id: tokenInput(url), type: 'promptString', description: 'API key of Email Auth', password: true } as { id: string },
+    ],
     next: () => 'Run “MCP: List Servers” from the Command Palette, start emailauth, and use Chat in agent mode.',
   },
   {

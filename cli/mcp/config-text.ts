@@ -11,6 +11,7 @@ import {
 import { parse as parseToml, stringify as stringifyToml, TomlError } from 'smol-toml';
 import type { AssistantClient, Entry } from './clients.ts';
 import type { Wanted } from './entry.ts';
+import { isTable, mergedEntry } from './entry-before.ts';
 
 /** The name that the server has in every client. */
 export const SERVER = 'emailauth';
@@ -24,13 +25,15 @@ export type Edited = {
   /** Its entry of our name as it was; null: it had none. */
   before: Entry | null;
   after: Entry;
+  /** Whether a key of the entry before was left out, as it is for another service. */
+  isKeyLeftOut: boolean;
 };
 
 type Tree = Record<string, unknown>;
 
 /**
  * Puts the entry of our name into the text of a client's file. Everything else keeps its meaning, which is checked, and its
- * looks: comments, order and indentation. What somebody added to the entry stays, as long as it is one of the same kind.
+ * looks: comments, order and indentation. Of an entry that is there what somebody added stays, as mergedEntry says.
  * @param text of the file; empty: there is none
  * @throws NotEditable
  */
@@ -46,9 +49,9 @@ export function putEntry(
   const servers = tableIn(tree, client.key);
   const found = Object.hasOwn(servers, SERVER) ? servers[SERVER] : undefined;
   const before = isTable(found) ? found : null;
-  const after = before && 'command' in before === 'command' in entry ? { ...before, ...entry } : entry;
+  const { after, isKeyLeftOut } = mergedEntry(before, entry);
   const missing = missingInputs(tree, inputs);
-  if (before && isSame(before, after) && missing.length === 0) return { text, before, after };
+  if (before && isSame(before, after) && missing.length === 0) return { text, before, after, isKeyLeftOut };
   const wanted = {
     ...tree,
     [client.key]: { ...servers, [SERVER]: after },
@@ -57,7 +60,7 @@ export function putEntry(
   const edited = client.format === 'toml' ? editToml(bare, client.key, after) : editJson(bare, client.key, after, missing);
   // Whatever the text was like: nothing else may have changed.
   if (!isReadAs(read, edited, wanted)) throw new NotEditable('it is written in a way that cannot be edited safely');
-  return { text: bom + edited, before, after };
+  return { text: bom + edited, before, after, isKeyLeftOut };
 }
 
 /** The entry alone, as it stands in a file of the client. */
@@ -187,9 +190,6 @@ function inputsIn(tree: Tree): { id?: unknown }[] {
 
 const missingInputs = (tree: Tree, inputs: Wanted['inputs']) =>
   inputs.length === 0 ? [] : inputs.filter(({ id }) => !inputsIn(tree).some((each) => each?.id === id));
-
-const isTable = (value: unknown): value is Tree =>
-  value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date);
 
 function isReadAs(read: (text: string) => Tree, text: string, wanted: Tree): boolean {
   try {

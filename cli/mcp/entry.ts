@@ -37,7 +37,7 @@ export async function entryFor(context: Context, client: AssistantClient, { scop
     const remark = tokenFrom
       ? `It sends the API key ${client.inputs ? 'that VS Code asks for' : `in ${TOKEN}, which has to be set where ${client.name} starts`}; the file holds no key.`
       : `It sends no key: your own sites stay out of reach. Set ${TOKEN} to an API key of the dashboard and run this again.`;
-    const inputs = tokenFrom && client.inputs ? client.inputs(tokenFrom) : [];
+    const inputs = tokenFrom && client.inputs ? client.inputs(url) : [];
     return { entry: client.http(url, tokenFrom), inputs, remarks: [remark] };
   }
   const { command, remarks } = commandLine(context, scope);
@@ -47,8 +47,9 @@ export async function entryFor(context: Context, client: AssistantClient, { scop
   return { entry, inputs: [], remarks };
 }
 
-/** What a person types to sign in for a server of these settings. */
-export const loginLine = async (context: Context) => ['emailauth login', ...(await flagsOf(context))].join(' ');
+/** What a person types to sign in or out for a server of these settings. */
+export const lineOf = async (context: Context, command: 'login' | 'logout') =>
+  [`emailauth ${command}`, ...(await flagsOf(context))].join(' ');
 
 /** The service and the profile in use, unless they are what a command takes by itself. */
 async function flagsOf({ settings }: Context): Promise<string[]> {

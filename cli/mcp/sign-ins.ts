@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { CommandError } from '../exit.ts';
 import { type Loopback, openLoopback } from '../loopback.ts';
 import { endSession } from '../session.ts';
+import { lineOf } from './entry.ts';
 import { TOKEN_FIRST } from './failures.ts';
 
 /** So many logins are kept at once; the oldest makes room. */
@@ -15,6 +16,7 @@ const MOST_LOGINS = 20;
 const AGAIN = 'Call start_login again, and use the code of the mail that it sends.';
 
 type Login = {
+  email: string;
   attempts: Attempts;
   loopback: Loopback;
   /** The end of it, by the link or the code, whichever came first; a code is exchanged once. */
@@ -26,7 +28,7 @@ type Login = {
 /**
  * Sign-ins by mails that an assistant asks for. As with `emailauth login` the link of the mail works too, opened on this
  * machine: it signs in at once, and `complete` then takes any code for a good one. The sign-in is kept where the command keeps
- * its own.
+ * its own, and never replaces that of another address.
  * @param client the API without credentials
  */
 export function openSignIns(context: Context, host: string, client: Client): SignIn {
@@ -47,6 +49,7 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
       }
       const email = normalEmail(given);
       if (!email) throw new ApiError(400, { error: EMAIL_MESSAGE, code: 'bad_email', hint: 'Give one address such as name@example.com.' });
+      await mustNotReplace(context, host, email);
       const language = languageOf(await context.settings.get('language'));
       const loopback = await openLoopback(host, 'assistant');
       const attempts = openAttempts(client, { email, language, redirectUri: loopback.redirectUri });
@@ -64,7 +67,7 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
         login.outcome ??= signIn(context, host, login, opened);
         return login.outcome;
       };
-      const login: Login = { attempts, loopback, outcome: null, timer, finish };
+      const login: Login = { email, attempts, loopback, outcome: null, timer, finish };
       logins.set(loginId, login);
       // What goes wrong is told by complete().
       loopback.arrival.then(finish).catch(() => loopback.close());
@@ -80,7 +83,7 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
       } catch (error) {
         if (!login.outcome) throw error;
         forget(loginId);
-        if (!(error instanceof ApiError || error instanceof CommandError)) throw error;
+        if (!(error instanceof ApiError || error instanceof CommandError) || error.code === 'confirmation_needed') throw error;
         throw new ApiError(400, { error: error.message, code: 'bad_grant', hint: AGAIN }, { cause: error });
       }
     },
@@ -111,8 +114,18 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
   throw new ApiError(400, { error, code: 'bad_code', hint: 'Ask the person for the six digits of the mail that this start_login sent.' });
 }
 
-async function signIn(context: Context, host: string, { attempts, loopback }: Login, opened: Opened): Promise<string> {
+/** A person who is signed in as somebody else did not ask for that to end. @throws ApiError confirmation_needed */
+async function mustNotReplace(context: Context, host: string, email: string): Promise<void> {
+  const stored = (await context.credentials()).storedAt(host);
+  if (!stored || stored.email === email || Date.parse(stored.expiresAt) <= Date.now()) return;
+  const hint = `Ask the person; \`${await lineOf(context, 'logout')}\` ends it, then call start_login again.`;
+  throw new ApiError(409, { error: 'Another address is signed in on this machine.', code: 'confirmation_needed', hint });
+}
+
+async function signIn(context: Context, host: string, { email, attempts, loopback }: Login, opened: Opened): Promise<string> {
   try {
+    // A login in another terminal may have come first.
+    await mustNotReplace(context, host, email);
     const credential = await attempts.exchange(opened);
     const credentials = await context.credentials();
     const before = credentials.storedAt(host);

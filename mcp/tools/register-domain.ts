@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { oneLine } from '../../contract/check.ts';
 import { nextSteps } from '../../templates/next-steps.ts';
 import type { McpContext } from '../context.ts';
+import { inboxOf } from '../inbox.ts';
 import { numbered } from '../integration.ts';
 import { isAnswer, refusal } from '../result.ts';
 import { isServed, LOCALHOST, signedIn, siteAmong } from '../sites.ts';
@@ -38,9 +39,10 @@ export const registerDomain = defineTool({
 /** @returns what is registered, and what else there is to do because of how */
 async function register(
   { domain, email }: { domain: string; email: string },
-  { client, host }: Pick<McpContext, 'client' | 'host'>,
+  context: Pick<McpContext, 'client' | 'host'>,
   signal: AbortSignal,
 ): Promise<[Registered, ...string[]]> {
+  const { client, host } = context;
   const authUrl = `${host}/auth`;
   if (domain.toLowerCase() === LOCALHOST) {
     if (await isServed(client, LOCALHOST, signal)) return [{ domain: LOCALHOST, status: 'already registered', authUrl }];
@@ -60,10 +62,9 @@ async function register(
       return [{ domain: site.domain, email, status: 'active', authUrl }];
     }
     const registered = await client.registerWebsite({ domain, email }, { signal });
-    return [
-      { ...registered, status: 'active' },
-      `Tell the person: a mail is on its way to ${registered.email}; its link, opened within 7 days, keeps the domain.`,
-    ];
+    const inbox = await inboxOf(context, signal);
+    const where = inbox ? `the mail to ${registered.email} is at ${inbox}` : `a mail is on its way to ${registered.email}`;
+    return [{ ...registered, status: 'active' }, `Tell the person: ${where}; its link, opened within 7 days, keeps the domain.`];
   } catch (error) {
     if (!isAnswer(error, 'domain_taken')) throw error;
     // Whose it is is not told, not even to its owner, before they sign in.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inboxOf } from '../inbox.ts';
 import { defineTool } from '../tool.ts';
 import { Address } from './fields.ts';
 
@@ -13,12 +14,14 @@ export const startLogin = defineTool({
   output: z.object({
     loginId: z.string().describe('For complete_login'),
     expiresAt: z.string().describe('Until when the code is good, ISO 8601'),
+    inbox: z.string().optional().describe('Where the person reads the mail, when it does not leave the machine of the service'),
   }),
   offered: ({ signIn }) => signIn !== null,
-  async run({ email }, { signIn }) {
+  async run({ email }, context, signal) {
     // `offered` says that there is one.
-    return (signIn as NonNullable<typeof signIn>).start(email);
+    const login = await (context.signIn as NonNullable<typeof context.signIn>).start(email);
+    return { ...login, inbox: await inboxOf(context, signal) };
   },
-  text: ({ loginId, expiresAt }) =>
-    `A mail with a six-digit code is on its way. Ask the person to read the code to you, then call complete_login with loginId ${loginId} and the code, before ${expiresAt}.`,
+  text: ({ loginId, expiresAt, inbox }) =>
+    `${inbox ? `The mail with a six-digit code stays on the machine of the service: the person reads it at ${inbox}.` : 'A mail with a six-digit code is on its way.'} Ask the person to read the code to you, then call complete_login with loginId ${loginId} and the code, before ${expiresAt}.`,
 });

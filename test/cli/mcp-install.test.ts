@@ -115,6 +115,28 @@ test('another entry of the name is shown, without its keys, and replaced with --
   expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ args: [entry, 'mcp', '--host', host] });
 });
 
+test('a key of another service is not sent to a new one; of the same one it stays, and is shown nowhere', async () => {
+  const path = pathOf('cursor');
+  const headers = { Authorization: 'Bearer of-one-1234', 'X-Key': 'hunter2' };
+  await put(path, JSON.stringify({ mcpServers: { emailauth: { url: 'https://one.example.com/mcp', headers, timeout: 5 } } }));
+  const same = await install('cursor', '--http', '--yes', '--json', '--host', 'https://one.example.com');
+  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ headers, timeout: 5 });
+  const other = await install('cursor', '--http', '--yes', '--json', '--host', 'https://two.example.com');
+  expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toEqual({ url: 'https://two.example.com/mcp', timeout: 5 });
+  expect(other.json().next.join(' ')).toContain('did not name this service');
+  expect(same.stdout).not.toContain('did not name this service');
+  for (const { stdout, stderr } of [same, other]) expect(`${stdout}${stderr}`).not.toMatch(/of-one|hunter2/);
+});
+
+test('what somebody added to the environment stays beside what is ours, and no key of it is shown', async () => {
+  const path = pathOf('cursor');
+  const env = { EMAILAUTH_TOKEN: 'hunter2', EDITOR: 'ed' };
+  await put(path, JSON.stringify({ mcpServers: { emailauth: { command: 'emailauth', args: ['mcp', '--host', host], env } } }));
+  const { stdout, stderr } = await home.run(['mcp', 'install', 'cursor', '--yes', '--json'], { env: { XDG_CONFIG_HOME: '/etc/ann' } });
+  expect(`${stdout}${stderr}`).not.toContain('hunter2');
+  expect(JSON.parse(await textAt(path)).mcpServers.emailauth.env).toEqual({ ...env, XDG_CONFIG_HOME: '/etc/ann' });
+});
+
 test.each([
   ['cursor', '{\n  "mcpServers": {\n', 'line 3'],
   ['claude-desktop', '{} // note', 'line 1, column 4'],

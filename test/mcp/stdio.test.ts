@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
@@ -106,19 +106,53 @@ test('the link of the mail signs in as well, and its page says so', async () => 
   expect((await tryCode(client, answer.loginId, '000000')).answer).toEqual({ email });
 });
 
-test('two logins at once end each by its own code; five wrong codes end one, and its link still works', async () => {
-  const client = await connect(startIn(await newHome()));
+test('two logins at once: each has its own code, five wrong ones end it, and its link still works; the other replaces nobody', async () => {
+  const home = await newHome();
+  const client = await connect(startIn(home));
   const [one, two] = [freshAddress('dev'), freshAddress('dev')];
   const first = (await callTool(client, 'start_login', { email: one })).answer.loginId;
   const second = (await callTool(client, 'start_login', { email: two })).answer.loginId;
   const [mail, { code }] = [await stage.mailbox.waitFor(one), await stage.mailbox.waitFor(two)];
-  expect((await tryCode(client, second, code)).answer).toEqual({ email: two });
-  const wrong = mail.code === '111111' ? '222222' : '111111';
+  const wrong = mail.code !== code ? code : code === '111111' ? '222222' : '111111';
   for (const left of ['4 tries are', '3 tries are', '2 tries are', 'one try is'])
     expect((await tryCode(client, first, wrong)).failed).toContain(`${left} left`);
   for (const each of [wrong, mail.code]) expect((await tryCode(client, first, each)).failed).toContain('Too many wrong codes');
   expect((await openMailedLink(mail)).status).toBe(200);
   expect((await tryCode(client, first, wrong)).answer).toEqual({ email: one });
+  const logout = `\`emailauth logout --host ${service.url}\` ends it`;
+  expect((await tryCode(client, second, code)).failed).toContain(logout);
+  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: one });
+});
+
+test('whoever is signed in is replaced by no other address while that sign-in is good, and by their own at any time', async () => {
+  const home = await newHome();
+  const client = await connect(startIn(home));
+  const [email, other] = [await signInHome(home, stage), freshAddress('dev')];
+  const refused = (await callTool(client, 'start_login', { email: other })).failed;
+  expect(refused).toMatch(
+    /^Another address is signed in.*Ask the person; `emailauth logout --host \S+` ends it, then call start_login again\.$/,
+  );
+  expect(refused).not.toContain(email);
+  const again = await callTool(client, 'start_login', { email });
+  expect(again.failed).toBeNull();
+
+  const path = join(home.directory, '.config/emailauth/credentials.json');
+  const stored = JSON.parse(await readFile(path, 'utf8'));
+  stored.default[service.url].expiresAt = new Date(Date.now() - 1000).toISOString();
+  await writeFile(path, JSON.stringify(stored));
+  expect((await callTool(client, 'start_login', { email: other })).failed).toBeNull();
+  expect((await home.run(['logout'])).exitCode).toBe(0);
+  expect((await callTool(client, 'start_login', { email: other })).failed).toBeNull();
+});
+
+test('where mails stay on the machine, it is told where to read them', async () => {
+  const local = await stage.start({ SMTP_URL: '' });
+  const client = await connect(startIn(await newHome(local.url)));
+  const inbox = `${local.url}/dev/inbox`;
+  const login = await callTool(client, 'start_login', { email: freshAddress('dev') });
+  expect([login.answer.inbox, login.text]).toEqual([inbox, expect.stringContaining(`reads it at ${inbox}`)]);
+  const registered = await callTool(client, 'register_domain', { domain: freshDomain(), email: freshAddress('owner') });
+  expect(registered.text).toContain(` is at ${inbox};`);
 });
 
 test('of more than twenty logins the oldest is forgotten', async () => {

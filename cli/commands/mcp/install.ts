@@ -5,7 +5,8 @@ import { patchOf } from '../../init/patch.ts';
 import { paragraph } from '../../init/report.ts';
 import { type AssistantClient, clientOf, type Entry, type Scope } from '../../mcp/clients.ts';
 import { type Edited, entryText, NotEditable, putEntry, SERVER } from '../../mcp/config-text.ts';
-import { type EntryFlags, entryFor, loginLine, machineOf, type Wanted } from '../../mcp/entry.ts';
+import { type EntryFlags, entryFor, lineOf, machineOf, type Wanted } from '../../mcp/entry.ts';
+import { withoutSecrets } from '../../mcp/entry-before.ts';
 import { mustBeInstalled, type Place, pathOf, placeOf } from '../../mcp/place.ts';
 import { mustConfirm } from '../../prompts.ts';
 
@@ -21,8 +22,9 @@ export async function install(context: Context, id: string, flags: InstallFlags)
   if (scope === 'user' && !force) mustBeInstalled(client, machineOf(context));
   const place = placeOf(path, scope, context.cwd);
   const edited = edit(client, place, wanted);
-  const next = await whatIsNext(context, client, scope, wanted);
-  const answer = (action: string) => ({ client: id, scope, path, action, config: configOf(client, edited.after), next });
+  const next = await whatIsNext(context, client, scope, wanted, edited);
+  // What somebody added to it may be a key.
+  const answer = (action: string) => ({ client: id, scope, path, action, config: configOf(client, wanted.entry), next });
   const isUnchanged = place.found.before !== null && edited.text === place.found.before.toString();
   if (isUnchanged) {
     terminal.answer(answer('unchanged'), `${client.name} has it already in ${path}; there is nothing to change.`);
@@ -78,25 +80,31 @@ function patchOfEntry(
   client: AssistantClient,
   { path, found }: Place,
   { before, after }: Edited,
-  { inputs }: Wanted,
+  { entry, inputs }: Wanted,
 ): string {
-  const text = (entry: Entry, also: Wanted['inputs']) => Buffer.from(withoutSecrets(entryText(client, entry, also)));
+  const text = (shown: Entry, also: Wanted['inputs']) => Buffer.from(entryText(client, withoutSecrets(shown, entry), also));
   return patchOf({ path, before: before ? text(before, []) : found.before && Buffer.of(), after: text(after, inputs) }, terminal);
 }
 
-/** Somebody may have put a key into the entry by hand. */
-const withoutSecrets = (text: string) =>
-  text.replace(/\bea_(live|test)_\w+|\bBearer [\w.~+/=-]{8,}/g, (_, kind) => (kind ? `ea_${kind}_…` : 'Bearer …'));
-
-async function whatIsNext(context: Context, client: AssistantClient, scope: Scope, { entry, remarks }: Wanted): Promise<string[]> {
+async function whatIsNext(
+  context: Context,
+  client: AssistantClient,
+  scope: Scope,
+  { entry, remarks }: Wanted,
+  { isKeyLeftOut }: Edited,
+): Promise<string[]> {
   const steps = [...remarks];
+  if (isKeyLeftOut)
+    steps.push('The entry before did not name this service: what it held of a sign-in elsewhere (headers, keys, variables) is left out.');
   if ('command' in entry) {
     const host = await context.host();
     const stored = (await context.credentials()).storedAt(host);
     if (context.env.EMAILAUTH_TOKEN)
-      steps.push(`EMAILAUTH_TOKEN is set here, and assistants may not hand it on: \`${await loginLine(context)}\` counts for all of them.`);
+      steps.push(
+        `EMAILAUTH_TOKEN is set here, and assistants may not hand it on: \`${await lineOf(context, 'login')}\` counts for all of them.`,
+      );
     else if (!stored)
-      steps.push(`Nobody is signed in at ${host}: run \`${await loginLine(context)}\`, or let the assistant ask for the mail.`);
+      steps.push(`Nobody is signed in at ${host}: run \`${await lineOf(context, 'login')}\`, or let the assistant ask for the mail.`);
   }
   return [...steps, client.next(scope), 'Then ask: “Add email login to this app with emailauth.”'];
 }
