@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inboxAt } from '../inbox.ts';
 import { signedIn } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 
@@ -24,7 +25,7 @@ export const getStatus = defineTool({
       version: about.version,
       host,
       mode: about.mode,
-      inbox: about.mail.delivered ? undefined : `${host}/dev/inbox`,
+      inbox: inboxAt(host, about),
       authenticated: caller !== null,
       email: caller?.email,
       siteCount: caller?.sites.length ?? 0,

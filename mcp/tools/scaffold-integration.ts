@@ -4,6 +4,7 @@ import { normalHost } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import type { McpContext } from '../context.ts';
+import { inboxAt } from '../inbox.ts';
 import { frameworkIds, frameworkNamed, integrationFor, integrationText, unknownFramework } from '../integration.ts';
 import { isServed, LOCALHOST } from '../sites.ts';
 import { defineTool } from '../tool.ts';
@@ -62,7 +63,8 @@ async function stepsFor(
   signal: AbortSignal,
 ): Promise<string[]> {
   const { client, host } = context;
-  const [served, { mail }] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
+  const [served, about] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
+  const inbox = inboxAt(host, about);
   const isLocal = domain === LOCALHOST;
   const unserved = isLocal
     ? `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`
@@ -76,7 +78,7 @@ async function stepsFor(
     ...(framework.loadEnv ? [framework.loadEnv] : []),
     'Put a link to /login where visitors look for it.',
     ...(isLocal ? locally(site, callbackPath, context) : deployed(domain, site, callbackPath, host)),
-    `Let the person sign in once: open ${site}/login and give an address. ${mail.delivered ? 'The mail has a link and a code.' : `The mail is at ${host}/dev/inbox, with a link and a code.`} It works when the protected page opens, and when the same callback opened again is refused.`,
+    `Let the person sign in once: open ${site}/login and give an address. ${inbox ? `The mail is at ${inbox}, with a link and a code.` : 'The mail has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
 
