@@ -1,10 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MIGRATIONS } from '../server/db/migrate.ts';
 import { type Home, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { askForMail, freshAddress } from './sign-ins.ts';
+
+// Every refusal is a start of its own.
+vi.setConfig({ testTimeout: 120_000 });
 
 let stage: Stage;
 let home: Home;
@@ -90,9 +93,7 @@ test('of several first instances with different SECRET_KEYs only those of one ke
   await stage.query('delete from installation');
 });
 
-test('the embedded database says so when the kept SECRET_KEY is lost, and when its files are of another version of PostgreSQL', {
-  timeout: 120_000,
-}, async () => {
+test('the embedded database says so when the kept SECRET_KEY is lost, and when its files are of another version of PostgreSQL', async () => {
   await (await stage.start(EMBEDDED)).stop();
   const key = join(stage.dataDir, 'secret-key');
   await rename(key, `${key}.aside`);
