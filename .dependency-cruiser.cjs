@@ -96,7 +96,7 @@ module.exports = {
       comment: 'A domain file speaks to its store, and the store speaks SQL.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates)/', pathNot: ['^server/db/', store, tests] },
-      to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool|umzug)/' },
+      to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/' },
     },
     {
       name: 'nodemailer-stays-in-the-mailer',

@@ -12,7 +12,7 @@ test.each([
   ['help|sites|re', ['remove']],
   ['help|sites|add|', []],
   ['hel', ['help']],
-  ['db|', ['migrate']],
+  ['db|', ['migrate', 'forget-secret-key']],
   ['nothing|', []],
   ['whoami|', []],
   ['open|d', ['dashboard', 'docs']],

@@ -3,6 +3,7 @@ import { type Config, readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
 import { reachDatabase } from './db/reach.ts';
+import { checkSecretKey } from './db/secret-key.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 
 type Running = { config: Config; log: Log; url: string; stop(): Promise<void> };
@@ -28,7 +29,7 @@ export async function startService(env: Record<string, string | undefined>): Pro
   ]);
   try {
     const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
-    await prepareDatabase(databaseUrl, log);
+    await prepareDatabase(databaseUrl, config.secretKey, log);
     const serving = await serve({ config, databaseUrl, log });
     log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
@@ -100,12 +101,13 @@ async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; 
   return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
 }
 
-async function prepareDatabase(url: string, log: Log): Promise<void> {
+async function prepareDatabase(url: string, secretKey: Buffer, log: Log): Promise<void> {
   const database = openDatabase(url, { poolSize: 2 });
   try {
     await reachDatabase(database, url, log);
-    const ran = await migrate(database);
+    const ran = await migrate(url, { report: (line) => log.info(line) });
     if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+    await checkSecretKey(database.core, secretKey);
   } finally {
     await database.close();
   }

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await query(inject('clusterUrl'), `create database ${name}`);
   const url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
   const database = openDatabase(url);
-  await migrate(database);
+  await migrate(url);
   await database.close();
   pool = new pg.Pool({ connectionString: url, max: 2 });
 });

@@ -32,13 +32,16 @@ export type Service = {
   signal(name: NodeJS.Signals): void;
 };
 
+/** What Node.js runs as the service, and where; the built one unless given. */
+export type Program = { args: string[]; cwd: string };
+
 /** A database and an SMTP server of the test's own, and the service on them. */
 export type Stage = {
   databaseUrl: string;
   dataDir: string;
   mailbox: Mailbox;
   /** Starts one more instance with the settings given, on a free port unless PORT is given, and waits until it is ready. */
-  start(settings?: Record<string, string>): Promise<Service>;
+  start(settings?: Record<string, string>, program?: Program): Promise<Service>;
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 };
@@ -59,10 +62,11 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
   await chmod(dataDir, 0o711);
   const running = new Set<ChildProcess>();
 
-  async function start(settings: Record<string, string> = {}): Promise<Service> {
+  async function start(settings: Record<string, string> = {}, program?: Program): Promise<Service> {
     const port = Number(settings.PORT ?? (await freePort()));
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
-    const child = spawn(process.execPath, [entry, 'start'], {
+    const child = spawn(process.execPath, [...(program?.args ?? [entry]), 'start'], {
+      cwd: program?.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env.PATH,

@@ -15,9 +15,10 @@ type AtEnd = TestContext['onTestFinished'];
 async function openTestDatabase(atEnd: AtEnd, clusterUrl: string = inject('clusterUrl')): Promise<Database> {
   const name = `outbox_${randomBytes(6).toString('hex')}`;
   await query(clusterUrl, `create database ${name}`);
-  const database = openDatabase(Object.assign(new URL(clusterUrl), { pathname: name }).href);
+  const url = Object.assign(new URL(clusterUrl), { pathname: name }).href;
+  const database = openDatabase(url);
   atEnd(() => database.close());
-  await migrate(database);
+  await migrate(url);
   return database;
 }
 

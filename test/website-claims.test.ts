@@ -21,8 +21,9 @@ let invite: () => Promise<void> = async () => {};
 beforeAll(async () => {
   const name = `claims_${randomBytes(6).toString('hex')}`;
   await query(inject('clusterUrl'), `create database ${name}`);
-  database = openDatabase(Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href);
-  await migrate(database);
+  const url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  database = openDatabase(url);
+  await migrate(url);
   names = await openNameServer();
   websites = createWebsites({
     config: { mode: 'production', publicUrl: 'https://auth.example', secretKey, dnsServers: [names.address] },

@@ -45,11 +45,24 @@ export const serviceCommands: readonly CommandRow[] = [
     usage: 'db migrate',
     group: 'The service',
     summary: 'bring the database to the version of this program',
-    about: '`start` does it by itself. Safe while the service runs.',
+    about:
+      '`start` does it by itself. Safe while the service runs, and while another process does the same: it waits for that. It tells each step and how far it is; after Ctrl-C the next run goes on from there.',
     examples: ['db migrate', 'db migrate --json'],
     json: '{applied}',
-    exits: { 3: 'a setting is wrong', 8: 'the database does not answer' },
+    exits: { 3: 'a setting is wrong', 6: 'the database is of a newer version', 8: 'the database does not answer' },
     endsItself: true,
     run: async (context) => (await import('../commands/db-migrate.ts')).migrateDatabase(context),
+  },
+  {
+    usage: 'db forget-secret-key',
+    group: 'The service',
+    summary: 'let the next start decide which SECRET_KEY is the right one',
+    about:
+      'For a SECRET_KEY that is lost or was changed on purpose. The service must not run. Mailed links and codes that are open end with the old key, and domains that are being proven need a new record.',
+    examples: ['db forget-secret-key', 'db forget-secret-key --yes'],
+    json: '{forgotten}',
+    exits: { 3: 'a setting is wrong', 6: 'the service is running', 8: 'the database does not answer' },
+    endsItself: true,
+    run: async (context) => (await import('../commands/db-forget-secret-key.ts')).forgetSecretKey(context),
   },
 ];

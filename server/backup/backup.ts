@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { hasCluster } from '../db/embedded/embedded.ts';
-import { MIGRATIONS, migrationsOf } from '../db/migrate.ts';
+import { readSchemaState } from '../db/migrate.ts';
 import { BackupError, inWords } from './backup-error.ts';
 import { openIcons } from './icons.ts';
 import { type IconPart, iconEntry, MANIFEST, type Manifest, type TablePart, tableEntry, writeManifest } from './manifest.ts';
@@ -58,10 +58,14 @@ async function spoolEverything({ config, program, signal, tell }: BackupOptions,
   try {
     const store = createBackupStore(client);
     const { at } = await store.beginSnapshot();
-    const migrations = await migrationsOf(client);
+    const { migrations, unfinished, newer } = await readSchemaState(client);
     if (migrations.length === 0) throw new BackupError('database', `There is no Email Auth in ${database.place}.`, 'Check DATABASE_URL.');
-    if (migrations.some((name) => !MIGRATIONS.includes(name))) {
+    if (newer) {
       throw new BackupError('newer', `${database.place} is of a newer version than this program.`, 'Back it up with that version.');
+    }
+    if (unfinished) {
+      const hint = 'Wait for its end, or finish it with `emailauth db migrate`, and run the backup again.';
+      throw new BackupError('in_use', `The migration ${unfinished} of ${database.place} has not ended.`, hint);
     }
     tell(`Reading ${database.place}`);
     const tables = await spoolTables(store, spool);

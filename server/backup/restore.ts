@@ -1,11 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { DataDirInUse } from '../db/embedded/lock.ts';
-import { lockMigrations, MIGRATIONS, migrationsOf } from '../db/migrate.ts';
-import { isServed, takeFromServing } from '../db/serving-lock.ts';
+import { lockMigrations, MIGRATIONS, readSchemaState } from '../db/migrate.ts';
+import { takeFromServing, waitUntilUnserved } from '../db/serving-lock.ts';
 import { checkArchive, readArchive } from './archive.ts';
 import { BackupError, damaged, inWords } from './backup-error.ts';
 import { openIcons } from './icons.ts';
@@ -26,9 +25,6 @@ export type RestoreOptions = {
 
 /** `iconsLeft`: icons from after the backup that could not be removed; nothing shows them. */
 export type Restored = Finished & { manifest: Manifest; iconsLeft: number };
-
-/** Connections of a service that has just ended take a moment to go. */
-const LEAVING_MS = 3_000;
 
 /**
  * Puts what a backup holds in the place of everything there is, in one transaction: it is all there, or all is as it was. What
@@ -58,8 +54,8 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
   const { client, seeThrough, close } = await connectAlone(database, signal);
   try {
     const store = createBackupStore(client);
-    await refuseForeign(await migrationsOf(client), store, database.place);
-    await waitUntilLeft(() => isServed(client), database.place);
+    await refuseForeign(await readSchemaState(client), store, database.place);
+    if (!(await waitUntilUnserved(client))) throw running(database.place);
     await options.confirm({ place: database.place, present: await store.counts(), manifest });
 
     await store.beginRestore();
@@ -143,8 +139,12 @@ function iconsOf(config: StorageConfig) {
 }
 
 /** A database of another program, or of a newer version of this one, is nothing to drop tables from. */
-async function refuseForeign(migrations: string[], store: BackupStore, place: string): Promise<void> {
-  if (migrations.some((name) => !MIGRATIONS.includes(name))) {
+async function refuseForeign(
+  { migrations, newer }: Awaited<ReturnType<typeof readSchemaState>>,
+  store: BackupStore,
+  place: string,
+): Promise<void> {
+  if (newer) {
     throw new BackupError(
       'newer',
       `${place} is of a newer version than this program.`,
@@ -156,10 +156,6 @@ async function refuseForeign(migrations: string[], store: BackupStore, place: st
     const names = `${taken.slice(0, 3).join(', ')}${taken.length > 3 ? ', …' : ''}`;
     throw new BackupError('database', `${place} has tables of another program (${names}).`, 'Give a database of its own in DATABASE_URL.');
   }
-}
-
-async function waitUntilLeft(isThere: () => Promise<boolean>, place: string): Promise<void> {
-  for (const end = Date.now() + LEAVING_MS; await isThere(); await sleep(100)) if (Date.now() > end) throw running(place);
 }
 
 const running = (place: string) =>

@@ -40,4 +40,6 @@ export const LEFT_OUT: readonly string[] = [
   'website_recipients',
   'sign_in_limits',
   'rate_limits',
+  // Another installation has another SECRET_KEY.
+  'installation',
 ];

@@ -1,14 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../start-error.ts';
+import { MIGRATING } from './online-steps.ts';
 
 // Any number will do, as long as every process takes the same one.
 const SERVING_LOCK = 4_127_002;
 const CONNECT_MS = 2_500;
 const AGAIN_MS = 500;
+/** Connections of a service that has just ended take a moment to go. */
+const LEAVING_MS = 3_000;
 
 /** What processes of the service call their connections. */
-const SERVICE_NAMES = ['emailauth-core', 'emailauth', 'emailauth-jobs', 'emailauth-serving'];
+const SERVICE_NAMES = ['emailauth-core', 'emailauth', 'emailauth-jobs', 'emailauth-serving', MIGRATING];
 
 /** The database is being replaced by a backup. */
 class BeingRestored extends StartError {
@@ -81,7 +84,7 @@ export async function takeFromServing(client: pg.ClientBase): Promise<boolean> {
 }
 
 /** Whether a process of the service, also one that has lost its lock for a moment, has connections to this database. */
-export async function isServed(client: pg.ClientBase): Promise<boolean> {
+async function isServed(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ served: boolean }>(
     `select exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and mode = 'ShareLock'
          and database = (select oid from pg_database where datname = current_database()))
@@ -89,4 +92,10 @@ export async function isServed(client: pg.ClientBase): Promise<boolean> {
     [SERVING_LOCK, SERVICE_NAMES],
   );
   return rows[0].served;
+}
+
+/** Waits a moment for the connections of a service that has just ended. @returns whether nobody serves from this database */
+export async function waitUntilUnserved(client: pg.ClientBase): Promise<boolean> {
+  for (const end = Date.now() + LEAVING_MS; await isServed(client); await sleep(100)) if (Date.now() > end) return false;
+  return true;
 }

@@ -24,7 +24,7 @@ export async function measureFigures(stage: Stage, signIns: number): Promise<voi
   const database = openDatabase(url);
   const jobs = new pg.Pool({ connectionString: url, max: 1 });
   try {
-    await migrate(database);
+    await migrate(url);
     await query(
       url,
       `insert into websites (id, domain, email, claimed_at, created_at)

@@ -6,6 +6,7 @@
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts; `--only cli` needs no database
  *   --figures N    instead: how long the figures take over the audit log of N sign-ins
+ *   --upgrade N    instead: how long the upgrade from the first schema takes with N rows of the audit log
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -17,6 +18,7 @@ import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round 
 import { memoryOf } from './programs.ts';
 import { compare, figure, heading, row } from './report.ts';
 import { type Contestant, openStage, registerSite, type Stage } from './stage.ts';
+import { measureUpgrade } from './upgrade.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -24,6 +26,7 @@ const { values: options } = parseArgs({
     growth: { type: 'string', default: '0' },
     only: { type: 'string', default: 'a,b,d,cli' },
     figures: { type: 'string', default: '0' },
+    upgrade: { type: 'string', default: '0' },
   },
 });
 const rounds = options.quick ? 2 : 5;
@@ -34,7 +37,7 @@ const parts = options.only.split(',');
 
 // Others who use the machine blur the ratios too, so a reader should know of them.
 console.log(`${cpus().length} CPUs, load average before: ${figure(loadavg()[0], 1)}`);
-if (parts.includes('cli') && Number(options.figures) === 0) await measureCommands();
+if (parts.includes('cli') && Number(options.figures) === 0 && Number(options.upgrade) === 0) await measureCommands();
 if (options.only === 'cli') process.exit();
 const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -44,6 +47,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 try {
   if (Number(options.figures) > 0) await measureFigures(stage, Number(options.figures));
+  else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else await bench(stage);
 } finally {
   await stage.close();

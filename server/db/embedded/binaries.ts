@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '../../start-error.ts';
 
 /** Where the programs of PostgreSQL lie, and the system user that they run as. */
-export type Binaries = { postgres: string; initdb: string; owner: Owner | null };
+export type Binaries = { postgres: string; initdb: string; owner: Owner | null /** Major version, such as `18`. */; major: string };
 /** PostgreSQL refuses to run as root, and then runs as this user. */
 export type Owner = { uid: number; gid: number };
 
@@ -24,11 +24,12 @@ export function prepareBinaries(): Binaries {
   let native = join(home, 'native');
   restoreSymlinks(home);
   makeExecutable(native);
-  if (owner && !runs(native, owner)) native = copyWithinReach(native, version);
-  if (!runs(native, owner)) {
+  if (owner && !versionOf(native, owner)) native = copyWithinReach(native, version);
+  const major = versionOf(native, owner);
+  if (!major) {
     throw new EmbeddedUnusable(`PostgreSQL in ${native} does not run on this machine. Set DATABASE_URL to a PostgreSQL of your own.`);
   }
-  return { postgres: join(native, 'bin/postgres'), initdb: join(native, 'bin/initdb'), owner };
+  return { postgres: join(native, 'bin/postgres'), initdb: join(native, 'bin/initdb'), owner, major };
 }
 
 /** Whether `owner` can pass through a directory. */
@@ -67,8 +68,10 @@ function makeExecutable(native: string): void {
   }
 }
 
-function runs(native: string, owner: Owner | null): boolean {
-  return spawnSync(join(native, 'bin/postgres'), ['--version'], { ...owner, cwd: '/' }).status === 0;
+/** Returns the major version that the server tells, or undefined when it does not run. */
+function versionOf(native: string, owner: Owner | null): string | undefined {
+  const { stdout } = spawnSync(join(native, 'bin/postgres'), ['--version'], { ...owner, cwd: '/', encoding: 'utf8' });
+  return /\b(\d+)/.exec(stdout ?? '')?.[1];
 }
 
 function copyWithinReach(native: string, version: string): string {

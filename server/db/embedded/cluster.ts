@@ -49,7 +49,10 @@ const SETTINGS = {
  */
 export function prepareCluster(dataDir: string, password: string, binaries: Binaries): string {
   const place = join(dataDir, 'postgres');
-  if (existsSync(place)) return realpathSync(place);
+  if (existsSync(place)) {
+    refuseOtherVersion(place, binaries.major);
+    return realpathSync(place);
+  }
   // A link may be left whose cluster somebody has deleted.
   rmSync(place, { force: true });
   const home = placeFor(dataDir, binaries.owner);
@@ -66,6 +69,17 @@ export function prepareCluster(dataDir: string, password: string, binaries: Bina
   renameSync(partial, join(home, 'postgres'));
   if (home !== dataDir) symlinkSync(join(home, 'postgres'), place);
   return realpathSync(place);
+}
+
+/** PostgreSQL reads no files of another major version. */
+function refuseOtherVersion(place: string, major: string): void {
+  const file = join(place, 'PG_VERSION');
+  const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : major;
+  if (found === major) return;
+  throw new EmbeddedUnusable(
+    `The database in ${place} is of PostgreSQL ${found}, and this release of emailauth brings PostgreSQL ${major}. Its files are untouched. ` +
+      'Run `emailauth backup` with the release that you had, move that directory aside, and run `emailauth restore` with this release.',
+  );
 }
 
 /** The command line of the server. */

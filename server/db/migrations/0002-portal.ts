@@ -1,11 +1,19 @@
+import type { Step } from './steps.ts';
+
 /** What the portal, its dashboard, the status page and the admin pages keep. */
-export const up = `
+export const steps: readonly Step[] = [
+  {
+    title: 'add columns to users',
+    sql: `
 alter table users
   add column organisation text not null default '',
   -- How the mails of the account's sites look; empty: as the service's own.
   add column brand_name text not null default '',
-  add column brand_logo_url text not null default '';
-
+  add column brand_logo_url text not null default '';`,
+  },
+  {
+    title: 'create uploads',
+    sql: `
 -- The bytes lie on disk or in a bucket, under the id. Null: asked for, not sent yet.
 create table uploads (
   id uuid primary key,
@@ -14,10 +22,20 @@ create table uploads (
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
   stored_at timestamptz
-);
-alter table websites add column icon uuid references uploads on delete set null;
-create index websites_icon on websites (icon) where icon is not null;
-
+);`,
+  },
+  {
+    title: 'add columns to websites',
+    sql: `
+alter table websites
+  add column icon uuid references uploads on delete set null,
+  -- When a site moved to the domain that it has; null: it began with it.
+  add column moved_at timestamptz;`,
+  },
+  { index: 'websites_icon', table: 'websites', definition: '(icon) where icon is not null' },
+  {
+    title: 'create applications and API keys',
+    sql: `
 -- OAuth clients: public ones, bound by PKCE.
 create table applications (
   id uuid primary key,
@@ -53,14 +71,20 @@ create table api_key_days (
   calls bigint not null default 0,
   refused bigint not null default 0,
   primary key (api_key, day)
-);
-
+);`,
+  },
+  {
+    title: 'add columns to sessions',
+    sql: `
 -- label: the browser or program, such as 'Firefox on Linux'. client_id: set for an application's token, which identifies and opens nothing.
-alter table sessions add column label text, add column client_id text;
-alter table remembered_keys add column label text;
--- Signing out everywhere ends the portal's tokens too.
-create index tokens_portal on tokens (email) where domain is null;
-
+alter table sessions add column label text, add column client_id text;`,
+  },
+  { title: 'add a column to remembered_keys', sql: 'alter table remembered_keys add column label text' },
+  // Signing out everywhere ends the portal's tokens too.
+  { index: 'tokens_portal', table: 'tokens', definition: '(email) where domain is null' },
+  {
+    title: 'create the tables of the admin pages and the status page',
+    sql: `
 create table waitlist (
   service text not null check (service in ('analytics', 'bugs')),
   email text not null,
@@ -74,17 +98,31 @@ create table admin_sessions (
   expires_at timestamptz not null
 );
 
+-- One row a minute; failed names the components that did not answer in time.
+create table probes (
+  minute timestamptz primary key,
+  database_ms real,
+  response_ms real,
+  failed text[] not null default '{}'
+);`,
+  },
+  {
+    title: 'add columns to audit_log',
+    sql: `
 -- seconds: on signed_in, from the request to the opening.
-alter table audit_log add column client_id text, add column seconds smallint;
--- What accounts do themselves; the rows of sign-ins stay out of these indexes, so that they cost a sign-in nothing.
-drop index audit_log_account;
-create index audit_log_account on audit_log (email, id)
-  where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified');
-create index audit_log_application on audit_log (client_id, id) where client_id is not null;
-
--- When a site moved to the domain that it has; null: it began with it.
-alter table websites add column moved_at timestamptz;
-
+alter table audit_log add column client_id text, add column seconds smallint;`,
+  },
+  // What accounts do themselves; the rows of sign-ins stay out of these indexes, so that they cost a sign-in nothing.
+  {
+    index: 'audit_log_account',
+    table: 'audit_log',
+    definition: `(email, id)
+  where client_id is null and action not in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified')`,
+  },
+  { index: 'audit_log_application', table: 'audit_log', definition: '(client_id, id) where client_id is not null' },
+  {
+    title: 'create the sums of the audit log',
+    sql: `
 -- Sums of the audit log, kept by the job roll-up; day is a UTC day. opened: by link or code; again: remembered accounts.
 -- A site's sums are its row's, not its domain's: they go with it, and who gets the domain next begins at zero.
 create table daily_logins (
@@ -119,13 +157,6 @@ create table roll_up (
   only_row boolean primary key default true check (only_row),
   last_audit_id bigint not null default 0
 );
-insert into roll_up default values;
-
--- One row a minute; failed names the components that did not answer in time.
-create table probes (
-  minute timestamptz primary key,
-  database_ms real,
-  response_ms real,
-  failed text[] not null default '{}'
-);
-`;
+insert into roll_up default values;`,
+  },
+];

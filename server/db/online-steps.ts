@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { BackfillStep, IndexStep, Step } from './migrations/steps.ts';
+
+/** What connections of a migration are called in pg_stat_activity. */
+export const MIGRATING = 'emailauth-migrate';
+
+export type OnlineOptions = {
+  /** For short connections beside the one that works. */
+  url: string;
+  /** Takes one line of progress, for people. */
+  report?: (line: string) => void;
+  /** How often a step that takes long is reported, in ms. */
+  reportEveryMs?: number;
+};
+
+/** How one step is run. */
+type StepRun = {
+  label: string;
+  /** SQL at the beginning of its transactions: keeps other programs from changing the schema. */
+  begin: string;
+  /** SQL that notes the step as done. */
+  record: string;
+  /** Whether another program has run the whole migration meanwhile. */
+  isRecorded(): Promise<boolean>;
+};
+
+/**
+ * DDL gives up its wait for a lock after this time, and tries again: whoever wants the table queues behind it meanwhile.
+ * Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock ends the migration's statement and never a sign-in's.
+ */
+const LOCK_MS = 300;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 5_000;
+const REPORT_EVERY_MS = 10_000;
+const BATCH_ROWS = 5_000;
+
+/** SQLSTATEs lock_not_available and deadlock_detected. */
+const LOCK_ERRORS = ['55P03', '40P01'];
+
+/** Runs one step on tables that other instances use, and notes it as done. */
+export async function performOnline(client: pg.ClientBase, step: Step, options: OnlineOptions, run: StepRun): Promise<void> {
+  if (await run.isRecorded()) return;
+  let sql = 'sql' in step ? step.sql : '';
+  if ('index' in step) {
+    const building = await buildBeside(client, step, options, run);
+    sql = `drop index if exists ${step.index}; alter index ${building} rename to ${step.index}`;
+  }
+  if ('where' in step) await backfill(client, step, options, run);
+  await inShortTransaction(client, options, run.begin, async () => {
+    if (!(await run.isRecorded())) await client.query(`${sql};\n${run.record}`);
+  });
+}
+
+/**
+ * Runs `work` in a transaction that waits for no lock longer than LOCK_MS, and again until it had them all.
+ * @param begin SQL at its beginning
+ */
+export async function inShortTransaction<Result>(
+  client: pg.ClientBase,
+  options: OnlineOptions,
+  begin: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { report = () => {}, reportEveryMs = REPORT_EVERY_MS } = options;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+    try {
+      await client.query(`begin; set local lock_timeout = ${LOCK_MS}`);
+      await client.query(begin);
+      const result = await work();
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      if (!isLockError(error)) throw error;
+    }
+    if (performance.now() - reportedAt > reportEveryMs) {
+      report(`  waiting for a lock that a transaction of another connection holds: ${await openTransactions(client)}`);
+      reportedAt = performance.now();
+    }
+    await sleep(pause);
+  }
+}
+
+/** Builds an index under another name. What an interrupted build left is used when it is complete. @returns the name */
+async function buildBeside(client: pg.ClientBase, step: IndexStep, options: OnlineOptions, { label }: StepRun): Promise<string> {
+  const building = `${step.index}_building`;
+  for (;;) {
+    const { rows } = await client.query<{ valid: boolean }>('select indisvalid as valid from pg_index where indexrelid = to_regclass($1)', [
+      building,
+    ]);
+    if (rows[0]?.valid) return building;
+    const pid = await pidOf(client);
+    try {
+      await client.query(`drop index concurrently if exists ${building}`);
+      const built = client.query(`create index concurrently ${building} on ${step.table} ${step.definition}`);
+      await reporting(built, options, async () => `  ${label}: ${await buildProgress(options.url, pid)}`);
+    } catch (error) {
+      if (!isLockError(error)) throw error;
+      options.report?.(`  ${label}: interrupted by a lock of another connection, building it again`);
+    }
+  }
+}
+
+async function backfill(client: pg.ClientBase, step: BackfillStep, options: OnlineOptions, { label, begin }: StepRun): Promise<void> {
+  const { table, key, set, where } = step;
+  let done = 0;
+  /** @param last the key where the batch before ended @returns the key where this one does, null after the last row */
+  const runBatch = async (last: string | null): Promise<string | null> => {
+    const after = last === null ? '' : `where ${key} > ${pg.escapeLiteral(last)}`;
+    const { rows } = await client.query<{ count: number; last: string | null }>(
+      `with batch as materialized (select ${key} as key_of_batch from ${table} ${after} order by ${key} limit ${BATCH_ROWS}),
+       updated as (update ${table} set ${set} from batch where ${table}.${key} = key_of_batch and (${where}))
+       select count(*)::integer as count, (select key_of_batch from batch order by 1 desc limit 1)::text as last from batch`,
+    );
+    done += rows[0].count;
+    return rows[0].last;
+  };
+  const runBatches = async () => {
+    let last: string | null = null;
+    do last = await inShortTransaction<string | null>(client, options, begin, () => runBatch(last));
+    while (last !== null);
+  };
+  await reporting(runBatches(), options, async () => `  ${label}: ${done.toLocaleString('en')} rows done`);
+}
+
+/** Reports every so often until `work` has ended. */
+async function reporting<Result>(work: Promise<Result>, options: OnlineOptions, line: () => Promise<string>): Promise<Result> {
+  const { report = () => {}, reportEveryMs = REPORT_EVERY_MS } = options;
+  const timer = setInterval(() => void line().then(report, () => {}), reportEveryMs);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** What PostgreSQL tells of an index that is being built (pg_stat_progress_create_index). */
+async function buildProgress(url: string, pid: number): Promise<string> {
+  const [progress] = await runOn<{ phase: string; done: number | null; locker: string | null }>(
+    url,
+    `select phase, floor(100 * coalesce(tuples_done::float8 / nullif(tuples_total, 0), blocks_done::float8 / nullif(blocks_total, 0))) as done,
+       (select format('process %s, %s, its transaction is open for %s s', a.pid, coalesce(nullif(a.application_name, ''), 'without a name'),
+          round(extract(epoch from now() - a.xact_start))) from pg_stat_activity a where a.pid = current_locker_pid) as locker
+     from pg_stat_progress_create_index where pid = ${pid}`,
+  );
+  if (!progress) return 'between two phases';
+  if (progress.locker) return `${progress.phase} (${progress.locker})`;
+  return progress.done === null ? progress.phase : `${progress.phase}, ${progress.done}%`;
+}
+
+/** The transactions that have been open longest, for people. */
+async function openTransactions(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ who: string }>(
+    `select format('process %s (%s) for %s s', pid, coalesce(nullif(application_name, ''), backend_type), round(extract(epoch from now() - xact_start))) as who
+     from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null order by xact_start limit 3`,
+  );
+  return rows.map(({ who }) => who).join(', ') || 'it has just ended';
+}
+
+/** Returns the process of PostgreSQL that a connection has. */
+export async function pidOf(client: pg.ClientBase): Promise<number> {
+  return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0].pid;
+}
+
+/** Runs one statement on a connection of its own. */
+export async function runOn<Row extends object>(url: string, sql: string): Promise<Row[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    application_name: MIGRATING,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function isLockError(error: unknown): boolean {
+  return LOCK_ERRORS.includes((error as { code?: string }).code ?? '');
+}

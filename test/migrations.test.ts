@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { beforeEach, expect, inject, test } from 'vitest';
+import { type Migration, migrate } from '../server/db/migrate.ts';
+import { query } from './postgres.ts';
+import { waitUntil } from './waiting.ts';
+
+const ROWS = 12_000;
+const people: Migration = { name: '0001-people', sql: 'create table people (id integer primary key, name text, upper_name text)' };
+const upperNames: Migration = {
+  name: '0002-upper-names',
+  steps: [
+    { title: 'write upper_name', table: 'people', key: 'id', set: 'upper_name = upper(name)', where: 'upper_name is null' },
+    { index: 'people_upper_name', table: 'people', definition: '(upper_name)' },
+    { title: 'require upper_name', sql: 'alter table people add constraint upper_name_given check (upper_name is not null) not valid' },
+  ],
+};
+
+let url: string;
+beforeEach(async () => {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await query(inject('clusterUrl'), `create database ${name}`);
+  url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  expect(await migrate(url, { migrations: [people] })).toEqual(['0001-people']);
+  await query(url, `insert into people (id, name) select n, 'p' || n from generate_series(1, ${ROWS}) n`);
+});
+
+const open = async () => Number((await query(url, 'select count(*) as open from people where upper_name is null'))[0].open);
+const records = async () => (await query(url, 'select name from migrations order by name')).map(({ name }) => name);
+
+test('a backfill changes every row in batches, tells its progress, and is recorded with the steps after it', async () => {
+  const lines: string[] = [];
+  const ran = await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line), reportEveryMs: 1 });
+  expect(ran).toEqual(['0002-upper-names']);
+  expect(await open()).toBe(0);
+  expect(await records()).toEqual(['0001-people', '0002-upper-names']);
+  expect(lines[0]).toBe('0002-upper-names, step 1 of 3: write upper_name');
+  expect(lines).toContainEqual(expect.stringMatching(/write upper_name: [\d,]+ rows done$/));
+  expect(lines).toContain('0002-upper-names, step 2 of 3: build index people_upper_name on people');
+});
+
+test('a backfill that was interrupted keeps the batches that were done, and goes on', async () => {
+  const holder = new pg.Client(url);
+  await holder.connect();
+  await holder.query(`begin; select from people where id = ${ROWS} for update`);
+  const interrupted = migrate(url, { migrations: [people, upperNames] });
+  const rejected = expect(interrupted).rejects.toThrow('0002-upper-names, step 1 of 3');
+  await waitUntil('the batches before the locked row are done', 20_000, async () => (await open()) === 2_000);
+  await query(
+    url,
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()",
+  );
+  await rejected;
+  await holder.end();
+  expect(await open()).toBe(2_000);
+  expect(await migrate(url, { migrations: [people, upperNames] })).toEqual(['0002-upper-names']);
+  expect(await open()).toBe(0);
+});
+
+test('a step that fails is named with its cause, and the steps before it are kept', async () => {
+  const failing: Migration = {
+    name: '0003-failing',
+    steps: [
+      { title: 'add a column', sql: 'alter table people add column age integer' },
+      { title: 'divide', sql: 'alter table people add column half integer; select 1 / 0' },
+    ],
+  };
+  await expect(migrate(url, { migrations: [people, upperNames, failing] })).rejects.toThrow(
+    'Migration 0003-failing, step 2 of 2: divide: division by zero. The steps before it are kept.',
+  );
+  expect(await records()).toEqual(['0001-people', '0002-upper-names', '0003-failing/1']);
+  const columns = await query(url, "select from information_schema.columns where table_name = 'people' and column_name in ('age', 'half')");
+  expect(columns).toHaveLength(1);
+});

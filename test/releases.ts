@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Program } from './harness.ts';
+
+const run = promisify(execFile);
+const repository = join(import.meta.dirname, '..');
+
+/** The last commit of each schema that was released, oldest first. */
+export const RELEASES = [
+  { schema: '0001-sign-in', commit: 'a4f09f07c12e9daada73d68c189744ae243ee0cf' },
+  { schema: '0002-portal', commit: '88db01325217372beb7ff11b125430201f3ac587' },
+] as const;
+
+/** A released program, as it was, on the packages and the web pages of this one. */
+export type Release = {
+  program: Program;
+  /** The SQL that made its schema, with the records of its migrations. */
+  schemaSql(migrations: string[]): Promise<string>;
+  remove(): Promise<void>;
+};
+
+/** Whether this clone has the commit: a shallow one lacks it. */
+export async function hasCommit(commit: string): Promise<boolean> {
+  return run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Takes a released program out of git. It runs from its sources. */
+export async function openRelease(commit: string): Promise<Release> {
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-release-'));
+  const archive = join(directory, 'release.tar');
+  await run('git', ['archive', '--output', archive, commit], { cwd: repository });
+  await run('tar', ['xf', archive, '-C', directory]);
+  await symlink(join(repository, 'node_modules'), join(directory, 'node_modules'));
+  await mkdir(join(directory, 'dist'));
+  await symlink(join(repository, 'dist/web'), join(directory, 'dist/web'));
+  return {
+    program: { args: ['--import', 'tsx', 'cli/main.ts'], cwd: directory },
+    async schemaSql(migrations) {
+      const parts = ['create table migrations (name text primary key, at timestamptz not null default now());'];
+      for (const name of migrations) {
+        const text = await readFile(join(directory, `server/db/migrations/${name}.ts`), 'utf8');
+        parts.push(text.slice(text.indexOf('`') + 1, text.lastIndexOf('`')), `insert into migrations (name) values ('${name}');`);
+      }
+      return parts.join('\n');
+    },
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,119 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { MIGRATIONS } from '../server/db/migrate.ts';
+import { type Home, openHome } from './cli/command.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { askForMail, freshAddress } from './sign-ins.ts';
+
+// Every refusal is a start of its own.
+vi.setConfig({ testTimeout: 120_000 });
+
+let stage: Stage;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  home = await openHome('http://localhost:1');
+  Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
+});
+afterAll(async () => {
+  await stage.close();
+  await home.close();
+});
+
+const EMBEDDED = { DATABASE_URL: '', SECRET_KEY: '' };
+const OTHER_KEY = { SECRET_KEY: 'another key that is also long enough for the service' };
+
+/** What an instance writes that does not start. */
+async function refusal(settings: Record<string, string> = {}): Promise<string> {
+  const started: Service | Error = await stage.start(settings).catch((error: Error) => error);
+  if (started instanceof Error) return started.message;
+  await started.stop();
+  return 'It started.';
+}
+
+test('a program older than the schema does not start, and names both versions and the remedy', async () => {
+  await (await stage.start()).stop();
+  for (const record of ['9999-later', '9999-later/2']) {
+    await stage.query('insert into migrations (name) values ($1)', [record]);
+    const sentence = `The database has schema 9999-later, this program knows up to ${MIGRATIONS.at(-1)}. Install the release of emailauth`;
+    expect(await refusal()).toContain(sentence);
+    const { exitCode, stdout } = await home.run(['db', 'migrate', '--json']);
+    expect([exitCode, JSON.parse(stdout).error]).toEqual([
+      6,
+      expect.objectContaining({ code: 'newer', message: expect.stringContaining(sentence) }),
+    ]);
+    const restored = await home.run(['backup', join(home.directory, 'b.tar.gz'), '--json']);
+    expect([restored.exitCode, restored.json().error.code]).toEqual([3, 'newer']);
+    await stage.query('delete from migrations where name = $1', [record]);
+  }
+  await (await stage.start()).stop();
+});
+
+test('an instance that runs goes on serving after a newer program has changed the schema', async () => {
+  const service = await stage.start();
+  await stage.query("insert into migrations (name) values ('9999-later')");
+  await askForMail(service.client(), freshAddress());
+  expect((await service.client().get('/readyz')).status).toBe(200);
+  await stage.query("delete from migrations where name = '9999-later'");
+  await service.stop();
+});
+
+test('an instance with another SECRET_KEY does not start, until the operator has it forgotten while nobody serves', async () => {
+  const first = await stage.start();
+  expect(await refusal(OTHER_KEY)).toMatch(
+    /another SECRET_KEY than the instances that used this database before.*emailauth db forget-secret-key/s,
+  );
+  const [{ fingerprint }] = await stage.query("select encode(secret_key_fingerprint, 'hex') as fingerprint from installation");
+  expect(fingerprint).toMatch(/^[0-9a-f]{32}$/);
+
+  const forget = ['db', 'forget-secret-key', '--json'];
+  expect((await home.run(forget)).json().error).toMatchObject({ code: 'usage', message: expect.stringContaining('--yes is missing') });
+  const served = await home.run([...forget, '--yes']);
+  expect([served.exitCode, served.json().error.code]).toEqual([6, 'running']);
+  await first.stop();
+  expect(await refusal(OTHER_KEY)).toContain('another SECRET_KEY');
+
+  expect((await home.run([...forget, '--yes'])).json()).toEqual({ forgotten: true });
+  expect((await home.run([...forget, '--yes'])).json()).toEqual({ forgotten: false });
+  const second = await stage.start(OTHER_KEY);
+  expect(await refusal()).toContain('another SECRET_KEY');
+  await second.stop();
+  expect((await home.run([...forget, '--yes'])).exitCode).toBe(0);
+});
+
+test('of several first instances with different SECRET_KEYs only those of one key start', async () => {
+  await stage.query('delete from installation');
+  const keys = [{}, OTHER_KEY, {}, OTHER_KEY];
+  const started = await Promise.all(keys.map((key) => stage.start(key).catch((error: Error) => error)));
+  const up = started.map((service) => !(service instanceof Error));
+  expect([up[0], up[2]]).toEqual([!up[1], !up[3]]);
+  expect(up[0]).toBe(up[2]);
+  await Promise.all(started.map((service) => service instanceof Error || service.stop()));
+  await stage.query('delete from installation');
+});
+
+test('the embedded database says so when the kept SECRET_KEY is lost, and when its files are of another version of PostgreSQL', async () => {
+  await (await stage.start(EMBEDDED)).stop();
+  const key = join(stage.dataDir, 'secret-key');
+  await rename(key, `${key}.aside`);
+  expect(await refusal(EMBEDDED)).toMatch(/another SECRET_KEY.*the file secret-key in DATA_DIR/s);
+  await rename(`${key}.aside`, key);
+
+  const version = join(stage.dataDir, 'postgres/PG_VERSION');
+  const own = await readFile(version, 'utf8');
+  await writeFile(version, '15\n');
+  const sentence = new RegExp(
+    `is of PostgreSQL 15, and this release of emailauth brings PostgreSQL ${own.trim()}\\. Its files are untouched\\..*emailauth backup.*emailauth restore`,
+    's',
+  );
+  expect(await refusal(EMBEDDED)).toMatch(sentence);
+  const backup = await home.run(['backup', join(home.directory, 'c.tar.gz')], { env: { DATABASE_URL: '' } });
+  expect([backup.exitCode, backup.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  expect(await readFile(version, 'utf8')).toBe('15\n');
+  await writeFile(version, own);
+
+  const service = await stage.start(EMBEDDED);
+  expect((await service.client().get('/readyz')).status).toBe(200);
+  await service.stop();
+});

@@ -1,0 +1,274 @@
+import { execa } from 'execa';
+import pg from 'pg';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { MIGRATIONS } from '../server/db/migrate.ts';
+import { entry } from './cli/command.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { hasCommit, openRelease, RELEASES, type Release } from './releases.ts';
+import { askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+const ROWS = 1_000_000;
+const AT_ONCE = 3;
+
+/** `emailauth db migrate`, with everything that it has written so far. */
+function beginMigration(stage: Stage) {
+  const child = execa(process.execPath, [entry, 'db', 'migrate', '--json'], {
+    env: { PATH: process.env.PATH, HOME: stage.dataDir, DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+  });
+  let text = '';
+  let ended = false;
+  child.stderr.on('data', (chunk) => {
+    text += chunk;
+  });
+  void child.then(() => {
+    ended = true;
+  });
+  return { child, text: () => text, ended: () => ended };
+}
+
+/** Keeps a transaction open. @returns the end of it */
+async function hold(stage: Stage, ...statements: string[]): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: stage.databaseUrl, application_name: 'a report' });
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  return () => client.end();
+}
+
+/** It locks a table against DDL, as a backup does. */
+const holdTable = (stage: Stage, table: string) => hold(stage, 'begin', `select from ${table} limit 1`);
+
+/** An index that is built concurrently waits for it before it is complete. */
+const holdSnapshot = (stage: Stage) => hold(stage, 'begin isolation level repeatable read', 'select from website_recipients limit 1');
+
+const isBuilding = async (stage: Stage, index: string) =>
+  (
+    await stage.query(
+      `select from pg_stat_progress_create_index p join pg_class c on c.oid = p.index_relid
+       where c.relname = $1 and p.datname = current_database() and phase like 'waiting for old snapshots%'`,
+      [`${index}_building`],
+    )
+  ).length > 0;
+
+/** The tables of the public schema with everything that belongs to them. */
+const catalog = async (stage: Stage) =>
+  stage.query(`
+    select 'column' as kind, c.relname || ' ' || a.attnum || ' ' || a.attname as name,
+      format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') as definition
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+    union all select 'index', i.indexname, i.indexdef from pg_indexes i where i.schemaname = 'public'
+    union all select 'invalid index', indexrelid::regclass::text, '' from pg_index where not indisvalid
+    union all select 'constraint', conrelid::regclass || ' ' || conname, pg_get_constraintdef(oid) from pg_constraint
+      where connamespace = 'public'::regnamespace and conrelid <> 0
+    union all select 'trigger', tgname, pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+    union all select 'storage', relname, relpersistence::text || coalesce(array_to_string(reloptions, ','), '') from pg_class
+      where relnamespace = 'public'::regnamespace
+    union all select 'migration', name, '' from migrations
+    order by 1, 2`);
+
+/** Visitors who sign in without a pause, each at one of the instances. */
+function openLoad(stage: Stage, domain: string, instances: Service[]) {
+  const failures: string[] = [];
+  let done = 0;
+  let over = false;
+  const signIn = async (service: Service) => {
+    const [client, email] = [service.client(), freshAddress()];
+    await askForMail(client, email, `https://${domain}/`);
+    const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+    const { json } = await client.get(`/api/verify-token?token=${token}&domain=${domain}`);
+    if (json?.valid !== true) throw new Error(`verify-token answered ${JSON.stringify(json)}`);
+  };
+  const visitors = Array.from({ length: AT_ONCE }, async (_, visitor) => {
+    for (let n = visitor; !over; n++) {
+      await signIn(instances[n % instances.length]).then(
+        () => done++,
+        (error) => failures.push(String(error)),
+      );
+    }
+  });
+  return {
+    failures,
+    async until(more: number) {
+      const target = done + more;
+      await waitUntil(`${more} more sign-ins`, 60_000, () => done >= target || failures.length > 0 || `${done} of ${target}`);
+    },
+    async end() {
+      over = true;
+      await Promise.all(visitors);
+    },
+  };
+}
+
+for (const { schema, commit } of RELEASES) {
+  const title = `from ${schema} with ${ROWS.toLocaleString('en')} audit rows, while the released program serves: no sign-in fails, and nothing is lost`;
+  const there = await hasCommit(commit);
+  if (!there)
+    console.warn(
+      `SKIPPED: the upgrade from ${schema}. This clone has no commit ${commit}: fetch the whole history (git fetch --unshallow).`,
+    );
+  test.skipIf(!there)(title, { timeout: 240_000 }, async () => {
+    const [stage, release]: [Stage, Release] = await Promise.all([openStage(), openRelease(commit)]);
+    try {
+      await stage.query(await release.schemaSql(MIGRATIONS.slice(0, MIGRATIONS.indexOf(schema) + 1)));
+      const domain = freshDomain();
+      await stage.query('insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), $1, $2, now())', [
+        domain,
+        'owner@mail.example',
+      ]);
+      await stage.query(`insert into audit_log (action, email, domain) select (array['signed_in', 'developer_signed_in'])[1 + n % 2],
+        'v-' || n || '@mail.example', case when n % 2 = 0 then '${domain}' end from generate_series(1, ${ROWS}) n`);
+      const old = await stage.start({}, release.program);
+      const instances = [old];
+      const load = openLoad(stage, domain, instances);
+      await load.until(10);
+
+      const [letTableGo, letSnapshotGo] = [await holdTable(stage, 'users'), await holdSnapshot(stage)];
+      const migration = beginMigration(stage);
+      await waitUntil(
+        'it waits for a lock, or has ended',
+        60_000,
+        () => migration.ended() || migration.text().includes('waiting for a lock'),
+      );
+      await load.until(20);
+      await letTableGo();
+      await waitUntil(
+        'it builds an index, or has ended',
+        60_000,
+        async () => migration.ended() || (await isBuilding(stage, 'websites_icon')),
+      );
+      await load.until(20);
+      await waitUntil('the build has taken longer than clients of the service wait', 60_000, async () => {
+        const sql = `select from pg_stat_activity where datname = current_database() and query like 'create index concurrently%'
+          and state = 'active' and now() - query_start > interval '3 s'`;
+        return migration.ended() || (await stage.query(sql)).length > 0;
+      });
+      await letSnapshotGo();
+      const { exitCode, stdout, stderr } = await migration.child;
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`Looked at `)]);
+      expect(JSON.parse(stdout)).toEqual({ applied: MIGRATIONS.slice(MIGRATIONS.indexOf(schema) + 1) });
+
+      instances.push(await stage.start());
+      await load.until(20);
+      await load.end();
+      expect(load.failures).toEqual([]);
+      const [{ kept }] = await stage.query("select count(*)::integer as kept from audit_log where email like 'v-%@mail.example'");
+      expect(kept).toBe(ROWS);
+    } finally {
+      await stage.close();
+      await release.remove();
+    }
+  });
+}
+
+describe('an upgrade from the first schema', () => {
+  let stage: Stage;
+  let fresh: Awaited<ReturnType<typeof catalog>>;
+  beforeAll(async () => {
+    const empty = await openStage();
+    expect((await beginMigration(empty).child).exitCode).toBe(0);
+    fresh = await catalog(empty);
+    await empty.close();
+  });
+  const openFirstSchema = async () => {
+    stage = await openStage();
+    const { up } = await import('../server/db/migrations/0001-sign-in.ts');
+    await stage.query(`create table migrations (name text primary key, at timestamptz not null default now());
+      ${up}; insert into migrations (name) values ('0001-sign-in');
+      insert into audit_log (action, email) select 'developer_signed_in', n || '@mail.example' from generate_series(1, 10000) n`);
+  };
+  afterEach(() => stage.close());
+
+  test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends it too'])(
+    'goes on after kill -9 in the middle of an index: %s',
+    async (then) => {
+      await openFirstSchema();
+      const letGo = await holdSnapshot(stage);
+      const killed = beginMigration(stage);
+      await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+      killed.child.kill('SIGKILL');
+      await killed.child;
+      if (then === 'PostgreSQL ends it too') {
+        await stage.query(`select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name = 'emailauth-migrate' and datname = current_database()`);
+        await waitUntil('an index is left that is not valid', 10_000, async () => {
+          return (await stage.query('select from pg_index where not indisvalid')).length === 1;
+        });
+        const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar.gz`, '--json'], {
+          env: { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir },
+          reject: false,
+        });
+        expect([backup.exitCode, JSON.parse(backup.stdout).error]).toEqual([
+          6,
+          expect.objectContaining({ code: 'in_use', message: expect.stringContaining('0002-portal') }),
+        ]);
+      }
+      const next = beginMigration(stage);
+      if (then === 'PostgreSQL finishes the statement')
+        await waitUntil('it waits', 30_000, () => next.text().includes('Another process migrates the database'));
+      else await waitUntil('it builds the index again', 30_000, () => isBuilding(stage, 'websites_icon'));
+      await letGo();
+      const { exitCode, stdout, stderr } = await next.child;
+      expect([exitCode, JSON.parse(stdout)]).toEqual([0, { applied: MIGRATIONS.slice(1) }]);
+      // What had ended before is not done again.
+      expect(stderr).not.toContain('0002-portal, step 1 of');
+      expect(await catalog(stage)).toEqual(fresh);
+    },
+  );
+
+  test('is done once by two processes that begin at the same time, and leaves the schema of a fresh database', async () => {
+    await openFirstSchema();
+    const letGo = await holdSnapshot(stage);
+    const first = beginMigration(stage);
+    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    const second = beginMigration(stage);
+    await waitUntil('the other one waits', 30_000, () => second.text().includes('Another process migrates the database'));
+    await letGo();
+    const answers = await Promise.all([first.child, second.child]);
+    expect(answers.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
+      [0, MIGRATIONS.slice(1)],
+      [0, []],
+    ]);
+    expect(answers[0].stderr).toMatch(/^0002-portal, step 1 of \d+: add columns to users$/m);
+    expect(await catalog(stage)).toEqual(fresh);
+  });
+
+  test('the service starts after a migration that takes longer than its clients wait, and logs each step', async () => {
+    await openFirstSchema();
+    const letGo = await holdTable(stage, 'audit_log');
+    const starting = stage.start();
+    starting.catch(() => {});
+    await waitUntil('the migration has taken longer than clients of the service wait', 30_000, async () => {
+      const sql =
+        "select from pg_stat_activity where datname = current_database() and application_name = 'a report' and now() - xact_start > interval '6 s'";
+      return (await stage.query(sql)).length > 0;
+    });
+    await letGo();
+    const service = await starting;
+    expect(service.output()).toMatch(/"msg":"0002-portal, step 1 of \d+: add columns to users"/);
+    expect(service.output()).toMatch(
+      /"msg":" *waiting for a lock that a transaction of another connection holds: process \d+ \(a report\)/,
+    );
+    expect(await catalog(stage)).toEqual(expect.arrayContaining(fresh));
+  });
+
+  test('Ctrl-C ends the statement in PostgreSQL, says what is kept, and the next run goes on', async () => {
+    await openFirstSchema();
+    const letGo = await holdSnapshot(stage);
+    const interrupted = beginMigration(stage);
+    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    interrupted.child.kill('SIGINT');
+    const { exitCode, stdout } = await interrupted.child;
+    expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The steps that had ended are kept')]);
+    await waitUntil('its connection has ended', 10_000, async () => {
+      const sql = "select from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()";
+      return (await stage.query(sql)).length === 0;
+    });
+    await letGo();
+    expect((await beginMigration(stage).child).exitCode).toBe(0);
+    expect(await catalog(stage)).toEqual(fresh);
+  });
+});
