@@ -74,6 +74,7 @@ export function openAttempts(client: Client, asked: { email: string; language: L
           client_id: CLI_CLIENT_ID,
           redirect_uri: redirectUri,
         });
+        if (!('access_token' in answer)) throw new Error('The service gave this program no access token.');
         return {
           email: answer.email,
           token: answer.access_token,

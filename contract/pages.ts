@@ -47,10 +47,10 @@ export type SignInBoot = {
     | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
     | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
   /** On /auth/link: the mailed link that was opened. */
-  link?:
-    | { state: 'open'; secret: string; maskedEmail: string }
-    /** The link of a native client or of an application (then the target is its host): the page goes to `redirectUrl` by itself. */
+  link?: /** The page asks for the address and sends it with the link's secret, which the page's own address holds. */
+    | { state: 'open'; maskedEmail: string }
+    /** The link of a native client: the page goes to `redirectUrl` by itself. */
     | { state: 'native'; redirectUrl: string }
-    /** `again`: the sign-in page for the same target. */
-    | { state: 'used' | 'expired' | 'invalid'; again: string };
+    /** `again`: where to begin again. `withdrawn`: the website's registration is not the one for which the mail was sent. */
+    | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
 };

@@ -60,14 +60,18 @@ export const TokenRequest = z.object({
   client_id: z.string().min(1).max(128),
   redirect_uri: url.optional(),
 });
-export const TokenAnswer = z.object({
-  email: z.string(),
-  authKey: z.string().optional().meta({ description: 'Not for applications' }),
-  localKey: z.string().optional().meta({ description: 'Not for applications' }),
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.number(),
-});
+/** RFC 6749 §5.1 for programs. The portal's own page, whose session is an HttpOnly cookie, gets no secret of it: the second form. */
+export const TokenAnswer = z.union([
+  z.object({
+    email: z.string(),
+    authKey: z.string().optional().meta({ description: 'Not for applications' }),
+    localKey: z.string().optional().meta({ description: 'Not for applications' }),
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.number(),
+  }),
+  z.object({ email: z.string(), authKey: z.string(), localKey: z.string() }),
+]);
 
 export const CodeRequest = z.object({
   email: Email,

@@ -48,6 +48,7 @@ import { describeLink } from './signin/link-page.ts';
 import { createMailSecrets } from './signin/mail-secrets.ts';
 import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
 import { createSecrets } from './signin/secrets.ts';
+import { createSessionStore } from './signin/session-store.ts';
 import { createSessions } from './signin/sessions.ts';
 import { createSignIn } from './signin/signin.ts';
 import { createSignInStore } from './signin/store.ts';
@@ -110,7 +111,14 @@ export async function createService(parts: {
   const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
   const applications = createApplications(database);
   const applicationSignIns = createApplicationSignInStore(database.core);
-  const sessions = createSessions({ publicUrl: config.publicUrl, signin, accounts, secrets, applications, applicationSignIns });
+  const sessions = createSessions({
+    publicUrl: config.publicUrl,
+    signin,
+    store: createSessionStore(database.core),
+    secrets,
+    applications,
+    applicationSignIns,
+  });
   const apiKeyBearers = createApiKeyBearers(database);
   const limits = createLimits(database.core, limitFactor);
   const uploads = createUploads({

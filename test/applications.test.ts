@@ -3,7 +3,17 @@ import { createPkce } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { authorize, type Begun, type Developer, freshAddress, freshDomain, registerSite, signInDeveloper } from './sign-ins.ts';
+import type { ReceivedMail } from './mailbox.ts';
+import {
+  authorize,
+  type Begun,
+  confirmLink,
+  type Developer,
+  freshAddress,
+  freshDomain,
+  registerSite,
+  signInDeveloper,
+} from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -35,10 +45,13 @@ async function linkPage(link: string) {
   return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
 }
 
-/** The code at the application's redirect URI, to which the mailed link leads. */
-async function codeAtRedirect({ email }: Begun): Promise<string> {
-  const boot = await linkPage((await stage.mailbox.waitFor(email)).link);
-  return new URL(boot.link.redirectUrl).searchParams.get('code') ?? '';
+/** Where the mailed link leads once its address was given. */
+const redirectOf = async (mail: ReceivedMail, email: string): Promise<string> =>
+  (await confirmLink(service.client(), mail, email)).json.redirectUrl;
+
+async function codeAtRedirect({ email }: Begun, mail?: ReceivedMail): Promise<string> {
+  const redirectUrl = await redirectOf(mail ?? (await stage.mailbox.waitFor(email)), email);
+  return new URL(redirectUrl).searchParams.get('code') ?? '';
 }
 
 const exchange = (application: Application, code: string, verifier: string, client: Client = service.client()): Promise<Answer> =>
@@ -133,7 +146,7 @@ describe('the list', () => {
 });
 
 describe('signing in through an application', () => {
-  test('the mail names the host; the link, used by nobody, leads to the redirect URI; the token only identifies', async () => {
+  test('the mail names the host; the link leads to the redirect URI for whoever gives the address; the token only identifies', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     expect(begun.answer.status).toBe(200);
@@ -144,10 +157,12 @@ describe('signing in through an application', () => {
 
     const boot = await linkPage(mail.link);
     expect(boot.target).toMatchObject({ kind: 'site', host: 'app.example' });
-    const target = new URL(boot.link.redirectUrl);
-    expect(boot.link.redirectUrl.startsWith(`${REDIRECT}&code=`)).toBe(true);
+    expect(boot.link.state).toBe('open');
+    const redirectUrl = await redirectOf(mail, begun.email);
+    const target = new URL(redirectUrl);
+    expect(redirectUrl.startsWith(`${REDIRECT}&code=`)).toBe(true);
     expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([begun.pkce.state, service.url]);
-    expect((await linkPage(mail.link)).link.state).toBe('native');
+    expect((await linkPage(mail.link)).link.state).toBe('open');
 
     const answer = await exchange(application, target.searchParams.get('code') ?? '', begun.pkce.codeVerifier);
     expect(answer.json).toEqual({ email: begun.email, access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
@@ -299,7 +314,7 @@ describe('signing in through an application', () => {
     expect(begun.answer.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
     expect(mail.subject).toBe('Sign in to 127.0.0.1');
-    expect((await linkPage(mail.link)).link.redirectUrl).toMatch(/^http:\/\/127\.0\.0\.1:51000\/cb\?code=/);
+    expect(await redirectOf(mail, begun.email)).toMatch(/^http:\/\/127\.0\.0\.1:51000\/cb\?code=/);
     for (const redirect_uri of ['http://127.0.0.1:51000/other', 'http://localhost:51000/cb', 'http://127.0.0.1:0/cb'])
       expect((await begin(application, freshAddress(), { redirect_uri })).answer.status).toBe(400);
   });
@@ -325,7 +340,7 @@ describe('an application that ends', () => {
     const token = await tokenFor(application);
     const begun = await begin(application);
     const mail = await stage.mailbox.waitFor(begun.email);
-    const code = new URL((await linkPage(mail.link)).link.redirectUrl).searchParams.get('code') ?? '';
+    const code = await codeAtRedirect(begun, mail);
     await switchTo(application, false);
     expect((await me(token)).status).toBe(401);
     expect((await begin(application)).answer.json.code).toBe('unknown_client');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/rules.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { authorize, codeOf, exchange, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -31,10 +31,11 @@ describe('PKCE', () => {
     expect(page.status).toBe(200);
     const exchanged = await exchange(client, codeOf(mail), pkce.codeVerifier);
     expect(exchanged.status).toBe(200);
-    expect(exchanged.json).toMatchObject({ email, token_type: 'Bearer' });
-    expect(exchanged.json.authKey).toMatch(/^[\w-]{22}\.[\w-]{43}$/);
-    expect(exchanged.json.localKey).toBeTruthy();
-    expect(exchanged.json.access_token).toBeTruthy();
+    expect(exchanged.json).toEqual({
+      email,
+      authKey: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
+      localKey: expect.stringMatching(/^[\w-]{22}$/),
+    });
     expect(exchanged.headers['cache-control']).toBe('no-store');
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
   });
@@ -135,17 +136,39 @@ describe('PKCE', () => {
     expect(answer.json.error).toBe('invalid_grant');
   });
 
-  test('a stock OAuth client: form encoding in, RFC 6749 out, errors too', async () => {
+  test('puts the session into an HttpOnly cookie alone: no answer of the portal’s sign-in shows it to a script', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
+    const answers = [await exchange(client, code, pkce.codeVerifier)];
+    const [exchanged] = answers;
+    const sessions = [client.cookies.get('sid') ?? ''];
+    const quick = await client.post('/api/auth/validate-key', { email, key: exchanged.json.authKey });
+    answers.push(quick, await client.post('/api/auth/token-login', { token: tokenOf(quick.json.redirectUrl) }));
+    sessions.push(client.cookies.get('sid') ?? '');
+    for (const path of ['/api/user/me', '/api/user/settings', '/api/user/devices', '/api/audit-logs', '/developer'])
+      answers.push(await client.get(path));
+    expect(new Set(sessions).size).toBe(2);
+    for (const { text, setCookies } of answers) {
+      const readable = setCookies.filter((line) => !/;\s*HttpOnly/i.test(line)).join();
+      for (const secret of [...sessions, client.cookies.get('device') ?? ''])
+        expect([secret.length, (text + readable).includes(secret)]).toEqual([43, false]);
+    }
+  });
+
+  test('a stock OAuth client: form encoding in, RFC 6749 out, errors too', async () => {
+    const client = service.client();
+    const redirect_uri = 'http://127.0.0.1:51237/callback';
+    const { email, pkce, attempt } = await authorize(client, freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
+    const typed = { email, code: (await stage.mailbox.waitFor(email)).code, state: pkce.state, attempt };
+    const { code } = (await client.post('/api/auth/email-code', typed)).json;
     const form = (values: Record<string, string>) =>
       client.send('/api/auth/token', {
         method: 'POST',
         body: new URLSearchParams(values).toString(),
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       });
-    const values = { grant_type: 'authorization_code', code, client_id: WEB_CLIENT_ID, redirect_uri: `${service.url}/developer` };
+    const values = { grant_type: 'authorization_code', code, client_id: CLI_CLIENT_ID, redirect_uri };
     const refused = await form({ ...values, code_verifier: 'x'.repeat(43) });
     expect([refused.status, refused.json.error, refused.headers['cache-control']]).toEqual([400, 'invalid_grant', 'no-store']);
     expect(refused.json.error_description).toBeTruthy();

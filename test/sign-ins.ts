@@ -44,6 +44,11 @@ export async function openLink(client: Client, mail: ReceivedMail): Promise<stri
   return String(answer.headers.location);
 }
 
+/** Gives an address for a mailed link, in a browser that did not ask for it. */
+export function confirmLink(client: Client, mail: ReceivedMail, email: string): Promise<Answer> {
+  return client.post('/api/auth/confirm-link', { t: new URL(mail.link).searchParams.get('t'), email });
+}
+
 export function tokenOf(location: string): string {
   return new URL(location).searchParams.get('token') ?? '';
 }

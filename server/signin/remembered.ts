@@ -1,4 +1,4 @@
-import { hintCookies, type RememberedAccount } from '../../contract/remembered.ts';
+import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
 import type { Cookies } from '../http/cookies.ts';
 
@@ -23,21 +23,5 @@ function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
   cookies.setHint(hintCookies.previous, value);
 }
 
-function rememberedIn(cookies: Cookies): RememberedAccount[] {
-  try {
-    const accounts: unknown = JSON.parse(cookies.get(hintCookies.remembered) ?? '[]');
-    return Array.isArray(accounts) ? accounts.filter(isRemembered).slice(0, REMEMBERED_ACCOUNTS) : [];
-  } catch {
-    return [];
-  }
-}
-
-function isRemembered(value: unknown): value is RememberedAccount {
-  const account = value as RememberedAccount | null;
-  return (
-    typeof account?.email === 'string' &&
-    typeof account.key === 'string' &&
-    typeof account.timestamp === 'number' &&
-    account.email.length <= 254
-  );
-}
+const rememberedIn = (cookies: Cookies): RememberedAccount[] =>
+  readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, REMEMBERED_ACCOUNTS);

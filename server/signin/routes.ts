@@ -48,7 +48,11 @@ export function signInRoutes(
   return [
     serve('domainAuth', (input, caller) => signin.start(input, browserOf(caller, 'renew'))),
     serve('attempt', async ({ email }, caller) => ({ status: await signin.attemptStatus(email, browserOf(caller)) })),
-    serve('confirmLink', async (input, caller) => remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)))),
+    serve('confirmLink', async (input, caller) => {
+      // An application remembers nobody in the browser: only its own program goes on.
+      const redirectUrl = await sessions.confirmApplicationLink(input);
+      return redirectUrl ? { redirectUrl } : remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)));
+    }),
     serve('emailCode', async (input, caller) => {
       const entered = await signin.enterCode(input, browserOf(caller));
       return 'code' in entered ? entered : remember(caller.cookies, entered);
@@ -59,7 +63,8 @@ export function signInRoutes(
     serve('token', async (input, caller) => {
       if (sessions.isApplicationId(input.client_id)) return sessions.exchangeForApplication(input);
       const browser = browserOf(caller, 'renew');
-      return sessions.tokenAnswer(openSession(caller.cookies, await sessions.exchange(input, browser)), browser.device);
+      const session = openSession(caller.cookies, await sessions.exchange(input, browser));
+      return sessions.tokenAnswer(session, input.client_id, browser.device);
     }),
     serve('validateKey', async (input, caller) => {
       const { email, authKey, redirectUrl } = await signin.quickLogin(input, browserOf(caller, 'renew'));
@@ -157,7 +162,14 @@ function browserOf({ clientAddress, cookies, header }: Visit, life: 'renew' | 'k
     if (life === 'renew' || !isKnown) cookies.set(name, secret);
     return secret;
   };
-  return { attempt: secretOf('attempt'), device: secretOf('device'), clientAddress, userAgent: header('user-agent') ?? '' };
+  const sid = cookies.get('sid');
+  return {
+    attempt: secretOf('attempt'),
+    device: secretOf('device'),
+    session: isRandomSecret(sid) ? sid : undefined,
+    clientAddress,
+    userAgent: header('user-agent') ?? '',
+  };
 }
 
 function openSession(cookies: Cookies, session: NewSession): NewSession {

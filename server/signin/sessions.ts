@@ -3,11 +3,11 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { ATTEMPT_SECONDS, CLI_CLIENT_ID, maskEmail, WEB_CLIENT_ID } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
-import { type AccountsStore, type Issue, SESSION_SECONDS, type SessionUser } from './accounts-store.ts';
 import { APPLICATION_TOKEN_SECONDS, type ApplicationSignInStore } from './application-store.ts';
 import { deviceLabelOf } from './device-label.ts';
-import { isRedirectOf, type OAuthClient } from './redirects.ts';
+import { isRedirectOf, type OAuthClient, withCode } from './redirects.ts';
 import { createAuthKey, deviceIdOf, digest, idToHandle, randomSecret, type Secrets } from './secrets.ts';
+import { type Issue, SESSION_SECONDS, type SessionStore, type SessionUser } from './session-store.ts';
 import type { Browser, SignIn } from './signin.ts';
 import type { NewAttempt } from './store.ts';
 
@@ -20,12 +20,12 @@ export type Sessions = ReturnType<typeof createSessions>;
 export function createSessions(parts: {
   publicUrl: string;
   signin: SignIn;
-  accounts: AccountsStore;
+  store: SessionStore;
   secrets: Secrets;
   applications: Pick<Applications, 'redirectUrisOf'>;
   applicationSignIns: ApplicationSignInStore;
 }) {
-  const { publicUrl, signin, accounts, secrets, applications, applicationSignIns } = parts;
+  const { publicUrl, signin, store, secrets, applications, applicationSignIns } = parts;
   const builtIn: readonly OAuthClient[] = [
     { id: WEB_CLIENT_ID, redirectUris: [`${publicUrl}/developer`], kind: 'web' },
     { id: CLI_CLIENT_ID, redirectUris: ['/callback'], kind: 'native' },
@@ -51,7 +51,15 @@ export function createSessions(parts: {
     const session = randomSecret();
     const { key, selector, verifier } = createAuthKey();
     return {
-      issue: { userId: uuid(), session: digest(session), device: digest(browser.device), label, selector, verifier },
+      issue: {
+        userId: uuid(),
+        session: digest(session),
+        device: digest(browser.device),
+        selector,
+        verifier,
+        label,
+        replaced: browser.session === undefined ? null : digest(browser.session),
+      },
       session,
       authKey: key,
     };
@@ -82,9 +90,9 @@ export function createSessions(parts: {
       const { issue, session, authKey } = await newIssue(browser);
       const challenge = digest(code_verifier).toString('base64url');
       const grant = { id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
-      const email = await accounts.exchange({ ...issue, ...grant });
+      const email = await store.exchange({ ...issue, ...grant });
       if (email) return { email, session, authKey };
-      await accounts.refuseExchange(grant);
+      await store.refuseExchange(grant);
       throw new Fault('bad_grant');
     },
 
@@ -101,8 +109,22 @@ export function createSessions(parts: {
       const grant = { id: known.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
       const email = await applicationSignIns.exchange({ ...grant, userId: uuid(), session: digest(token) });
       if (email) return { email, access_token: token, token_type: 'Bearer', expires_in: APPLICATION_TOKEN_SECONDS };
-      await accounts.refuseExchange(grant);
+      await store.refuseExchange(grant);
       throw new Fault('bad_grant');
+    },
+
+    /**
+     * Continues the mailed link of an application for whoever names its address: the program that began the sign-in is never the
+     * browser that opens the link, and a mail scanner does not know the address.
+     * @returns the application's redirect URI with the code; null: it is no link of an OAuth client
+     * @throws Fault bad_link
+     */
+    async confirmApplicationLink({ t, email }: Parsed<'confirmLink'>): Promise<string | null> {
+      const known = secrets.readLink(t);
+      if (known?.kind !== 'app') return null;
+      const found = await applicationSignIns.confirmLink(known.id, email);
+      if (!found || !isRedirectOf(await clientOf(found.clientId), found.redirectUri)) throw new Fault('bad_link');
+      return withCode(found.redirectUri, t, found.state, publicUrl);
     },
 
     isApplicationId,
@@ -114,31 +136,31 @@ export function createSessions(parts: {
     async tokenLogin({ token, confirm }: Parsed<'tokenLogin'>, browser: Browser, signedIn: SessionUser | null): Promise<NewSession> {
       const hash = digest(token);
       const { issue, session, authKey } = await newIssue(browser);
-      const mayReplace = confirm || signedIn === null || signedIn.email === (await accounts.peekPortalToken(hash));
+      const mayReplace = confirm || signedIn === null || signedIn.email === (await store.peekPortalToken(hash));
       if (mayReplace) {
-        const email = await accounts.tokenLogin({ ...issue, hash, browser: digest(browser.attempt), confirmed: confirm ?? false });
+        const email = await store.tokenLogin({ ...issue, hash, browser: digest(browser.attempt), confirmed: confirm ?? false });
         if (email) return { email, session, authKey };
       }
-      const waiting = await accounts.peekPortalToken(hash);
+      const waiting = await store.peekPortalToken(hash);
       if (waiting) throw new Fault('confirmation_needed', { message: `Sign in as ${maskEmail(waiting)}?` });
       throw new Fault('bad_token');
     },
 
-    /** Ends a session and its device's keys, or an application's token. @returns whether it was an application's */
+    /** Ends all sessions and keys of the browser's device and the session's, or an application's token. @returns whether it was an application's */
     logout: (session: string | undefined, device: string | undefined) =>
-      accounts.endSession(session ? digest(session) : null, device ? digest(device) : null),
+      store.endSession(session ? digest(session) : null, device ? digest(device) : null),
 
     /** Whose session secret this is, from the `sid` cookie or a bearer token, which may be an application's. */
-    accountOf: (session: string): Promise<SessionUser | null> => accounts.sessionUser(digest(session)),
+    accountOf: (session: string): Promise<SessionUser | null> => store.sessionUser(digest(session)),
 
-    /** RFC 6749 §5.1, with the product's own names beside the standard's. */
-    tokenAnswer: ({ email, session, authKey }: NewSession, device: string): Output<'token'> => ({
-      email,
-      authKey,
-      localKey: deviceIdOf(digest(device)),
-      access_token: session,
-      token_type: 'Bearer',
-      expires_in: SESSION_SECONDS,
-    }),
+    /**
+     * What an exchange answers. The portal's page gets no `access_token`: its session is in an HttpOnly cookie, where no script can
+     * read it. A program has no cookies and gets the answer of RFC 6749 §5.1.
+     */
+    tokenAnswer({ email, session, authKey }: NewSession, clientId: string, device: string): Output<'token'> {
+      const remembered = { email, authKey, localKey: deviceIdOf(digest(device)) };
+      if (clientId === WEB_CLIENT_ID) return remembered;
+      return { ...remembered, access_token: session, token_type: 'Bearer', expires_in: SESSION_SECONDS };
+    },
   };
 }

@@ -12,8 +12,8 @@ import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
 import type { Limit, NewAttempt, Opening, SignInStore, Verdict } from './store.ts';
 
-/** What a browser sends along: its secrets, as cookies. `attempt` and `device` are made when it has none. */
-export type Browser = { attempt: string; device: string; clientAddress: string; userAgent: string };
+/** What a browser sends along: its secrets, as cookies. `attempt` and `device` are made when it has none; `session`: its `sid`. */
+export type Browser = { attempt: string; device: string; session: string | undefined; clientAddress: string; userAgent: string };
 
 /** Somebody signed in: what the page may remember and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
@@ -130,7 +130,8 @@ export function createSignIn(parts: {
       owner: { email: string; domain: string; clientAddress: string },
       register: (query: Query) => Promise<unknown>,
     ): Promise<void> {
-      const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), clientAddress: owner.clientAddress, userAgent: '' };
+      const { clientAddress } = owner;
+      const nobody: Browser = { attempt: randomSecret(), device: randomSecret(), session: undefined, clientAddress, userAgent: '' };
       const attempt = { ...newAttempt(owner.email, 'en', nobody), forwardUrl: portalHome };
       await begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
     },

@@ -1,4 +1,4 @@
-import { ATTEMPT_SECONDS, CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, CLI_CLIENT_ID, TOKEN_SECONDS, WEB_CLIENT_ID } from '../../contract/rules.ts';
 
 /**
  * The three hot statements of the sign-in core. Each takes one array per column, row n of all arrays being one call, and
@@ -39,12 +39,29 @@ export const endedBySibling = (attempt: string, seconds: string) => `exists (
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
 
 /**
+ * Whether the client of an attempt is an application that exists and was never switched off since.
+ * @param attempt alias of the row
+ */
+export const applicationGoesOn = (attempt: string) => `exists (select from applications p
+      where p.client_id = ${attempt}.client_id and p.is_active
+        and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds')`;
+
+/**
  * Whether the client of an attempt may go on with it: a built-in one, or an application that was never switched off since.
  * @param attempt alias of the row
  */
-export const clientGoesOn = (attempt: string) => `(${attempt}.client_id in ('${WEB_CLIENT_ID}', '${CLI_CLIENT_ID}')
-    or exists (select from applications p where p.client_id = ${attempt}.client_id and p.is_active
-      and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds'))`;
+export const clientGoesOn = (attempt: string) =>
+  `(${attempt}.client_id in ('${WEB_CLIENT_ID}', '${CLI_CLIENT_ID}') or ${applicationGoesOn(attempt)})`;
+
+/**
+ * Whether the registration of a website is the one for which something was issued: since then it was neither deleted nor taken
+ * over nor moved to another domain. Null, which is not true, when the domain is not registered. A scalar subquery on the unique
+ * index, which the planner cannot turn into a join over all websites.
+ * @param domain the website's domain, as SQL
+ * @param issuedAt as SQL
+ */
+export const sameRegistration = (domain: string, issuedAt: string) =>
+  `(select coalesce(w.moved_at, w.created_at) from websites w where w.domain = ${domain}) <= ${issuedAt}`;
 
 // Any number will do, as long as every instance takes the same one.
 const SIGN_OUT_LOCK = 4_127_002;
@@ -58,6 +75,32 @@ export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_s
 
 /** Begins the transaction of a sign-out of the account $1, when all that was being issued to it is there. */
 export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
+
+const DEVICE_LOCK = 4_127_003;
+
+/**
+ * Locks the device $1 until the end of the transaction, before a sign-in replaces its session. The next statement sees what the
+ * previous holder of the lock has committed.
+ */
+export const BEGIN_SESSION_CHANGE = `select pg_advisory_xact_lock(${DEVICE_LOCK}, hashtext(encode($1, 'hex')))`;
+
+/**
+ * Locks the devices $1 and, as BEGIN_SIGN_OUT does, the accounts with a session or a key on them. Accounts come first, each kind
+ * in one order, so that two logouts never wait for each other; a sign-in holds a device and never waits for an account.
+ */
+export const LOCK_LOGOUT = `
+with accounts as (
+  select email from remembered_keys where device = any($1::bytea[])
+  union
+  select u.email from sessions s join users u on u.id = s.user_id where s.device = any($1)
+),
+locks as materialized (
+  select ${SIGN_OUT_LOCK} as kind, hashtext(email) as key from accounts
+  union
+  select ${DEVICE_LOCK}, hashtext(encode(device, 'hex')) from unnest($1) device
+  order by kind, key
+)
+select pg_advisory_xact_lock(kind, key) from locks`;
 
 /** Different mailboxes that a site may mail a day before its owner has signed in once. */
 const PROBATION_RECIPIENTS = 20;
@@ -150,6 +193,7 @@ consumed as (
   from given g
   where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
+    and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
   returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at,
     g.token, g.device, g.selector, g.verifier, g.label
@@ -170,6 +214,8 @@ audit as (
 )
 select n::integer, email, forward_url from consumed`;
 
+const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
+
 /**
  * THE LINE THAT USES A TOKEN UP. $1 hashes, $2 the hosts that ask (null: not said), $3 hashed Idempotency-Keys.
  * The life is compared in a form that no index serves: the planner must come by the hash, also while the table is small.
@@ -179,6 +225,7 @@ with used as (
   update tokens t set used_at = now(), idempotency_key = g.idempotency_key
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
   where t.hash = g.hash and t.used_at is null and (t.expires_at > now()) is true and t.host = coalesce(g.host, t.host)
+    and ${SAME_REGISTRATION}
   returning g.n, t.email, t.domain, t.host
 ),
 audit as (
@@ -198,6 +245,7 @@ select t.host,
     when t.hash is null or t.host is null then 'unknown'
     when t.host <> g.host then 'other_domain'
     when t.used_at is null and t.expires_at <= now() then 'expired'
+    when t.used_at is null and (${SAME_REGISTRATION}) is not true then 'unknown'
     else 'used' end as reason
 from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
 left join tokens t on t.hash = g.hash

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authorize, freshAddress } from '../sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { heading, openScene, type Scene, signInToPortal, text } from './scene.ts';
 
 let scene: Scene;
 let page: Page;
@@ -58,7 +58,7 @@ test('an application is created, with its faults told at the fields', async () =
   expect(await clipboard()).toMatch(/^app_[\w-]{22}$/);
 });
 
-test('somebody signs in through it: the mailed link goes on to the redirect URI, and the logs tell it', async () => {
+test('somebody signs in through it by keyboard: the mailed link asks for the address, then goes on to the redirect URI, and the logs tell it', async () => {
   const clientId = await clipboard();
   await button('View Logs of Team notes').click();
   await dialog().getByText('Nobody has signed in through this application yet').waitFor();
@@ -69,7 +69,22 @@ test('somebody signs in through it: the mailed link goes on to the redirect URI,
   const { email, pkce } = await authorize(program, freshAddress('user'), { client_id: clientId, redirect_uri: callback() });
   const visitor = await (await scene.newBrowser()).newPage();
   const arrived = visitor.waitForRequest((request) => request.url().startsWith(callback()));
-  await visitor.goto((await scene.stage.mailbox.waitFor(email)).link);
+  const { link } = await scene.stage.mailbox.waitFor(email);
+  await visitor.goto(link);
+  await heading(visitor, text('en', 'confirm_title'));
+  expect(await visitor.content()).not.toContain(new URL(link).searchParams.get('t'));
+  const field = visitor.getByLabel(text('en', 'email_label'));
+  while ((await field.and(visitor.locator(':focus')).count()) === 0) await visitor.keyboard.press('Tab');
+  await visitor.keyboard.type(freshAddress('eve'));
+  await visitor.keyboard.press('Enter');
+  const alert = visitor.getByRole('alert').filter({ hasText: text('en', 'confirm_wrong_email') });
+  await alert.waitFor();
+  expect(await field.getAttribute('aria-describedby')).toBe(await alert.getAttribute('id'));
+  expect(new URL(visitor.url()).pathname).toBe('/auth/link');
+  await visitor.keyboard.press('Control+A');
+  await visitor.keyboard.type(email);
+  await visitor.keyboard.press('Tab');
+  await visitor.keyboard.press('Enter');
   const target = new URL((await arrived).url());
   expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([pkce.state, scene.service.url]);
   const code = target.searchParams.get('code');

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright';
 import sharp from 'sharp';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { addSite, freshAddress, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { addSite, authorize, freshAddress, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
 import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';
 import { askForMail, heading, text } from './scene.ts';
 
@@ -138,6 +138,24 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     return (await stage.mailbox.waitFor(email)).link;
   };
 
+  /** A mail of a developer's application, whose link asks for the address in every browser. */
+  const applicationLink = async (): Promise<string> => {
+    const [{ id }] = await stage.query("select client_id as id from applications where name = 'Back office'");
+    const redirect_uri = 'https://office.shop.example/callback';
+    const { email } = await authorize(service.client(), freshAddress(), { client_id: id, redirect_uri });
+    return (await stage.mailbox.waitFor(email)).link;
+  };
+
+  /** A mail for a website that was registered when it was sent, and is not now. */
+  const withdrawnLink = async (): Promise<string> => {
+    const [domain, email] = [freshDomain(), freshAddress()];
+    await stage.query('insert into websites (id, domain, claimed_at) values (gen_random_uuid(), $1, now())', [domain]);
+    await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+    const { link } = await stage.mailbox.waitFor(email);
+    await stage.query('delete from websites where domain = $1', [domain]);
+    return link;
+  };
+
   return [
     at('visitor', '/', 'landing', 'Passwordless email auth for vibe coding'),
     at('visitor', '/webservices/email-auth', 'guide', 'Overview'),
@@ -166,6 +184,17 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     own('link-other-browser', async (page) => {
       await page.goto(await foreignLink());
       await heading(page, text('en', 'confirm_title'));
+    }),
+    own('link-application', async (page) => {
+      await page.goto(await applicationLink());
+      await heading(page, text('en', 'confirm_title'));
+      await page.getByRole('textbox').fill(freshAddress('eve'));
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').getByText(text('en', 'confirm_wrong_email')).waitFor();
+    }),
+    own('link-withdrawn', async (page) => {
+      await page.goto(await withdrawnLink());
+      await heading(page, text('en', 'link_withdrawn'));
     }),
 
     at('newcomer', '/developer-email-auth', 'websites-empty', 'No Websites Added'),

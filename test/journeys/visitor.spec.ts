@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshAddress } from '../sign-ins.ts';
+import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { askForMail, heading, openScene, type Scene, text } from './scene.ts';
 
 let scene: Scene;
@@ -9,6 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
+const accountsWith = (...emails: string[]) => JSON.stringify(emails.map((email) => ({ email, key: '', timestamp: Date.now() })));
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
 
@@ -87,6 +88,28 @@ describe('a visitor of a site', () => {
     await heading(page, text(language, 'link_expired'));
   });
 
+  test.each(['en', 'ru'])('opens a link of a website that is gone: told so, with a way back (%s)', async (language) => {
+    const { email } = await signInDeveloper(scene.stage, scene.service);
+    const domain = freshDomain();
+    const inserted = 'insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), $1, $2, now())';
+    await scene.stage.query(inserted, [domain, email]);
+    const visitor = freshAddress();
+    await scene.service.client().post('/api/auth/domain-auth', { email: visitor, forward_url: `https://${domain}/welcome`, language });
+    const { link } = await mailFor(visitor);
+    await scene.stage.query('delete from websites where domain = $1', [domain]);
+    const page = await (await scene.newBrowser()).newPage();
+    await page.goto(link);
+    await heading(page, text(language, 'link_withdrawn'));
+    await page.getByText(text(language, 'link_withdrawn_text', { host: domain })).waitFor();
+    const back = page.getByRole('link', { name: text(language, 'start_again') });
+    expect(await back.getAttribute('href')).toBe(`https://${domain}`);
+    await scene.stage.query(inserted, [domain, email]);
+    await page.reload();
+    await heading(page, text(language, 'link_withdrawn'));
+    await back.click();
+    await page.getByLabel(text(language, 'email_label')).waitFor();
+  });
+
   test.each(['en', 'uk'])('comes from a domain that is not registered (%s)', async (language) => {
     const page = await (await scene.newBrowser()).newPage();
     const forward = encodeURIComponent('https://nobody-registered.example/');
@@ -149,6 +172,38 @@ describe('a remembered account', () => {
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(email);
     const cookies = (await context.cookies()).map(({ value }) => decodeURIComponent(value)).join();
     expect(cookies).not.toContain(email);
+  });
+
+  test('is shown only if it is an address: text that somebody planted in the browser’s stores is not', async () => {
+    const { context, page, email } = await remembered('en');
+    const planted = 'Your account is locked, call +1 900 555 0100';
+    await context.addCookies(
+      ['remembered_accounts', 'previous_auth', 'auth_email'].map((name) => ({
+        name,
+        value: encodeURIComponent(name === 'auth_email' ? planted : accountsWith(planted, `${name}@mail.example`)),
+        url: scene.service.url,
+      })),
+    );
+    await page.evaluate(`localStorage.setItem('rememberedAuth', ${JSON.stringify(accountsWith(planted, 'stored@mail.example'))})`);
+    for (const path of [scene.shop.signInUrl(), `${scene.service.url}/auth`]) {
+      await page.goto(path);
+      for (const kept of ['remembered_accounts@mail.example', 'previous_auth@mail.example', 'stored@mail.example'])
+        await page.getByRole('button', { name: kept }).first().waitFor();
+      expect(await page.content()).not.toContain('account is locked');
+    }
+    for (const path of ['/', '/dashboard']) {
+      await page.goto(scene.service.url + path);
+      await page.getByRole('main').first().waitFor();
+      expect(await page.content()).not.toContain('account is locked');
+    }
+    // The service writes the list anew at the next sign-in, without what was planted.
+    await page.goto(scene.shop.signInUrl());
+    await askForMail(page, email);
+    await page.goto((await mailFor(email)).link);
+    await welcomed(page, email);
+    const written = (await context.cookies()).map(({ name, value }) => [name, decodeURIComponent(value)]);
+    expect(Object.fromEntries(written).remembered_accounts).toContain(email);
+    expect(JSON.stringify(written)).not.toContain('account is locked');
   });
 
   test('whose key was revoked is told so, and can ask for a mail', async () => {

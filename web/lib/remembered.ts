@@ -1,5 +1,5 @@
-import { hintCookies, type RememberedAccount } from '../../contract/remembered.ts';
-import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
+import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
+import { normalEmail, REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
 import { readCookie, writeCookie } from './cookies.ts';
 import { local, readStored, writeStored } from './storage.ts';
 
@@ -11,15 +11,15 @@ const STORED = 'rememberedAuth';
 /** The accounts of all three stores, newest first, each address once, at most five. */
 export function rememberedAccounts(): Remembered[] {
   return merge([
-    ...parse(readCookie(hintCookies.remembered)),
-    ...parse(readCookie(hintCookies.previous)),
-    ...parse(readStored(local, STORED)),
+    ...readRememberedAccounts(readCookie(hintCookies.remembered)),
+    ...readRememberedAccounts(readCookie(hintCookies.previous)),
+    ...readRememberedAccounts(readStored(local, STORED)),
   ]);
 }
 
 /** Puts an account first in the browser's own store; the cookies are the service's to set. */
 export function remember(email: string, key: string) {
-  const others = parse(readStored(local, STORED)).filter((account) => account.email !== email);
+  const others = readRememberedAccounts(readStored(local, STORED)).filter((account) => account.email !== email);
   store([{ email, key, timestamp: Date.now() }, ...others]);
 }
 
@@ -34,6 +34,12 @@ export function blankKeys(email?: string) {
   change((accounts) => accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)));
 }
 
+/** The address of the latest sign-in, for the eye alone; null when the cookie holds anything but an address. */
+export function latestAddress(): string | null {
+  const email = readCookie(hintCookies.account);
+  return email && normalEmail(email) === email ? email : null;
+}
+
 /** Deletes the cookies that name the latest sign-in. */
 export function forgetLatest() {
   writeCookie(hintCookies.account, null);
@@ -42,10 +48,10 @@ export function forgetLatest() {
 
 function change(edit: (accounts: Remembered[]) => Remembered[]) {
   for (const name of [hintCookies.remembered, hintCookies.previous]) {
-    const accounts = edit(parse(readCookie(name)));
+    const accounts = edit(readRememberedAccounts(readCookie(name)));
     writeCookie(name, accounts.length > 0 ? JSON.stringify(accounts) : null);
   }
-  store(edit(parse(readStored(local, STORED))));
+  store(edit(readRememberedAccounts(readStored(local, STORED))));
 }
 
 function store(accounts: Remembered[]) {
@@ -58,19 +64,4 @@ function merge(accounts: Remembered[]): Remembered[] {
   return newestFirst
     .filter((account, index) => newestFirst.findIndex((other) => other.email === account.email) === index)
     .slice(0, REMEMBERED_ACCOUNTS);
-}
-
-/** Reads both forms, `key` of the cookies and `authKey` of the storage; whatever else stands there is left out. */
-function parse(text: string | null): Remembered[] {
-  try {
-    const rows: unknown = JSON.parse(text ?? '[]');
-    if (!Array.isArray(rows)) return [];
-    return rows.flatMap((row) => {
-      if (typeof row?.email !== 'string') return [];
-      const key = row.key ?? row.authKey;
-      return [{ email: row.email, key: typeof key === 'string' ? key : '', timestamp: Number(row.timestamp) || 0 }];
-    });
-  } catch {
-    return [];
-  }
 }

@@ -6,7 +6,7 @@ import type { Output } from '../../contract/routes.ts';
 import { call } from './call.ts';
 import { readCookie } from './cookies.ts';
 import { clearPkceOfTab } from './pkce-store.ts';
-import { blankKeys, forgetLatest } from './remembered.ts';
+import { blankKeys, forgetLatest, latestAddress } from './remembered.ts';
 
 export type User = Output<'me'>;
 
@@ -22,7 +22,7 @@ export function useUser() {
 }
 
 /** Whose account this browser last used, before the service has said who is signed in: for the eye alone. */
-export const useAccountHint = () => useState(() => readCookie(hintCookies.account))[0];
+export const useAccountHint = () => useState(latestAddress)[0];
 /** Has the service say again who is signed in. */
 export function useRefreshUser() {
   const queries = useQueryClient();
@@ -90,7 +90,7 @@ async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | nu
     return await call<'me'>('GET', '/api/user/me', {}, signal);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
-    const email = readCookie(hintCookies.account);
+    const email = latestAddress();
     if (email && readCookie(hintCookies.key)) return { id: 'user_from_cookie', email, name: null };
     throw error;
   }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { normalEmail } from '../../../contract/rules.ts';
 import { useTranslator } from '../../lib/i18n.ts';
 import { type PkceBundle, recallPkce } from '../../lib/pkce-store.ts';
 import { toastFailure } from '../../lib/toast.ts';
@@ -42,6 +43,7 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
 
 function Completing({ code, bundle, onStartAgain }: { code: string; bundle: PkceBundle; onStartAgain: () => void }) {
   const { t } = useTranslator();
+  const email = normalEmail(String(bundle.email ?? ''));
   const cancelled = useRef(new AbortController());
   const failed = useRef(() => {});
   failed.current = () => {
@@ -62,7 +64,7 @@ function Completing({ code, bundle, onStartAgain }: { code: string; bundle: Pkce
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
       <PageHeading title={t('auth.confirm_title')} />
       <p className="mt-2 text-muted [overflow-wrap:anywhere]">
-        {bundle.email ? t('auth.confirm_portal_as', { email: bundle.email }) : t('auth.confirm_portal')}
+        {email ? t('auth.confirm_portal_as', { email }) : t('auth.confirm_portal')}
       </p>
       <p role="status" className="mt-4 flex items-center gap-2 text-sm text-muted">
         <Spinner />

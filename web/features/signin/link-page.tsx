@@ -43,13 +43,16 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
     setFault(null);
     setSending(true);
     try {
-      const { redirectUrl } = await call<'confirmLink'>('POST', '/api/auth/confirm-link', { t: link.secret, email: address });
+      const secret = new URLSearchParams(location.search).get('t') ?? '';
+      const { redirectUrl } = await call<'confirmLink'>('POST', '/api/auth/confirm-link', { t: secret, email: address });
       location.assign(redirectUrl);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, 'auth.error_unavailable');
-      if (error instanceof ApiError && error.code === 'bad_link') setFault(t('auth.confirm_wrong_email'));
-      else if (isAddressFault(error)) setFault(text);
+      if (error instanceof ApiError && error.code === 'bad_link') {
+        setFault(t('auth.confirm_wrong_email'));
+        field.current?.focus();
+      } else if (isAddressFault(error)) setFault(text);
       else toastFailure(t('auth.error_title'), text);
     }
   };
@@ -87,23 +90,22 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
   );
 }
 
-/** An application asked for the mail, or a program on the computer where somebody began: its answer goes there. */
+/** A program on the computer where somebody began asked for the mail: its answer goes there. */
 function BackToProgram({ target, link }: { target: Target; link: LinkIn<'native'> }) {
   const { t } = useTranslator();
-  const host = target.kind === 'site' ? target.displayHost : null;
   // The command line runs on no phone: to go there would only end on the browser's own error page.
-  const [goes] = useState(() => host !== null || !matchMedia('(hover: none) and (pointer: coarse)').matches);
+  const [goes] = useState(() => !matchMedia('(hover: none) and (pointer: coarse)').matches);
   useEffect(() => {
     if (goes) location.replace(link.redirectUrl);
   }, [goes, link.redirectUrl]);
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(host || !goes ? 'auth.confirm_title' : 'auth.native_title')} />
-      <p className="mt-2 text-muted">{t(host ? 'auth.signing_in' : 'auth.native_text')}</p>
-      {!host && <p className="mt-2 text-muted">{t('auth.confirm_or_code')}</p>}
+      <PageHeading title={t(goes ? 'auth.native_title' : 'auth.confirm_title')} />
+      <p className="mt-2 text-muted">{t('auth.native_text')}</p>
+      <p className="mt-2 text-muted">{t('auth.confirm_or_code')}</p>
       <ButtonLink look="secondary" href={link.redirectUrl} className="mt-6 w-full">
-        {host ? t('auth.confirm_button', { host }) : t('auth.native_button')}
+        {t('auth.native_button')}
       </ButtonLink>
     </Card>
   );
@@ -112,6 +114,7 @@ function BackToProgram({ target, link }: { target: Target; link: LinkIn<'native'
 const ended = {
   used: { title: 'auth.link_used', text: 'auth.link_used_text' },
   expired: { title: 'auth.link_expired', text: 'auth.link_expired_text' },
+  withdrawn: { title: 'auth.link_withdrawn', text: 'auth.link_withdrawn_text' },
   invalid: { title: 'auth.link_invalid', text: 'auth.link_invalid_text' },
 } as const;
 
@@ -122,7 +125,7 @@ function EndedLink({ target, link }: { target: Target; link: LinkIn<keyof typeof
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={t(title)} />
-      <p className="mt-2 text-muted">{t(text)}</p>
+      <p className="mt-2 text-muted [overflow-wrap:anywhere]">{t(text, { host: target.kind === 'site' ? target.displayHost : '' })}</p>
       <ButtonLink href={link.again} className="mt-6 w-full">
         {t('auth.start_again')}
       </ButtonLink>

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import type { ReceivedMail } from './mailbox.ts';
+import { askForMail, confirmLink, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let second: Service;
+let owner: Developer;
+let other: Developer;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  second = await stage.start({ PUBLIC_URL: service.url });
+  owner = await signInDeveloper(stage, service);
+  other = await signInDeveloper(stage, service);
+});
+afterAll(() => stage.close());
+
+type Website = { id: string; domain: string };
+type Mailed = { website: Website; client: Client; email: string; mail: ReceivedMail };
+
+const add = async (domain = freshDomain(), by = owner): Promise<Website> => (await by.client.post('/api/websites', { domain })).json;
+const remove = (website: Website) => owner.client.delete(`/api/websites/${website.id}`);
+const move = (website: Website, domain: string) => owner.client.put(`/api/websites/${website.id}`, { domain });
+
+/** What a proof by somebody else does to an unproven registration. */
+async function takeOver({ domain }: Website) {
+  await stage.query('delete from websites where domain = $1', [domain]);
+  await stage.query('insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())', [
+    domain,
+    other.email,
+  ]);
+}
+
+async function begin(): Promise<Mailed> {
+  const website = await add();
+  const [client, email] = [service.client(), freshAddress()];
+  await askForMail(client, email, `https://${website.domain}/`);
+  return { website, client, email, mail: await stage.mailbox.waitFor(email) };
+}
+
+const endings: [string, (website: Website) => Promise<unknown>][] = [
+  ['deleted', remove],
+  [
+    'deleted and registered again',
+    async (website) => {
+      await remove(website);
+      await add(website.domain);
+    },
+  ],
+  [
+    'deleted and registered by somebody else',
+    async (website) => {
+      await remove(website);
+      await add(website.domain, other);
+    },
+  ],
+  ['moved to another domain', (website) => move(website, freshDomain())],
+  [
+    'moved away, and another website moved to its domain',
+    async (website) => {
+      const successor = await add();
+      await move(website, freshDomain());
+      await move(successor, website.domain);
+    },
+  ],
+  ['taken over by a proof', takeOver],
+];
+
+describe.each(endings)('when the website was %s after the mail was sent', (_what, end) => {
+  test('neither its link nor its code signs anybody in, and the page says that it is no longer valid', async () => {
+    const { website, client, email, mail } = await begin();
+    await end(website);
+    for (const instance of [service, second]) {
+      const begun = instance.client();
+      begun.cookies = new Map(client.cookies);
+      const page = await begun.get(mail.link);
+      expect([page.status, page.headers.location]).toEqual([200, undefined]);
+      const { link, target } = JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
+      const [{ registered }] = await stage.query('select count(*)::int as registered from websites where domain = $1', [website.domain]);
+      expect(link.state).toBe('withdrawn');
+      expect(link.again.startsWith(registered === 1 ? '/auth?forward_url=' : `https://${website.domain}`)).toBe(true);
+      expect(target.host).toBe(website.domain);
+      expect((await confirmLink(instance.client(), mail, email)).json.code).toBe('bad_link');
+      expect((await begun.post('/api/auth/email-code', { email, code: mail.code })).json.code).toBe('bad_code');
+    }
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toEqual([]);
+    expect(await stage.query('select consumed_at from sign_in_attempts where email = $1', [email])).toEqual([{ consumed_at: null }]);
+  });
+
+  test('a token that was issued before is unknown, at every instance', async () => {
+    const { website, client, mail } = await begin();
+    const token = tokenOf(await openLink(client, mail));
+    await end(website);
+    for (const instance of [service, second]) {
+      const answer = await instance.client().get(`/api/verify-token?token=${token}&domain=${website.domain}`);
+      expect(answer.json).toEqual({ email: null, valid: false, reason: 'unknown' });
+    }
+  });
+});
+
+test('a remembered account gets no token for a website that is gone', async () => {
+  const { website, client, email, mail } = await begin();
+  await openLink(client, mail);
+  const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
+  const forward_url = `https://${website.domain}/`;
+  const before = tokenOf((await client.post('/api/auth/validate-key', { email, key, forward_url })).json.redirectUrl);
+  await remove(website);
+  expect((await client.post('/api/auth/validate-key', { email, key, forward_url })).status).toBe(401);
+  expect((await service.client().get(`/api/verify-token?token=${before}`)).json.reason).toBe('unknown');
+});
+
+test('a new registration signs in at once, and a changed icon or a proof of its own owner ends nothing', async () => {
+  const { website, client, email, mail } = await begin();
+  await remove(website);
+  await add(website.domain);
+  await askForMail(client, email, `https://${website.domain}/`);
+  const newer = await stage.mailbox.waitFor(email);
+  expect(newer.link).not.toBe(mail.link);
+  await stage.query('update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where domain = $1', [website.domain]);
+  await owner.client.put(`/api/websites/${website.id}`, { domain: website.domain });
+  const token = tokenOf(await openLink(client, newer));
+  expect((await service.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true, domain: website.domain });
+});

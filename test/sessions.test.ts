@@ -1,0 +1,249 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLI_CLIENT_ID } from '../contract/rules.ts';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+let stage: Stage;
+let service: Service;
+let second: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  second = await stage.start({ PUBLIC_URL: service.url });
+});
+afterAll(() => stage.close());
+
+/** The status that a browser holding only this session gets, at both instances. */
+async function statusesOf(sid: string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const instance of [service, second]) {
+    const thief = instance.client();
+    thief.cookies.set('sid', sid);
+    statuses.push((await thief.get('/api/user/me')).status);
+  }
+  return statuses;
+}
+
+const sidOf = (client: Client) => client.cookies.get('sid') ?? '';
+
+/** A browser with the same cookies at an instance. */
+function copyOf(client: Client, instance: Service = service): Client {
+  const copy = instance.client();
+  copy.cookies = new Map(client.cookies);
+  return copy;
+}
+
+/** A sign-in of a browser up to its mail. @returns the last step */
+async function beginSignIn(client: Client, email: string): Promise<(through?: Client) => ReturnType<typeof exchange>> {
+  const { pkce } = await authorize(client, email);
+  const code = codeOf(await stage.mailbox.waitFor(email));
+  return (through = client) => exchange(through, code, pkce.codeVerifier);
+}
+
+async function signInAgain(client: Client, email: string): Promise<void> {
+  const finish = await beginSignIn(client, email);
+  expect((await finish()).status).toBe(200);
+}
+
+/** Signs in through the command line's client, without cookies. @returns the bearer token */
+async function signInProgram(email: string): Promise<string> {
+  const redirect_uri = 'http://127.0.0.1:51236/callback';
+  const { pkce, attempt } = await authorize(service.client(), email, { client_id: CLI_CLIENT_ID, redirect_uri });
+  const { code } = await stage.mailbox.waitFor(email);
+  const typed = await service.client().post('/api/auth/email-code', { email, code, state: pkce.state, attempt });
+  const body = { code: typed.json.code, code_verifier: pkce.codeVerifier, client_id: CLI_CLIENT_ID };
+  return (await service.client().post('/api/auth/token', body)).json.access_token;
+}
+
+const statusWith = async (token: string) => (await service.client().get('/api/user/me', { Authorization: `Bearer ${token}` })).status;
+
+/** Runs two requests, the second one while the first waits for what `hold` locks in the database. */
+async function overlapping<First, Second>(
+  hold: [string, unknown[]?],
+  first: () => Promise<First>,
+  next: () => Promise<Second>,
+): Promise<[First, Second]> {
+  const held = new pg.Client(stage.databaseUrl);
+  await held.connect();
+  const waiting = async (): Promise<number> => {
+    const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    return (await held.query(sql)).rows[0].n;
+  };
+  try {
+    await held.query('begin');
+    await held.query(...hold);
+    const one = first();
+    await waitUntil('the first request waits', 2000, async () => (await waiting()) === 1);
+    const two = next();
+    await waitUntil('the second request waits', 2000, async () => (await waiting()) === 2);
+    await held.query('commit');
+    return await Promise.all([one, two]);
+  } finally {
+    await held.end();
+  }
+}
+
+const lockUser = (email: string): [string, unknown[]] => ['select from users where email = $1 for update', [email]];
+
+describe('a sign-in', () => {
+  test('ends the session that the browser had, at every instance', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    expect(await statusesOf(stolen)).toEqual([200, 200]);
+    await signInAgain(client, email);
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+    expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
+  });
+
+  test('of another account ends it too, and leaves the first account remembered', async () => {
+    const { client, email, authKey } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    await signInAgain(client, freshAddress('dev'));
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+    expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(200);
+  });
+
+  test('ends the session of a browser that has lost its device cookie', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    client.cookies.delete('device');
+    await signInAgain(client, email);
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+  });
+
+  test('ends the session of a device whose browser has lost its session cookie', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    client.cookies.delete('sid');
+    await signInAgain(client, email);
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+  });
+
+  test('by the portal’s own token ends it too', async () => {
+    const { client, email, authKey } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    const { redirectUrl } = (await client.post('/api/auth/validate-key', { email, key: authKey })).json;
+    expect((await client.post('/api/auth/token-login', { token: tokenOf(redirectUrl) })).status).toBe(200);
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+    expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
+  });
+
+  test('that is refused ends nothing', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const { pkce } = await authorize(client, email);
+    const code = codeOf(await stage.mailbox.waitFor(email));
+    expect((await exchange(client, code, 'x'.repeat(43))).status).toBe(400);
+    expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
+    expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
+  });
+
+  test('leaves the same account signed in in another browser and in programs', async () => {
+    const email = freshAddress('dev');
+    const one = await signInDeveloper(stage, service, email);
+    const programs = [await signInProgram(email), await signInProgram(email)];
+    const two = await signInDeveloper(stage, service, email);
+    expect(await statusesOf(sidOf(one.client))).toEqual([200, 200]);
+    for (const token of programs) expect(await statusWith(token)).toBe(200);
+    await two.client.post('/api/auth/logout');
+    expect(await statusesOf(sidOf(one.client))).toEqual([200, 200]);
+    await service.client().post('/api/auth/logout', {}, { Authorization: `Bearer ${programs[0]}` });
+    expect([await statusWith(programs[0]), await statusWith(programs[1])]).toEqual([401, 200]);
+    expect(await statusesOf(sidOf(one.client))).toEqual([200, 200]);
+  });
+
+  test('twice at once in one browser, through two instances: one session is left', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const [first, next] = [copyOf(client), copyOf(client, second)];
+    const finishFirst = await beginSignIn(client, email);
+    const finishNext = await beginSignIn(client, freshAddress('dev'));
+    const answers = await overlapping(
+      lockUser(email),
+      () => finishFirst(first),
+      () => finishNext(next),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await statusesOf(sidOf(first))).toEqual([401, 401]);
+    expect(await statusesOf(sidOf(next))).toEqual([200, 200]);
+  });
+});
+
+describe('a logout', () => {
+  test('ends every session of the device, also one that another version of the service left', async () => {
+    const { client, email, authKey } = await signInDeveloper(stage, service);
+    const left = 'L'.repeat(43);
+    await stage.query(
+      `insert into sessions (hash, user_id, device, expires_at) select sha256($1), user_id, device, expires_at from sessions
+       where hash = sha256($2)`,
+      [Buffer.from(left), Buffer.from(sidOf(client))],
+    );
+    expect(await statusesOf(left)).toEqual([200, 200]);
+    const current = sidOf(client);
+    const { redirectUrl } = (await client.post('/api/auth/validate-key', { email, key: authKey })).json;
+    expect((await copyOf(client, second).post('/api/auth/logout')).json).toEqual({ success: true });
+    expect(await statusesOf(left)).toEqual([401, 401]);
+    expect(await statusesOf(current)).toEqual([401, 401]);
+    expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+    expect((await client.post('/api/auth/token-login', { token: tokenOf(redirectUrl), confirm: true })).status).toBe(401);
+  });
+
+  test('without the session cookie ends the sessions of the device cookie', async () => {
+    const { client } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    client.cookies.delete('sid');
+    await client.post('/api/auth/logout');
+    expect(await statusesOf(stolen)).toEqual([401, 401]);
+  });
+
+  test('with a session that has ended, and no device cookie, ends nothing else', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const stolen = sidOf(client);
+    await signInAgain(client, email);
+    const thief = service.client();
+    thief.cookies.set('sid', stolen);
+    expect((await thief.post('/api/auth/logout')).json).toEqual({ success: true });
+    expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
+  });
+
+  test('writes one audit row for each account that was signed in', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    await stage.query(
+      `insert into sessions (hash, user_id, device, expires_at) select sha256(hash), user_id, device, expires_at from sessions
+       where hash = sha256($1)`,
+      [Buffer.from(sidOf(client))],
+    );
+    await client.post('/api/auth/logout');
+    await client.post('/api/auth/logout');
+    const rows = await stage.query("select 1 from audit_log where email = $1 and action = 'developer_signed_out'", [email]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('after a sign-in that has not committed yet, through another instance, ends the new session', async () => {
+    const { client, email } = await signInDeveloper(stage, service);
+    const signingIn = copyOf(client, second);
+    const finish = await beginSignIn(client, email);
+    const [answer] = await overlapping(
+      lockUser(email),
+      () => finish(signingIn),
+      () => copyOf(client).post('/api/auth/logout'),
+    );
+    expect(answer.status).toBe(200);
+    expect(await statusesOf(sidOf(signingIn))).toEqual([401, 401]);
+  });
+
+  test('while the browser’s key is being used, ends the portal token that the key gives', async () => {
+    const { client, email, authKey } = await signInDeveloper(stage, service);
+    const entering = copyOf(client, second);
+    const [answer] = await overlapping(
+      ['select from remembered_keys where email = $1 for update', [email]],
+      () => entering.post('/api/auth/validate-key', { email, key: authKey }),
+      () => copyOf(client).post('/api/auth/logout'),
+    );
+    expect(answer.status).toBe(200);
+    const token = tokenOf(answer.json.redirectUrl);
+    expect((await entering.post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
+    expect((await entering.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+  });
+});
