@@ -15,7 +15,7 @@ const line = (faultOf: (text: string) => string | null) =>
 export const Profile = z.object({ name: line(nameFault) });
 export const Organisation = z.object({ organisation: line(nameFault) });
 
-/** How the mails of an account's sites look. Empty: as the service's own. */
+/** How the sign-in mails of an account's websites with a proven domain look. Empty: as the service's own. */
 export const Branding = z.object({ fromName: line(fromNameFault), logoUrl: line(logoUrlFault) });
 
 /** All that the settings tab shows. */

@@ -134,7 +134,7 @@ export const routes = {
   settings: get('/api/user/settings', 'account', 'Profile, organisation and branding', nothing, Settings),
   saveProfile: put('/api/user/profile', 'person', 'Change the name', Profile, Settings),
   saveOrganisation: put('/api/user/organisation', 'person', 'Change the organisation', Organisation, Settings),
-  saveBranding: put('/api/user/branding', 'person', "Change how the sites' mails look", Branding, Settings),
+  saveBranding: put('/api/user/branding', 'person', 'Change how the mails of my proven websites look', Branding, Settings),
   listDevices: get('/api/user/devices', 'person', 'Where the account is signed in', nothing, z.array(Device)),
   signOutDevice: remove('/api/user/devices/{id}', 'person', 'Sign a device out', DeviceParams, Done),
   signOutEverywhere: post('/api/user/sign-out-everywhere', 'person', 'Sign out on every device, this one too', nothing, Done),

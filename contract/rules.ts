@@ -17,6 +17,7 @@ export const RATE_LIMITS = {
   registrations: { points: 10, duration: 3600, whose: 'registrations from one network address, or by one account' },
   failed_verify: { points: 60, duration: 60, whose: 'tokens that are not valid, from one network address' },
   domain_proofs: { points: 30, duration: 3600, whose: 'checks of proofs by one account' },
+  domain_claims: { points: 60, duration: 3600, whose: 'new domains that one account asks how to prove' },
   site_checks: { points: 30, duration: 3600, whose: 'looks at sites of one account, by the MCP server of the service' },
   uploads: { points: 60, duration: 3600, whose: 'icons of one account' },
   admin_password: { points: 5, duration: 900, whose: 'wrong admin passwords from one network address' },

@@ -15,7 +15,7 @@ export type McpContext = {
   besideApp: boolean;
   /** What to do about a call that needs somebody signed in, as a sentence for a model. */
   howToSignIn: string;
-  /** Looks at a site of the caller's own from outside. */
+  /** Looks at a site of the caller's own from outside; from a service only at one whose domain is proven. */
   checkSite: CheckSite;
   /** The OpenAPI description of the service's API. @throws ApiError */
   openApi(): Promise<object>;
@@ -35,7 +35,7 @@ export type SignIn = {
 export type SiteCheck = { id: string; ok: boolean | null; detail: string; fix: string | null };
 
 /**
- * @param site.url the callback's address, https://<domain>/auth/callback unless given
+ * @param site.url the callback's address, https://<domain>/auth/callback unless given; its query is left out
  * @throws ApiError for an address that may not be looked at
  */
 export type CheckSite = (site: { domain: string; url?: string }, signal: AbortSignal) => Promise<SiteCheck[]>;

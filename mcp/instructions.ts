@@ -12,7 +12,7 @@ export function instructions({
     : 'register_domain with the domain and the address of the person.';
   const check = besideApp
     ? 'Start the app, call check_integration, and mend what fails.'
-    : 'Once the app is online, call check_integration, and mend what fails.';
+    : 'Once the app is online and its domain is proven (get_site shows how), call check_integration, and mend what fails.';
   const own = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, '}get_stats and check_integration`;
   return `Email Auth at ${host} gives any site a passwordless sign-in: the visitor gives an address, opens the mailed link, and comes back to the site with a token that the site's server verifies once.
 To add it to an app:

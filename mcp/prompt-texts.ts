@@ -2,7 +2,7 @@
 export const debugCallback = (origin: string, domain: string, symptom?: string) =>
   `Find out why signing in with Email Auth (${origin}) fails at ${domain}, and mend it.${symptom ? `\nWhat happens: ${symptom}` : ''}
 
-1. Call check_integration for ${domain} (localhost wants url, the callback's address) and mend what it names. If it wants a sign-in that you do not have, go on.
+1. Call check_integration for ${domain} (localhost wants url, the callback's address) and mend what it names. If it wants a sign-in or a proof of the domain that you do not have, go on.
 2. Read the code of /login and of the callback, and the settings EMAILAUTH_URL and SITE_URL. EMAILAUTH_URL must be ${origin}; the host of SITE_URL must be ${domain} or, for the same registration, a subdomain of it.
 3. No mail comes, or the page says that the domain is not supported: forward_url must be https on a registered domain or its subdomain (http only for localhost, where the service runs in local mode), without user info and without a token parameter.
 4. The callback refuses the state: its cookie did not come back. It must be SameSite=Lax and not Strict, Secure only on https, with a path that covers the callback, and set on the very host that the callback is opened on: localhost is not 127.0.0.1, and www.${domain} is not ${domain}.

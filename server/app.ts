@@ -13,6 +13,8 @@ import { isLoopbackHost } from './signin/redirects.ts';
 export type AppParts = {
   publicUrl: string;
   local: boolean;
+  /** The development endpoints exist. */
+  development: boolean;
   served: Served[];
   listenerOf(served: Served): Listener;
   openLink: Listener;
@@ -37,7 +39,7 @@ export function createApp(parts: AppParts): RequestListener {
   const methods = new Map<string, string[]>();
   for (const served of parts.served) {
     const route: Route = routes[served.name];
-    if (route.development && !parts.local) continue;
+    if (route.development && !parts.development) continue;
     const listener = parts.listenerOf(served);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     methods.set(path, [...(methods.get(path) ?? []), route.method]);

@@ -128,6 +128,17 @@ test('production behind http is refused, except on loopback', () => {
   expect(faultsOf({ ...production, PUBLIC_URL: 'http://localhost:3000' })).toEqual([]);
 });
 
+test('a proxy in front is known by https or TRUST_PROXY, and local mode then needs a mail server in place of its inbox', () => {
+  const mails = { SMTP_URL: 'smtp://localhost:1025' };
+  const settings: Record<string, string>[] = [{ PUBLIC_URL: 'https://localhost' }, { TRUST_PROXY: '1' }];
+  for (const proxied of settings) {
+    expect(faultsOf(proxied).join()).toContain('SMTP_URL is missing');
+    expect(read({ ...proxied, ...mails }).behindProxy).toBe(true);
+  }
+  expect(read({ TRUST_PROXY: '0' }).behindProxy).toBe(false);
+  expect(read({ ...production, PUBLIC_URL: 'https://auth.example.com' }).behindProxy).toBe(true);
+});
+
 test.each(['a@b.example', 'Shop <a@b.example>', '"Shop" <a@b.example>'])('sender %s', (sender) => {
   expect(read({ MAIL_FROM: sender }).mailFrom).toBe(sender);
 });

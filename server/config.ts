@@ -34,7 +34,9 @@ export type Config = {
   trustProxy: number;
   workers: number;
   logLevel: (typeof LOG_LEVELS)[number];
-  /** Null: /metrics answers loopback clients only. */
+  /** A proxy stands in front, as PUBLIC_URL is https or TRUST_PROXY says so: what comes from this machine may be anybody's. */
+  behindProxy: boolean;
+  /** Null: /metrics answers programs on this machine, and nobody behind a proxy. */
   metricsToken: string | null;
   /** Resolvers for the domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
@@ -65,6 +67,7 @@ const wholeNumber = (least: number, most: number) => {
   return z.string().regex(/^\d+$/, remedy).transform(Number).pipe(z.number().min(least, remedy).max(most, remedy));
 };
 const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
+const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
 
 /** Every setting by name: its shape, and what it means when unset. An empty value counts as unset. */
 export const settings = {
@@ -114,9 +117,7 @@ export const settings = {
   TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
   WORKERS: wholeNumber(1, 128).describe('processes that serve; more than 1 for more cores · unset: 1'),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `give one of ${LOG_LEVELS.join(', ')}` }).describe('least level that is logged · unset: info'),
-  METRICS_TOKEN: refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces').describe(
-    'bearer token of /metrics · unset: /metrics answers loopback clients only',
-  ),
+  METRICS_TOKEN: printable.describe('bearer token of /metrics · unset: it answers programs on this machine, and nobody behind a proxy'),
   DNS_SERVERS: z
     .string()
     .transform((text) => text.split(',').map((server) => server.trim()))
@@ -133,10 +134,8 @@ export const settings = {
     (text) => /^[a-z0-9-]+$/i.test(text),
     'give a region, such as eu-central-1; many servers take us-east-1 or auto',
   ).describe('its region, as the signature names it'),
-  S3_ACCESS_KEY_ID: refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces').describe(
-    'a key that may put, get and delete objects of the bucket',
-  ),
-  S3_SECRET_ACCESS_KEY: refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces').describe('its secret'),
+  S3_ACCESS_KEY_ID: printable.describe('a key that may put, get and delete objects of the bucket'),
+  S3_SECRET_ACCESS_KEY: printable.describe('its secret'),
 };
 
 type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
@@ -164,6 +163,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if ((values.WORKERS ?? 1) > 1 && unset('SMTP_URL') && !production)
     faults.push('WORKERS is more than 1: the built-in inbox lives in one process; give SMTP_URL, or leave WORKERS at 1.');
+  const behindProxy = protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0;
+  if (behindProxy && unset('SMTP_URL') && !production)
+    faults.push('SMTP_URL is missing: through a proxy (https PUBLIC_URL, or TRUST_PROXY) anybody could read the built-in inbox; give it.');
   const dkimNames = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
   const dkimMissing = dkimNames.filter(unset);
   if (dkimMissing.length === 1 || dkimMissing.length === 2)
@@ -190,6 +192,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
     secretKey: Buffer.from(values.SECRET_KEY ?? kept(dataDir, 'secret-key', 48)),
     trustProxy: values.TRUST_PROXY ?? 0,
+    behindProxy,
     workers: values.WORKERS ?? 1,
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,

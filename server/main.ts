@@ -22,6 +22,7 @@ const SECOND_SIGNAL_MS = 1_000;
 export async function startService(env: Record<string, string | undefined>): Promise<Running> {
   const config = readConfig(env);
   const log = createLog(config);
+  if (config.behindProxy && !config.metricsToken) log.info('/metrics answers 404: with a proxy in front it needs METRICS_TOKEN');
   // What serves is loaded while PostgreSQL starts.
   const [embedded, { serve }] = await Promise.all([
     config.databaseUrl ? null : startEmbedded(config.dataDir, log),

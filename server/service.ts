@@ -94,6 +94,8 @@ export async function createService(parts: {
 }): Promise<Service> {
   const { config, database, log } = parts;
   const local = config.mode === 'local';
+  // Behind a proxy anybody may be the person at this machine.
+  const development = local && !config.behindProxy;
   const limitFactor = local ? 100 : 1;
 
   const secrets = createSecrets(config.secretKey);
@@ -142,7 +144,7 @@ export async function createService(parts: {
     isStopping: () => parts.ownAddress() === null,
   });
   const status = createStatus({ probes, history: statusStore.history });
-  const admin = createAdmin({ config, database, limits, outbox });
+  const admin = createAdmin({ config, development, database, limits, outbox });
   const figures = createFigures({ database, uptime: status.uptimePercent });
 
   const account = createAccounts(database);
@@ -203,6 +205,7 @@ export async function createService(parts: {
   const listener = createApp({
     publicUrl: config.publicUrl,
     local,
+    development,
     served,
     listenerOf: createListener({
       secure: config.secure,

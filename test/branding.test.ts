@@ -1,29 +1,42 @@
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../contract/languages.ts';
+import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
-import { askForMail, authorize, type Developer, freshAddress, freshDomain, openLink, registerSite, signInDeveloper } from './sign-ins.ts';
+import {
+  addProvenSite,
+  askForMail,
+  authorize,
+  type Developer,
+  freshAddress,
+  freshDomain,
+  openLink,
+  proveSite,
+  registerSite,
+  signInDeveloper,
+} from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
+let names: NameServer;
 let owner: Developer;
 let shop: string;
 const branding = { fromName: 'Žalia & Co.', logoUrl: 'https://cdn.shop.example/logo.png?a=1&b=2' };
 beforeAll(async () => {
   stage = await openStage();
-  service = await stage.start();
+  names = await openNameServer();
+  service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
   shop = await addSite(owner);
   await owner.client.put('/api/user/branding', branding);
 });
-afterAll(() => stage.close());
+afterAll(async () => {
+  await names.close();
+  await stage.close();
+});
 
-async function addSite({ client }: Developer): Promise<string> {
-  const domain = freshDomain();
-  await client.post('/api/websites', { domain });
-  return domain;
-}
+const addSite = (developer: Developer) => addProvenSite(names, developer);
 
 const fromOf = async ({ raw }: ReceivedMail) => (await PostalMime.parse(raw)).from;
 const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
@@ -105,14 +118,38 @@ describe('a mail of a site whose owner has a brand', () => {
 });
 
 describe('no brand has', () => {
-  test('a site that its owner has not claimed, until then; nor the mail that tells of it', async () => {
+  test('a registered website whose account has not signed in since, nor the mail that tells of it', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
     const domain = await registerSite(service.client(), freshDomain(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
     await expectPlain(await visitorMail(domain));
-    await signInDeveloper(stage, service, dev.email);
+  });
+
+  test('a website of somebody signed in, until its domain is proven; and no longer once it has moved to another domain', async () => {
+    const dev = await signInDeveloper(stage, service);
+    await dev.client.put('/api/user/branding', branding);
+    const { id, domain } = (await dev.client.post('/api/websites', { domain: freshDomain() })).json;
+    await expectPlain(await visitorMail(domain));
+    await proveSite(names, dev.client, domain);
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: branding.fromName });
+    const moved = freshDomain();
+    await dev.client.put(`/api/websites/${id}`, { domain: moved });
+    await expectPlain(await visitorMail(moved));
+  });
+
+  test('a website that a squatter registered and signed in for; after a take-over it has the prover’s', async () => {
+    const [squatter, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+    await squatter.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
+    await prover.client.put('/api/user/branding', { fromName: 'The bank', logoUrl: '' });
+    const domain = await registerSite(service.client(), freshDomain(), squatter.email);
+    await stage.mailbox.waitFor(squatter.email);
+    await signInDeveloper(stage, service, squatter.email);
+    const squatted = await visitorMail(domain);
+    await expectPlain(squatted);
+    expect(squatted.raw).not.toContain('Not the bank');
+    await proveSite(names, prover.client, domain);
+    expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: 'The bank' });
   });
 
   test('a mail of the portal’s own, even to its owner', async () => {
@@ -202,8 +239,12 @@ describe('the preview', () => {
     expect((await service.client().get('/dashboard/settings/preview')).status).toBe(401);
   });
 
-  test('names a sample site where there is none yet', async () => {
+  test('names a sample website until one of the account’s is proven', async () => {
     const { client } = await signInDeveloper(stage, service);
-    expect((await client.get('/dashboard/settings/preview?fromName=Shop')).text).toContain('Sign in to shop.example');
+    const { domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
+    const preview = async () => (await client.get('/dashboard/settings/preview?fromName=Shop')).text;
+    expect(await preview()).toContain('Sign in to shop.example');
+    await proveSite(names, client, domain);
+    expect(await preview()).toContain(`Sign in to ${domain}`);
   });
 });

@@ -12,6 +12,7 @@ import {
   removeEndedLimits,
   removeEndedSessions,
   removeExpiredTokens,
+  removeOldClaims,
   removeOldRecipients,
   removeOldTimes,
 } from '../server/jobs/store.ts';
@@ -140,6 +141,19 @@ test('recipients of a site leave after two days', async () => {
     await ask(`insert into website_recipients (website_id, day, mailbox) values ($1, current_date - $2::int, 'v@b.example')`, [site, days]);
   await run(removeOldRecipients);
   expect(await count('website_recipients')).toBe(3);
+});
+
+test('challenges of domains leave after 30 days, unless the domain is a website of their address', async () => {
+  await ask(`insert into websites (id, domain, email) values ($1, 'claimed.example', 'owner@b.example')`, [randomUUID()]);
+  for (const [domain, email, days] of [
+    ['claimed.example', 'owner@b.example', 31],
+    ['claimed.example', 'other@b.example', 31],
+    ['free.example', 'a@b.example', 31],
+    ['free.example', 'b@b.example', 29],
+  ])
+    await ask(`insert into domain_claims values ($1, $2, 'x', now() - make_interval(days => $3))`, [domain, email, days]);
+  await run(removeOldClaims);
+  expect(await ask('select email from domain_claims order by 1')).toMatchObject([{ email: 'b@b.example' }, { email: 'owner@b.example' }]);
 });
 
 test('the times of openings leave once no figure covers the day', async () => {

@@ -54,6 +54,17 @@ test('thirty mails an hour from a client address; a forged X-Forwarded-For gains
   expect(answers).toEqual([...Array(30).fill(200), 429]);
 });
 
+test('an account asks how to prove 60 new domains an hour; one that it asked for stays known', async () => {
+  const { client } = await signInDeveloper(stage, service);
+  const domains = Array.from({ length: 61 }, freshDomain);
+  const claim = (domain: string) => client.get(`/api/websites/claim/${domain}`);
+  const answers = await Promise.all(domains.map(claim));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
+  expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
+  const known = answers.find(({ status }) => status === 200)?.json;
+  expect((await claim(known.domain)).json).toEqual(known);
+});
+
 test('behind one proxy the client is the last of X-Forwarded-For; IPv6 counts by /64', async () => {
   const from = (address: string) => ask(proxied, freshAddress(), { 'X-Forwarded-For': `203.0.113.7, ${address}` });
   for (let i = 1; i <= 30; i++) expect((await from(`2001:db8:1:2::${i}`)).status).toBe(200);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createPkce, type Pkce } from '../contract/pkce.ts';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
 import type { Answer, Client } from './client.ts';
+import type { NameServer } from './dns.ts';
 import type { Service, Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 
@@ -21,6 +22,21 @@ export async function addSite(stage: Stage, service: Service, domain = freshDoma
   const answer = await client.post('/api/websites', { domain });
   if (answer.status !== 200) throw new Error(`Adding ${domain} answered ${answer.status}: ${answer.text}`);
   return domain;
+}
+
+/** Adds a website of a developer and proves its domain by the DNS record. @param names what the service asks (DNS_SERVERS) */
+export async function addProvenSite(names: NameServer, { client }: Developer, domain = freshDomain()): Promise<string> {
+  await client.post('/api/websites', { domain });
+  await proveSite(names, client, domain);
+  return domain;
+}
+
+/** Publishes a developer's DNS record and has the service check it. @throws Error unless the answer is 200 */
+export async function proveSite(names: NameServer, client: Client, domain: string): Promise<void> {
+  const { proof } = (await client.get(`/api/websites/claim/${domain}`)).json;
+  names.setText(proof.record, [proof.value]);
+  const answer = await client.post('/api/websites/prove', { domain });
+  if (answer.status !== 200) throw new Error(`Proving ${domain} answered ${answer.status}: ${answer.text}`);
 }
 
 /** Registers a domain through the public form's call: active at once, on probation. @returns the domain */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../contract/errors.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
@@ -9,9 +9,9 @@ import { createWebsites, type Websites } from '../server/websites/websites.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { query } from './postgres.ts';
 import { freshDomain } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 const owner = (name: string): Account => ({ id: name, email: `${name}@${freshDomain()}`, name: null });
-const secretKey = randomBytes(32);
 
 let database: Database;
 let names: NameServer;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await migrate(url);
   names = await openNameServer();
   websites = createWebsites({
-    config: { mode: 'production', publicUrl: 'https://auth.example', secretKey, dnsServers: [names.address] },
+    config: { mode: 'production', publicUrl: 'https://auth.example', dnsServers: [names.address] },
     database,
     outbox: { handOver: (mail) => void handedOver.push(mail) },
     limits: { hit: async () => {} },
@@ -63,12 +63,12 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'ok',
     (error) => (error instanceof Fault ? error.code : String(error)),
   );
-function publish(accounts: Account[], domain: string) {
-  const proofs = accounts.map((account) => websites.claim(account, domain).proof);
-  names.setText(
-    proofs[0].record,
-    proofs.map(({ value }) => value),
-  );
+const challengeOf = async (account: Account, domain: string) => (await websites.claim(account, domain)).proof.value;
+const setRecords = (domain: string, values: string[]) => names.setText(`_emailauth.${domain}`, values);
+async function publish(accounts: Account[], domain: string): Promise<string[]> {
+  const values = await Promise.all(accounts.map((account) => challengeOf(account, domain)));
+  setRecords(domain, values);
+  return values;
 }
 
 test('50 registrations, additions and moves race for one domain: one has it, the others hear that it is taken', async () => {
@@ -90,34 +90,137 @@ test('50 registrations, additions and moves race for one domain: one has it, the
   expect(await actsOn(domain)).toHaveLength(1);
 });
 
-test('claimants of one unregistered domain race: all are heard, one has it, and every loser is told', async () => {
+test('claimants of one unregistered domain race: one gets it, and the challenges of the others end with that', async () => {
   for (let round = 0; round < 10; round++) {
     const domain = freshDomain();
     const claimants = Array.from({ length: 8 }, (_, n) => owner(`p${n}`));
-    publish(claimants, domain);
+    await publish(claimants, domain);
     handedOver = [];
-    await Promise.all(claimants.map((account) => websites.prove(account, { domain })));
-    const [holder, ...others] = await ownersOf(domain);
-    expect(others).toEqual([]);
-    const told = (kind: string) => handedOver.filter((mail) => mail.kind === kind).map(({ recipient }) => recipient);
-    expect(told('domain_proven').sort()).toEqual(claimants.map(({ email }) => email).sort());
-    expect(told('domain_lost').sort()).toEqual(
-      claimants
-        .map(({ email }) => email)
-        .filter((email) => email !== holder)
-        .sort(),
-    );
-    const owed = await rows("select id, kind, recipient, data ->> 'domain' as domain from outbox where data ->> 'domain' = $1", [domain]);
-    expect(owed).toHaveLength(15);
-    expect(new Set(owed.map(({ id }) => id))).toEqual(new Set(handedOver.map(({ id }) => id)));
+    const outcomes = await Promise.all(claimants.map((account) => codeOf(websites.prove(account, { domain }))));
+    expect(outcomes.toSorted()).toEqual([...Array(7).fill('not_proven'), 'ok']);
+    const { email } = claimants[outcomes.indexOf('ok')];
+    expect(await ownersOf(domain)).toEqual([email]);
+    expect(handedOver.map(({ kind, recipient }) => [kind, recipient])).toEqual([['domain_proven', email]]);
+    const owed = await rows("select id from outbox where data ->> 'domain' = $1", [domain]);
+    expect(owed.map(({ id }) => id)).toEqual(handedOver.map(({ id }) => id));
   }
+});
+
+describe('the challenge of a claim', () => {
+  test('is one for concurrent calls, another one for each address and domain, and stays while the claim is pending or holds', async () => {
+    const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
+    const [value, ...others] = await Promise.all(Array.from({ length: 20 }, () => challengeOf(ann, domain)));
+    expect(new Set(others)).toEqual(new Set([value]));
+    expect(new Set([value, await challengeOf(bob, domain), await challengeOf(ann, freshDomain())]).size).toBe(3);
+    expect((await websites.create(ann, { domain })).proof.value).toBe(value);
+    expect((await websites.list(ann)).map(({ proof }) => proof.value)).toEqual([value]);
+    setRecords(domain, [value]);
+    expect((await websites.prove(ann, { domain })).proof.value).toBe(value);
+    expect(await challengeOf(ann, domain)).toBe(value);
+  });
+
+  test('ends when another proof takes the domain over: the record that still stands beside it takes nothing back', async () => {
+    const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
+    const [old] = await publish([ann], domain);
+    await websites.prove(ann, { domain });
+    const bobs = await challengeOf(bob, domain);
+    setRecords(domain, [old, bobs]);
+    await websites.prove(bob, { domain });
+    expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
+    expect(await ownersOf(domain)).toEqual([bob.email]);
+
+    const fresh = await challengeOf(ann, domain);
+    expect(fresh).not.toBe(old);
+    setRecords(domain, [old, bobs, fresh]);
+    expect(await codeOf(websites.prove(ann, { domain }))).toBe('ok');
+    expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
+  });
+
+  test('ends for everybody who was waiting when somebody proves the domain, and not when the holder proves it again', async () => {
+    const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
+    const [, waiting] = await publish([ann, bob], domain);
+    await websites.prove(ann, { domain });
+    expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
+    const fresh = await challengeOf(bob, domain);
+    expect(fresh).not.toBe(waiting);
+    await websites.prove(ann, { domain });
+    expect(await challengeOf(bob, domain)).toBe(fresh);
+  });
+
+  const ends: [string, (account: Account, site: { id: string; domain: string }) => Promise<unknown>][] = [
+    ['deleted', (account, { id }) => websites.delete(account, id)],
+    ['moved away', (account, { id }) => websites.update(account, { id, domain: freshDomain() })],
+    [
+      'released',
+      async (_account, { id }) => {
+        await rows("update websites set claimed_at = null, created_at = now() - interval '8 days' where id = $1", [id]);
+        await websites.releaseUnclaimed();
+      },
+    ],
+  ];
+  test.each(ends)('ends when the website is %s: added again, it needs a record of its own', async (_how, end) => {
+    const [ann, domain] = [owner('ann'), freshDomain()];
+    const [old] = await publish([ann], domain);
+    const { id } = await websites.prove(ann, { domain });
+    await end(ann, { id, domain });
+    const { proof } = await websites.create(ann, { domain });
+    expect(proof.value).not.toBe(old);
+    expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
+    setRecords(domain, [proof.value]);
+    expect((await websites.prove(ann, { domain })).verified).toBe(true);
+  });
+
+  test('of the domain that a website moves to is the one that was asked for before', async () => {
+    const [ann, from, to] = [owner('ann'), freshDomain(), freshDomain()];
+    const value = await challengeOf(ann, to);
+    const { id } = await websites.create(ann, { domain: from });
+    expect((await websites.update(ann, { id, domain: to })).proof.value).toBe(value);
+    // The same domain again is no move.
+    expect((await websites.update(ann, { id, domain: to, iconUrl: null })).proof.value).toBe(value);
+  });
+
+  test('that ends after its record was found, and before the domain changes hands, proves nothing', async () => {
+    const [ann, domain] = [owner('ann'), freshDomain()];
+    await publish([ann], domain);
+    const other = await database.core.connect();
+    try {
+      await other.query('begin');
+      await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${domain}`]);
+      const proving = codeOf(websites.prove(ann, { domain }));
+      await waitUntil('the proof waits for the lock', 10_000, async () => {
+        const waiting = await rows(
+          "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
+        );
+        return waiting.length > 0;
+      });
+      await other.query('delete from domain_claims where domain = $1', [domain]);
+      await other.query('commit');
+      expect(await proving).toBe('not_proven');
+    } finally {
+      other.release();
+    }
+    expect(await ownersOf(domain)).toEqual([]);
+  });
+
+  test('does not change for a website that was proven before challenges were kept', async () => {
+    const [ann, domain] = [owner('ann'), freshDomain()];
+    await rows('insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())', [
+      domain,
+      ann.email,
+    ]);
+    const [{ verified, proof }] = await websites.list(ann);
+    expect(verified).toBe(true);
+    expect((await websites.list(ann))[0].proof).toEqual(proof);
+    expect(await codeOf(websites.prove(owner('bob'), { domain }))).toBe('not_proven');
+    expect(await ownersOf(domain)).toEqual([ann.email]);
+  });
 });
 
 test('a proof takes an unproven site over wholly, with what hung on it', async () => {
   const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
   const { id } = await websites.create(ann, { domain });
   await rows("insert into website_recipients values ($1, current_date, 'visitor@mail.example')", [id]);
-  publish([bob], domain);
+  await publish([bob], domain);
   const site = await websites.prove(bob, { domain });
   expect(site).toMatchObject({ domain, verified: true });
   expect(site.id).not.toBe(id);
@@ -129,10 +232,10 @@ test('a proof takes an unproven site over wholly, with what hung on it', async (
 
 test('the newest DNS proof outweighs an older one; whoever only once had it cannot keep the domain', async () => {
   const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
-  publish([ann], domain);
+  await publish([ann], domain);
   await websites.prove(ann, { domain });
   expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
-  publish([bob], domain);
+  await publish([bob], domain);
   await websites.prove(bob, { domain });
   expect(await ownersOf(domain)).toEqual([bob.email]);
   expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
@@ -140,7 +243,7 @@ test('the newest DNS proof outweighs an older one; whoever only once had it cann
 
 test('proving again changes nothing and tells nobody; a move to another domain is unproven', async () => {
   const [ann, domain] = [owner('ann'), freshDomain()];
-  publish([ann], domain);
+  await publish([ann], domain);
   const { id } = await websites.prove(ann, { domain });
   handedOver = [];
   expect((await websites.prove(ann, { domain })).id).toBe(id);

@@ -1,6 +1,7 @@
 import type { Check } from '../../contract/check.ts';
-import { ApiError, type Client } from '../../contract/client.ts';
+import type { Client } from '../../contract/client.ts';
 import type { CheckSite } from '../context.ts';
+import { refusal } from '../result.ts';
 import { checkCallback } from './callback.ts';
 import type { Look, SiteNames, Ways } from './look.ts';
 import { checkProof } from './proof.ts';
@@ -15,8 +16,9 @@ export type SiteChecksParts = {
   service: string;
   names: SiteNames;
   /**
-   * From where it is looked: a person's own machine may look at its localhost and at any port of their sites; a service looks
-   * at port 443 of the public internet alone.
+   * Where connections come from. A person's own machine may look at its localhost, and at any port of the person's websites. A
+   * service looks at port 443 of the public internet, and only at websites whose domain is proven: else anybody could register a
+   * foreign domain and have the service send requests there.
    */
   from: 'own-machine' | 'service';
   /** Called once the site is known to be the caller's, before anything is sent to it. @throws ApiError to call it off */
@@ -39,7 +41,7 @@ export function createCheckSite(parts: SiteChecksParts): CheckSite {
   return async ({ domain, url }, signal) => {
     const target = readTarget(domain, url, { ways, refuse });
     refuseForeignPlace(target, parts);
-    if (!target.local) await refuseForeignSite(target, parts.client, signal);
+    if (!target.local) await refuseForeignSite(target, parts, signal);
     await parts.begin?.();
     const look: Look = { names: parts.names, userAgent: 'emailauth-check', ways, signal, deadline: AbortSignal.timeout(MOST_MS) };
     const checks = await examine(target, parts, look);
@@ -63,11 +65,7 @@ async function examine(target: Target, { client, service, from }: SiteChecksPart
 }
 
 function refuseForeignPlace({ local, callback }: Target, { from }: SiteChecksParts): void {
-  if (from === 'own-machine') {
-    // What else listens on this machine may do something when it is asked so.
-    if (local && callback?.search) throw refuse('url has a query.', 'Give the address of the callback alone.');
-    return;
-  }
+  if (from === 'own-machine') return;
   if (local) {
     throw refuse(
       'The service does not look at localhost: that would be its own machine, not yours.',
@@ -79,15 +77,27 @@ function refuseForeignPlace({ local, callback }: Target, { from }: SiteChecksPar
   }
 }
 
-/** @throws ApiError website_not_found for a host that is no site of the caller's and below none, sign_in_needed */
-async function refuseForeignSite({ domain }: Target, client: Client, signal: AbortSignal): Promise<void> {
+/**
+ * Refuses a host that is no website of the caller's and below none, and from a service one whose domain is not proven.
+ * @throws ApiError website_not_found, not_proven, sign_in_needed
+ */
+async function refuseForeignSite({ domain }: Target, { client, from }: SiteChecksParts, signal: AbortSignal): Promise<void> {
   const sites = await client.listWebsites({}, { signal });
-  if (sites.some((site) => domain === site.domain || domain.endsWith(`.${site.domain}`))) return;
-  throw new ApiError(404, {
-    error: `${domain} is not among your websites, and only those are looked at.`,
-    code: 'website_not_found',
-    hint: 'See list_sites; register_domain adds one that is yours.',
-  });
+  const site = sites.find((each) => domain === each.domain || domain.endsWith(`.${each.domain}`));
+  if (!site) {
+    throw refusal(
+      'website_not_found',
+      `${domain} is not among your websites, and only those are looked at.`,
+      'See list_sites; register_domain adds one that is yours.',
+    );
+  }
+  if (from === 'service' && !site.verified) {
+    throw refusal(
+      'not_proven',
+      `${site.domain} is not proven, and the service connects to proven domains only.`,
+      `get_site shows the DNS record and the file that prove it: publish one, then verify it under My Websites, or with \`emailauth sites verify ${site.domain}\`. On the machine of the person, \`emailauth doctor ${site.domain}\` and the MCP server of \`emailauth mcp\` look at it without a proof.`,
+    );
+  }
 }
 
-const refuse = (message: string, hint: string) => new ApiError(400, { error: message, code: 'bad_request', hint });
+const refuse = (message: string, hint: string) => refusal('bad_request', message, hint);

@@ -7,7 +7,7 @@ export type Target = {
   domain: string;
   /** It is developed on this machine: http and any port are fine. */
   local: boolean;
-  /** Where visitors come back to; null: not known. */
+  /** Where visitors come back to, without query; null: not known. */
   callback: URL | null;
 };
 
@@ -41,6 +41,8 @@ function readCallback(text: string, domain: string, local: boolean, { ways, refu
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw refuse(`${ways.url} is not an address: ${text}`, hint);
   const url = new URL(text);
   url.hash = '';
+  // A query can make whatever answers there do something.
+  url.search = '';
   if (url.username || url.password) throw refuse(`${ways.url} has a name or password in it.`, hint);
   const { hostname, protocol } = url;
   const onSite = local ? isThisMachine(hostname) : hostname === domain || hostname.endsWith(`.${domain}`);

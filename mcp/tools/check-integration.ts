@@ -10,14 +10,14 @@ export const checkIntegration = defineTool({
   name: 'check_integration',
   title: 'Check an integration',
   description:
-    'Looks at the sign-in of an app from outside, as a visitor would, and tells for each thing whether it is right and how to mend it. Call it once the files of scaffold_integration are in place and the app runs; mend what fails and call it again. It looks only at sites of whoever is signed in, and at localhost where this server runs on the same machine (give url then). It uses no token up.',
+    'Looks at the sign-in of an app from outside, as a visitor would, and tells for each thing whether it is right and how to mend it. Call it once the files of scaffold_integration are in place and the app runs; mend what fails and call it again. It looks only at sites of whoever is signed in: over HTTP only at those with a proven domain; where this server runs on the person’s own machine also at others, and at localhost (give url then). It uses no token up.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     domain: OwnDomain.describe('Domain of one of your own sites or a subdomain of it, or localhost'),
     url: z
       .string()
       .max(2048)
-      .describe('Address of the callback: https://<domain>/auth/callback unless given; localhost needs it')
+      .describe('Address of the callback: https://<domain>/auth/callback unless given; localhost needs it. A query in it is left out')
       .optional(),
   }),
   output: z.object({

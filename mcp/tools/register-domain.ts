@@ -30,7 +30,7 @@ export const registerDomain = defineTool({
   }),
   async run(input, context, signal) {
     const [registered, ...because] = await register(input, context, signal);
-    return { ...registered, nextSteps: [...because, ...stepsFor(registered)] };
+    return { ...registered, nextSteps: [...because, ...stepsFor(registered, context.besideApp)] };
   },
   text: ({ domain, status, nextSteps: steps }) =>
     [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in at once.`, numbered(steps)].join('\n'),
@@ -76,12 +76,14 @@ async function register(
   }
 }
 
-function stepsFor({ domain, authUrl }: Registered): string[] {
+function stepsFor({ domain, authUrl }: Registered, besideApp: boolean): string[] {
   const scaffold = `Call scaffold_integration with the framework of the app and domain ${domain}, and write the files that it gives.`;
   if (domain === LOCALHOST) return [scaffold];
   return [
     scaffold,
-    'Once the app is online, call check_integration.',
+    besideApp
+      ? 'Once the app is online, call check_integration.'
+      : 'Once the app is online and the domain is proven (get_site shows how), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
   ];
 }

@@ -77,7 +77,7 @@ async function stepsFor(
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
     'Put a link to /login where visitors look for it.',
-    ...(isLocal ? locally(site, callbackPath, context) : deployed(domain, site, callbackPath, host)),
+    ...(isLocal ? locally(site, callbackPath, context) : deployed(domain, site, callbackPath, context)),
     `Let the person sign in once: open ${site}/login and give an address. ${inbox ? `The mail is at ${inbox}, with a link and a code.` : 'The mail has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
@@ -89,7 +89,7 @@ const locally = (site: string, callbackPath: string, context: McpContext) => [
     : `Ask for ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot see your localhost from here.`,
 ];
 
-const deployed = (domain: string, site: string, callbackPath: string, host: string) => [
+const deployed = (domain: string, site: string, callbackPath: string, { host, besideApp }: McpContext) => [
   ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a service that is public.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner.`,
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${besideApp ? '' : ', once the domain is proven'}.`,
 ];

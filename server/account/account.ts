@@ -53,8 +53,8 @@ export function createAccounts(database: Pick<Database, 'orm'>) {
       return { joined: await store.waitlists(email) };
     },
 
-    /** The newest site whose mails have the account's brand, if it has one. */
-    newestSite: ({ email }: Account) => store.newestSite(email),
+    /** Returns the domain of the newest website whose mails have the account's branding, or null. */
+    newestBrandedSite: ({ email }: Account) => store.newestBrandedSite(email),
   };
 }
 

@@ -19,14 +19,18 @@ const styleSheet = `.envelope{margin:0;padding:14px 20px;border-bottom:1px solid
 @media (prefers-color-scheme:dark){.envelope{border-color:#2a2f2d;background:#161918;color:#edf0ee}.envelope dt,.envelope span{color:#a0a9a4}}`;
 
 /**
- * Shows the mail that visitors of an account's sites would get: the very message that the mailer writes, filled with a link
+ * Shows the mail that visitors of an account's proven websites would get: the very message that the mailer writes, filled with a link
  * and a code that sign nobody in, under its sender and subject.
  * @returns a function that gives an HTML document
  */
-export function createBrandingPreview(parts: { publicUrl: string; mailer: Pick<Mailer, 'write'>; accounts: Pick<Accounts, 'newestSite'> }) {
+export function createBrandingPreview(parts: {
+  publicUrl: string;
+  mailer: Pick<Mailer, 'write'>;
+  accounts: Pick<Accounts, 'newestBrandedSite'>;
+}) {
   const { publicUrl, mailer, accounts } = parts;
   return async (account: Account, { fromName, logoUrl, language }: PreviewInput): Promise<string> => {
-    const host = (await accounts.newestSite(account)) ?? SAMPLE_SITE;
+    const host = (await accounts.newestBrandedSite(account)) ?? SAMPLE_SITE;
     const mail: Mail = { id: 'preview', kind: 'sign_in', recipient: account.email, language, data: { host, fromName, logoUrl } };
     const message = await mailer.write(mail, { link: `${publicUrl}/auth/link?t=preview`, code: SAMPLE_CODE });
     const { default: PostalMime } = await import('postal-mime');

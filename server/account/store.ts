@@ -25,8 +25,8 @@ type AccountStore = {
   auditLog(email: string, limit: number): Promise<AuditRow[]>;
   waitlists(email: string): Promise<WaitlistService[]>;
   joinWaitlist(email: string, service: WaitlistService): Promise<void>;
-  /** The newest site whose mails have the account's brand. */
-  newestSite(email: string): Promise<string | null>;
+  /** Returns the domain of the newest website whose mails have the account's branding, or null. */
+  newestBrandedSite(email: string): Promise<string | null>;
 };
 
 // Nothing is written, and nothing stands in the audit trail, when all is as it was.
@@ -74,8 +74,8 @@ export function createAccountStore(database: Pick<Database, 'orm'>): AccountStor
       return rows.map(({ service }) => service);
     },
     joinWaitlist: async (email, service) => void (await ask(JOIN_WAITLIST, [service, email])),
-    newestSite: async (email) => {
-      const sql = 'select domain from websites where email = $1 and claimed_at is not null order by created_at desc limit 1';
+    newestBrandedSite: async (email) => {
+      const sql = 'select domain from websites where email = $1 and proven_at is not null order by created_at desc limit 1';
       return (await ask<{ domain: string }>(sql, [email]))[0]?.domain ?? null;
     },
   };

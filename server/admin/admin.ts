@@ -14,7 +14,9 @@ export type Admin = ReturnType<typeof createAdmin>;
 
 /** Decides who may open the admin pages, and for how long; gives them what they list. */
 export function createAdmin(parts: {
-  config: Pick<Config, 'mode' | 'secretKey' | 'adminPassword'>;
+  config: Pick<Config, 'secretKey' | 'adminPassword'>;
+  /** The development endpoints exist. */
+  development: boolean;
   database: Database;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
   outbox: Pick<Outbox, 'owed' | 'retry'>;
@@ -46,7 +48,7 @@ export function createAdmin(parts: {
     isOpen,
 
     async session(cookies: Cookies): Promise<Output<'adminSession'>> {
-      return { unlocked: await isOpen(cookies), enabled: secrets !== null, development: config.mode === 'local' };
+      return { unlocked: await isOpen(cookies), enabled: secrets !== null, development: parts.development };
     },
 
     /**

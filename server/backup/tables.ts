@@ -13,6 +13,7 @@ export const KEPT: readonly KeptTable[] = [
   // An upload that is still expected is an address that whoever has it may send a file to.
   { name: 'uploads', where: 'stored_at is not null' },
   { name: 'websites' },
+  { name: 'domain_claims' },
   { name: 'applications' },
   { name: 'api_keys' },
   { name: 'api_key_days' },

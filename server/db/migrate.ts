@@ -5,6 +5,7 @@ import { up as signIn } from './migrations/0001-sign-in.ts';
 import { steps as portal } from './migrations/0002-portal.ts';
 import { up as installation } from './migrations/0003-installation.ts';
 import { up as deviceSessions } from './migrations/0004-device-sessions.ts';
+import { up as domainClaims } from './migrations/0006-domain-claims.ts';
 import { plainSql, type Step, titleOf } from './migrations/steps.ts';
 import { inShortTransaction, MIGRATING, type OnlineOptions, performOnline, pidOf, runOn } from './online-steps.ts';
 
@@ -17,6 +18,7 @@ const migrations: readonly Migration[] = [
   { name: '0002-portal', steps: portal },
   { name: '0003-installation', sql: installation },
   { name: '0004-device-sessions', sql: deviceSessions },
+  { name: '0006-domain-claims', sql: domainClaims },
 ];
 
 /** The names of all migrations of this program, in their order. */

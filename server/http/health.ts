@@ -13,7 +13,7 @@ import { isFromThisMachine } from './loopback.ts';
 export type Check = { name: string; ok: boolean; detail?: string };
 
 export type HealthParts = {
-  config: Pick<Config, 'metricsToken'>;
+  config: Pick<Config, 'metricsToken' | 'behindProxy'>;
   database: Database;
   /** What must be there beside the database. */
   checks(): Promise<Check[]>;
@@ -26,7 +26,8 @@ const CHECK_MS = 2_000;
 
 /**
  * `GET /healthz`: the process lives. `GET /readyz`: 200 when it can serve, else 503 with what is missing.
- * `GET /metrics`: figures for Prometheus, to holders of METRICS_TOKEN, or without one to programs on this machine.
+ * `GET /metrics`: figures for Prometheus, to holders of METRICS_TOKEN, or without one to programs on this machine
+ * when no proxy is in front.
  */
 export function healthRouter(parts: HealthParts): Router {
   const { config, database } = parts;
@@ -89,12 +90,12 @@ async function bounded(name: string, check: () => Promise<Check[]>): Promise<Che
   }
 }
 
-function mayRead(request: IncomingMessage, { metricsToken }: HealthParts['config']): boolean {
+function mayRead(request: IncomingMessage, { metricsToken, behindProxy }: HealthParts['config']): boolean {
   if (metricsToken) {
     const given = request.headers.authorization?.replace(/^Bearer +/i, '') ?? '';
     return timingSafeEqual(digest(given), digest(metricsToken));
   }
-  return isFromThisMachine(request);
+  return !behindProxy && isFromThisMachine(request);
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

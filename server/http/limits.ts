@@ -7,6 +7,7 @@ import type { Database } from '../db/database.ts';
 /** What the 429 of each limit says. The mails' own limits are part of the sign-in core's request statement. */
 const MESSAGES = {
   registrations: 'Too many registrations from your network. Please wait a little.',
+  domain_claims: 'Too many domains to prove. Please wait a little.',
   domain_proofs: 'Too many checks of a proof. Please wait a little.',
   admin_password: 'Too many wrong passwords from your network. Please wait a little.',
   admin_password_total: 'Too many wrong passwords. Please wait a little.',

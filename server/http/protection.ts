@@ -36,6 +36,9 @@ export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): R
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
+        // No page makes markup or scripts of text, so there is no policy that could.
+        requireTrustedTypesFor: ["'script'"],
+        trustedTypes: ["'none'"],
       },
     },
     referrerPolicy: { policy: 'same-origin' },

@@ -7,6 +7,7 @@ import {
   removeEndedLimits,
   removeEndedSessions,
   removeExpiredTokens,
+  removeOldClaims,
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
@@ -25,6 +26,7 @@ const accountLeavings = [
   removeEndedKeys,
   removeEndedAdminSessions,
   removeOldRecipients,
+  removeOldClaims,
   removeOldProbes,
   removeOldTimes,
 ];

@@ -83,6 +83,14 @@ export const removeEndedAdminSessions = batches(
 /** Whom unclaimed sites sent mails to, once the day that counts is over everywhere. */
 export const removeOldRecipients = batches('website_recipients', 'website_id, day, mailbox', 'day < current_date - 2');
 
+/** Challenges of domains that were not proven within 30 days and are no website of their address. */
+export const removeOldClaims = batches(
+  'domain_claims',
+  'domain, email',
+  `created_at < now() - interval '30 days'
+    and not exists (select from websites w where w.domain = domain_claims.domain and w.email = domain_claims.email)`,
+);
+
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = batches('probes', 'minute', "minute < now() - interval '90 days'", 'minute');
 /** How long the openings of a site took, once no figure covers the day. */

@@ -1,7 +1,7 @@
 import { fromNameFault, logoUrlFault } from '../../contract/rules.ts';
 import type { Mail } from './mail.ts';
 
-/** How the owner of a site wants its mails; an empty text: as the service's own. */
+/** The branding of a website whose domain is proven; an empty text: as the service's own. */
 export type Brand = { fromName: string; logoUrl: string };
 
 const none: Brand = { fromName: '', logoUrl: '' };

@@ -113,7 +113,8 @@ const PROBATION_RECIPIENTS = 20;
  * A site that nobody claimed yet may mail a number of different mailboxes a day. To count them exactly, its requests come
  * alone, one after the other, with $23 true; without it they are answered `on_probation` and nothing is done.
  *
- * `brand`: how the site's owner wants its mails; the owed row has it too, so that every retry sends the same mail.
+ * `brand`: the branding of the website's account, once the domain is proven; the owed row has it too, so that every retry sends
+ * the same mail.
  */
 export const REQUEST = `
 with given as materialized (
@@ -131,7 +132,7 @@ target as materialized (
       then jsonb_build_object('fromName', u.brand_name, 'logoUrl', u.brand_logo_url) end as brand
   from given g
   left join websites w on w.domain = g.domain
-  left join users u on u.email = w.email and w.claimed_at is not null
+  left join users u on u.email = w.email and w.proven_at is not null
   left join remembered_keys k on k.device = g.device and k.email = g.email
 ),
 counted as (select * from target where $23 or not unclaimed),

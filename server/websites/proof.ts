@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
@@ -20,15 +20,16 @@ const WELL_KNOWN = '/.well-known/emailauth.json';
 const FETCH_TIMEOUT_MS = 5_000;
 const MOST_LENGTH = 4_096;
 
-/** The proof that one address has to give for one domain. It is derived, so nothing is stored and no two claimants share one. */
-export function proofFor(secretKey: Buffer, email: string, domain: string): DomainProof {
-  // Neither an address in normal form nor a domain holds a line feed, so no two pairs make the same text.
-  const value = createHmac('sha256', secretKey).update(`domain-proof\n${email}\n${domain}`).digest('hex').slice(0, 32);
+/** Makes the challenge of one claim: 128 random bits, as hexadecimal digits. */
+export const newChallenge = (): string => randomBytes(16).toString('hex');
+
+/** Returns what to publish in order to prove a domain. @param challenge of the account's claim on the domain */
+export function proofFor(domain: string, challenge: string): DomainProof {
   return {
     record: `_emailauth.${domain}`,
-    value,
+    value: challenge,
     fileUrl: `https://${domain}${WELL_KNOWN}`,
-    fileBody: JSON.stringify({ emailauth: value }),
+    fileBody: JSON.stringify({ emailauth: challenge }),
   };
 }
 

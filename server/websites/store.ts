@@ -20,10 +20,13 @@ export type Site = {
 /** A mail that a change owes somebody; it is written in the change's own transaction. */
 type OwedMail = { id: string; kind: MailKind; recipient: string };
 
-/** A proof that was found. `leaseSeconds`: how long the instance that wrote the mails has them to itself. */
-type Claim = { id: string; domain: string; email: string; kind: ProofKind; leaseSeconds: number };
-/** `mails`: whoever has to be told. `stronger_needed`: another address proved the domain, and a file does not outweigh that. */
-type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outcome: 'stronger_needed' };
+/** A proof that was found, of this challenge. `leaseSeconds`: how long the instance that wrote the mails has them to itself. */
+type Claim = { id: string; domain: string; email: string; challenge: string; kind: ProofKind; leaseSeconds: number };
+/**
+ * `mails`: whoever has to be told. `stronger_needed`: another address proved the domain, and a file does not outweigh that.
+ * `outdated`: the challenge was replaced since the proof was looked for.
+ */
+type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outcome: 'stronger_needed' | 'outdated' };
 
 type WebsiteStore = {
   /** Adds a site of somebody signed in. @returns null when the domain is taken */
@@ -48,10 +51,18 @@ const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "proven
 const MAIL_LIFE = "interval '2 days'";
 const CLAIM_TRIES = 5;
 
-/** A statement on `websites` that returns the row, together with its audit row. */
-const audited = (sql: string, action: string) =>
+/**
+ * Returns a CTE that deletes the claim of each address that loses a domain by the CTE `site`: what it published proves nothing
+ * from then on. Every statement locks websites before claims, so that no two wait for each other.
+ * @param lost column of `site`: the domain that the address loses
+ */
+const endClaims = (lost: string) =>
+  `ended_claims as (delete from domain_claims c using site where c.email = site.email and c.domain = site.${lost})`;
+
+/** A statement on `websites` that returns the row, together with its audit row. @param lost as of endClaims; unset: no domain is lost */
+const audited = (sql: string, action: string, lost?: string) =>
   `with site as (${sql}), audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from site)
-   select ${SITE} from site`;
+   ${lost ? `, ${endClaims(lost)}` : ''} select ${SITE} from site`;
 
 /** The SQL of websites. A change and its audit row are one statement. */
 export function createWebsiteStore(database: Database): WebsiteStore {
@@ -59,9 +70,9 @@ export function createWebsiteStore(database: Database): WebsiteStore {
     const [rows] = await (await database.orm()).query(sql, { bind, transaction });
     return rows as Row[];
   }
-  const change = async (sql: string, action: string, bind: unknown[], transaction?: Transaction): Promise<Site | null> => {
-    return (await ask<Site>(audited(sql, action), bind, transaction))[0] ?? null;
-  };
+  const one = async (sql: string, bind: unknown[], transaction?: Transaction): Promise<Site | null> =>
+    (await ask<Site>(sql, bind, transaction))[0] ?? null;
+  const change = (sql: string, action: string, bind: unknown[], transaction?: Transaction) => one(audited(sql, action), bind, transaction);
 
   return {
     add: ({ id, domain, email, icon }) => {
@@ -82,12 +93,16 @@ export function createWebsiteStore(database: Database): WebsiteStore {
 
     change: async ({ id, email, domain, icon }) => {
       try {
-        const changed = await change(
-          `update websites set domain = $3, moved_at = case when domain = $3 then moved_at else now() end,
-              proven_at = case when domain = $3 then proven_at end, icon = case when $4 then $5::uuid else icon end
-           where id = $1 and email = $2 and (domain <> $3 or ($4 and icon is distinct from $5)) and ($5 is null or claimed_at is not null)
-           returning *`,
-          'website_changed',
+        const changed = await one(
+          audited(
+            `update websites w set domain = $3, moved_at = case when w.domain = $3 then moved_at else now() end,
+                proven_at = case when w.domain = $3 then proven_at end, icon = case when $4 then $5::uuid else icon end
+             from (select id as old_id, domain as old_domain from websites where id = $1 and email = $2 for update) old
+             where id = old_id and (w.domain <> $3 or ($4 and icon is distinct from $5)) and ($5 is null or claimed_at is not null)
+             returning w.*, nullif(old_domain, w.domain) as left_domain`,
+            'website_changed',
+            'left_domain',
+          ),
           [id, email, domain, icon !== undefined, icon ?? null],
         );
         if (changed) return changed;
@@ -100,7 +115,8 @@ export function createWebsiteStore(database: Database): WebsiteStore {
       }
     },
 
-    remove: ({ id, email }) => change('delete from websites where id = $1 and email = $2 returning *', 'website_deleted', [id, email]),
+    remove: ({ id, email }) =>
+      one(audited('delete from websites where id = $1 and email = $2 returning *', 'website_deleted', 'domain'), [id, email]),
 
     claim: async (claim, newMailId) => {
       const orm = await database.orm();
@@ -117,7 +133,8 @@ export function createWebsiteStore(database: Database): WebsiteStore {
            select id from websites where claimed_at is null and email is not null and created_at < now() - make_interval(days => $1)
            order by created_at limit $2 for update skip locked
          ), site as (delete from websites w using old where w.id = old.id returning w.*),
-         audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from site)
+         audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from site),
+         ${endClaims('domain')}
          select count(*)::int from site`,
         [afterDays, most],
       );
@@ -134,6 +151,15 @@ export function createWebsiteStore(database: Database): WebsiteStore {
       const [holder] = await ask<Site>(`select ${SITE} from websites where domain = $1 for update`, [domain], transaction);
       const mine = holder?.email === email;
       if (holder?.provenAt && !mine && claim.kind !== 'dns') return { outcome: 'stronger_needed' };
+      const valid = await ask(
+        'select 1 as valid from domain_claims where domain = $1 and email = $2 and challenge = $3 for update',
+        [domain, email, claim.challenge],
+        transaction,
+      );
+      if (valid.length === 0) return { outcome: 'outdated' };
+      // Everybody else's challenge is from before this proof: a record of theirs that still stands must prove nothing.
+      if (!mine || !holder.provenAt)
+        await ask('delete from domain_claims where domain = $1 and email <> $2 returning 1 as ended', [domain, email], transaction);
       const mails: OwedMail[] = [];
       if (!mine || !holder.provenAt) mails.push({ id: newMailId(), kind: 'domain_proven', recipient: email });
       if (holder && !mine) {

@@ -8,6 +8,7 @@ import type { Account } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import type { Uploads } from '../uploads/uploads.ts';
+import { createClaimStore } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { createWebsiteStore, type Site } from './store.ts';
@@ -24,7 +25,7 @@ export type Websites = ReturnType<typeof createWebsites>;
  * @param parts.proof where proofs are looked for; unset: the configured name servers and the public internet
  */
 export function createWebsites(parts: {
-  config: Pick<Config, 'mode' | 'publicUrl' | 'secretKey' | 'dnsServers'>;
+  config: Pick<Config, 'mode' | 'publicUrl' | 'dnsServers'>;
   database: Database;
   outbox: Pick<Outbox, 'handOver'>;
   limits: Pick<Limits, 'hit'>;
@@ -37,6 +38,7 @@ export function createWebsites(parts: {
 }) {
   const { config, outbox, limits, uploads, inviteOwner } = parts;
   const store = createWebsiteStore(parts.database);
+  const claims = createClaimStore(parts.database);
   const proofOptions: ProofOptions = { dnsServers: config.dnsServers, ...parts.proof };
   /** Accounts whose proof is being looked for: one at a time, so that nobody makes the service knock at many doors. */
   const proving = new Set<string>();
@@ -44,15 +46,24 @@ export function createWebsites(parts: {
   // On probation a site shows no icon.
   const iconUrlOf = (site: Site) => (site.icon && site.claimedAt ? uploadPath(site.icon) : null);
 
-  const present = (site: Site): Output<'createWebsite'> => ({
-    id: site.id,
-    domain: site.domain,
-    displayDomain: displayDomainOf(site.domain),
-    verified: site.provenAt !== null,
-    iconUrl: iconUrlOf(site),
-    createdAt: site.createdAt.toISOString(),
-    proof: proofFor(config.secretKey, site.email, site.domain),
-  });
+  /** Returns websites as their owner sees them. */
+  const presentAll = async ({ email }: Account, sites: Site[]): Promise<Output<'listWebsites'>> => {
+    const challenges = await claims.obtain(
+      email,
+      sites.map(({ domain }) => domain),
+    );
+    return sites.map((site) => ({
+      id: site.id,
+      domain: site.domain,
+      displayDomain: displayDomainOf(site.domain),
+      verified: site.provenAt !== null,
+      iconUrl: iconUrlOf(site),
+      createdAt: site.createdAt.toISOString(),
+      proof: proofFor(site.domain, challenges.get(site.domain) as string),
+    }));
+  };
+  const present = async (account: Account, site: Site): Promise<Output<'createWebsite'>> => (await presentAll(account, [site]))[0];
+  const challengeOf = async ({ email }: Account, domain: string) => (await claims.obtain(email, [domain])).get(domain) as string;
 
   return {
     /**
@@ -85,7 +96,7 @@ export function createWebsites(parts: {
     },
 
     async list(account: Account): Promise<Output<'listWebsites'>> {
-      return (await store.ofOwner(account.email)).map(present);
+      return presentAll(account, await store.ofOwner(account.email));
     },
 
     /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, bad_request, domain_taken, rate_limited */
@@ -95,7 +106,7 @@ export function createWebsites(parts: {
       const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
       const site = await store.add({ id: uuid(), domain, email: account.email, icon });
       if (!site) throw new Fault('domain_taken', { field: 'domain' });
-      return present(site);
+      return present(account, site);
     },
 
     /**
@@ -113,7 +124,7 @@ export function createWebsites(parts: {
           message: 'Sign in by email once more to confirm this website; then it can have an icon.',
         });
       if (!site) throw new Fault('website_not_found');
-      return present(site);
+      return present(account, site);
     },
 
     /** @throws Fault website_not_found */
@@ -122,10 +133,12 @@ export function createWebsites(parts: {
       return { success: true };
     },
 
-    /** What an account has to publish to prove that a domain is its own. @throws Fault bad_domain */
-    claim(account: Account, input: string): Output<'claimWebsite'> {
+    /** Returns what an account has to publish to prove that a domain is its own. @throws Fault bad_domain, rate_limited */
+    async claim(account: Account, input: string): Promise<Output<'claimWebsite'>> {
       const domain = rootDomainOf(input);
-      return { domain, proof: proofFor(config.secretKey, account.email, domain) };
+      const known = await claims.find(account.email, domain);
+      if (known === null) await limits.hit('domain_claims', account.email);
+      return { domain, proof: proofFor(domain, known ?? (await challengeOf(account, domain))) };
     },
 
     /**
@@ -143,17 +156,13 @@ export function createWebsites(parts: {
       try {
         const holder = await store.byDomain(domain);
         const onlyDns = holder !== null && holder.provenAt !== null && holder.email !== email;
-        const kind = await findProof(
-          domain,
-          proofFor(config.secretKey, email, domain).value,
-          onlyDns ? ['dns'] : ['dns', 'file'],
-          proofOptions,
-        );
+        const challenge = await challengeOf(account, domain);
+        const kind = await findProof(domain, challenge, onlyDns ? ['dns'] : ['dns', 'file'], proofOptions);
         if (!kind) throw notProven(onlyDns);
-        const result = await store.claim({ id: uuid(), domain, email, kind, leaseSeconds: FIRST_LEASE_SECONDS }, uuid);
-        if (result.outcome === 'stronger_needed') throw notProven(true);
+        const result = await store.claim({ id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS }, uuid);
+        if (result.outcome !== 'yours') throw notProven(result.outcome === 'stronger_needed');
         for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
-        return present(result.site);
+        return present(account, result.site);
       } finally {
         proving.delete(email);
       }

@@ -29,10 +29,10 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
       const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB' });
       context.setDefaultTimeout(15_000);
       context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
-      context.on('console', (message) => {
-        if (/Content Security Policy|Content-Security-Policy/.test(message.text()))
-          faults.push(`${message.page()?.url()}: ${message.text()}`);
-      });
+      // The event comes for every kind of breach, Trusted Types included, also when a script catches the error.
+      await context.exposeBinding('reportBreach', ({ frame }, breach: string) => void faults.push(`${frame.url()}: ${breach}`));
+      await context.addInitScript(`document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
+        reportBreach(\`a breach of \${effectiveDirective}: \${blockedURI} \${sample}\`));`);
       return context;
     },
     async close() {

@@ -2,14 +2,20 @@ import type { Page } from 'playwright';
 import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
+import { type NameServer, openNameServer } from '../dns.ts';
 import { askForMail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
 import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
+let names: NameServer;
 beforeAll(async () => {
-  scene = await openScene();
+  names = await openNameServer();
+  scene = await openScene({ DNS_SERVERS: names.address });
 });
-afterAll(() => scene.close());
+afterAll(async () => {
+  await scene.close();
+  await names.close();
+});
 
 const url = (path: string) => `${scene.service.url}${path}`;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -98,6 +104,18 @@ describe('settings', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await heading(page, domain);
     await page.goto(url('/dashboard/settings'));
+    await page.getByText('Applies to none of your websites yet: their domains are not proven.').waitFor();
+    await page.getByRole('link', { name: 'My Websites' }).click();
+    await button(page, `Verify ${domain}`).click();
+    const value = await page
+      .getByRole('dialog')
+      .getByText(/^[0-9a-f]{32}$/)
+      .textContent();
+    names.setText(`_emailauth.${domain}`, [value ?? '']);
+    await page.getByRole('dialog').getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('Domain verified').waitFor();
+    await page.goto(url('/dashboard/settings'));
+    await page.getByText(`Applies to ${domain}.`).waitFor();
     const shown = (language: string) => page.frameLocator(`iframe[title="Preview of the email, ${language}"]:not(.opacity-0)`);
     await shown('English').getByText(`Sign in to ${domain}`).first().waitFor();
 

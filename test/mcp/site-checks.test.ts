@@ -7,7 +7,7 @@ import { createCheckSite } from '../../mcp/site-checks/check-site.ts';
 import { openPublicNames } from '../../server/websites/public-names.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addProvenSite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, generations, type McpClient } from './clients.ts';
 
 let stage: Stage;
@@ -23,8 +23,7 @@ beforeAll(async () => {
   owner = await signInDeveloper(stage, service);
   const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json;
   client = await generations['client 2.x'](service.url, key);
-  shop = freshDomain();
-  await owner.client.post('/api/websites', { domain: shop });
+  shop = await addProvenSite(names, owner);
 });
 afterAll(async () => {
   await client.close();
@@ -106,6 +105,17 @@ describe('over HTTP', () => {
     expect(names.asked).toEqual([]);
   });
 
+  test('an own website whose domain is not proven is refused with how to prove it, and no name server is asked', async () => {
+    const domain = freshDomain();
+    await owner.client.post('/api/websites', { domain });
+    for (const url of [undefined, `https://app.${domain}/auth/callback`]) {
+      expect((await check(domain, url)).failed).toMatch(
+        new RegExp(`${domain} is not proven.*get_site shows.*emailauth sites verify ${domain}`.replaceAll('.example', '\\.example')),
+      );
+    }
+    expect(names.asked).toEqual([]);
+  });
+
   test('a host below the own site is looked at', async () => {
     const { failed } = await check(shop, `https://app.${shop}/welcome`);
     expect(failed).toBeNull();
@@ -118,8 +128,7 @@ describe('over HTTP', () => {
     const refused = answers.filter(({ failed }) => failed !== null);
     expect(refused).toEqual([{ failed: expect.stringMatching(/Too many checks/), checks: [], of: expect.anything() }]);
     const another = await signInDeveloper(stage, service);
-    const domain = freshDomain();
-    await another.client.post('/api/websites', { domain });
+    const domain = await addProvenSite(names, another);
     const theirs = await generations['sdk 1.x'](service.url, another.client.cookies.get('sid'));
     expect((await callTool(theirs, 'check_integration', { domain })).failed).toBeNull();
     await theirs.close();
@@ -177,11 +186,26 @@ describe('on a machine of one’s own', () => {
     expect(JSON.stringify(checks)).not.toContain('--url');
   });
 
-  test('a page for every address is no callback, and localhost is asked nothing beside its path', async () => {
+  test('a page for every address is no callback', async () => {
     answer = (_, response) => response.end('<!doctype html>');
     const checks = await look({ domain: 'localhost', url });
     expect(checks.filter(({ id }) => id.startsWith('callback')).map(({ ok }) => ok)).toEqual([null, null]);
-    await expect(look({ domain: 'localhost', url: `${url}?delete=all` })).rejects.toThrow('query');
+  });
+
+  test('of the address only the path is requested: no query, no fragment', async () => {
+    const requested: (string | undefined)[] = [];
+    answer = (request, response) => {
+      requested.push(request.url);
+      response.writeHead(400).end();
+    };
+    await look({ domain: 'localhost', url: `${url}?delete=all#now` });
+    expect(requested).toEqual(['/auth/callback', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
+  });
+
+  test('an own website whose domain is not proven is looked at from here', async () => {
+    const domain = freshDomain();
+    await owner.client.post('/api/websites', { domain });
+    expect((await look({ domain })).map(({ id }) => id)).toContain('callback');
   });
 
   test('an own site is looked at on the public internet alone, here too, and a foreign one not at all', async () => {

@@ -12,7 +12,7 @@ export async function verify({ terminal, signedIn }: Context, text: string): Pro
   const { client } = await signedIn();
   const own = ownSite(await client.listWebsites({}), text);
   if (own?.verified) return tell(terminal, own, true, `${own.displayDomain} is verified already.`);
-  const claim = own ?? (await client.claimWebsite({ domain: text }));
+  let claim: Claim = own ?? (await client.claimWebsite({ domain: text }));
   const { domain } = claim;
   const asks = terminal.interactive && !terminal.json;
   if (asks)
@@ -30,6 +30,9 @@ export async function verify({ terminal, signedIn }: Context, text: string): Pro
         { value: 'later', label: 'Later' },
       ],
     });
+    const newest = await client.claimWebsite({ domain });
+    if (newest.proof.value !== claim.proof.value) terminal.note(`The value was replaced.\n\n${instructions(terminal, newest)}\n`);
+    claim = newest;
     if (next === 'later') return tell(terminal, claim, false, `Later: \`emailauth sites verify ${domain}\``);
   }
 }

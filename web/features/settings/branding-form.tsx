@@ -27,7 +27,7 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
     save.mutate(draft, {
       onSuccess: (saved) => {
         setDraft(saved.branding);
-        toast('Branding saved', 'The next emails of your websites have it.');
+        toast('Branding saved', 'The next emails of your websites with a proven domain have it.');
       },
     });
   };

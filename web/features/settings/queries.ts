@@ -1,7 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Input } from '../../../contract/routes.ts';
 import { call } from '../../lib/call.ts';
 import { useKeepSettings } from '../../lib/settings.ts';
+
+/** Under the key of the websites' own page, whose changes are seen here at once. */
+export const useWebsites = () =>
+  useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => call<'listWebsites'>('GET', '/api/websites', {}, signal) });
 
 export function useSaveProfile() {
   const keep = useKeepSettings();

@@ -4,6 +4,7 @@ import { cx } from '../../ui/cx.ts';
 import { Failed } from '../../ui/failed.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
+import { BrandedWebsites } from './branded-websites.tsx';
 import { BrandingForm } from './branding-form.tsx';
 import { OrganisationForm } from './organisation-form.tsx';
 import { ProfileForm } from './profile-form.tsx';
@@ -31,8 +32,9 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
       </Section>
       <Section
         title="Email Branding"
-        text="How the sign-in emails of your websites look. The subject and the text always name the website’s domain."
+        text="How the sign-in emails of your websites look, once you have proved their domains. The subject and the text always name the website’s domain."
       >
+        <BrandedWebsites />
         {settings ? <BrandingForm settings={settings} /> : <FormLoading hints={['h-10 sm:h-5', 'h-10 sm:h-5']} after="mt-28.5 h-[44rem]" />}
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">

@@ -2,11 +2,14 @@ import { wordsOf } from '../../lib/failure.ts';
 import { Alert } from '../../ui/alert.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Claim, useProveWebsite } from './queries.ts';
+import { type Claim, useClaim, useProveWebsite } from './queries.ts';
 
 /** The DNS record and the file that prove a domain, and the button that has the service look for them. */
-export function Proof({ domain, proof, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
+export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
   const prove = useProveWebsite();
+  // The value is replaced when somebody else proves the domain meanwhile.
+  const claim = useClaim();
+  const proof = claim.data?.proof ?? given;
   return (
     <div className="grid gap-5">
       <section>
@@ -25,7 +28,7 @@ export function Proof({ domain, proof, onProven }: { domain: string; proof: Clai
         </dl>
       </section>
       {prove.error && !prove.isPending && <Alert>{wordsOf(prove.error, 'The proof could not be checked.')}</Alert>}
-      <Button busy={prove.isPending} onClick={() => prove.mutate(domain, { onSuccess: onProven })}>
+      <Button busy={prove.isPending} onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}>
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>
     </div>

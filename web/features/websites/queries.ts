@@ -27,7 +27,7 @@ export function useDeleteWebsite() {
   return useMutation({ mutationFn: (id: string) => call<'deleteWebsite'>('DELETE', '/api/websites/{id}', { id }), onSuccess: refresh });
 }
 
-/** How to prove a domain that somebody else has registered. */
+/** How to prove a domain, one's own or one that somebody else has registered. */
 export const useClaim = () =>
   useMutation({ mutationFn: (domain: string) => call<'claimWebsite'>('GET', '/api/websites/claim/{domain}', { domain }) });
 

@@ -1,0 +1,60 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser } from '../browser.ts';
+import { askForMail, freshAddress } from '../sign-ins.ts';
+import { openScene, type Scene } from './scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  // Without a mail server the built-in inbox is there.
+  scene = await openScene({ SMTP_URL: '' });
+});
+afterAll(() => scene.close().catch(() => {}));
+
+/** Returns the names of those ways to make markup, a script or a policy of a text that the page does not block. */
+const openSinks = (page: Page) =>
+  page.evaluate<string[]>(`Object.entries({
+    innerHTML: () => { document.createElement('div').innerHTML = '<img src=x onerror=alert(1)>'; },
+    insertAdjacentHTML: () => document.body.insertAdjacentHTML('beforeend', '<b>x</b>'),
+    parseFromString: () => new DOMParser().parseFromString('<b>x</b>', 'text/html'),
+    scriptSource: () => { document.createElement('script').src = '/assets/x.js'; },
+    createPolicy: () => trustedTypes.createPolicy('default', {}),
+  }).flatMap(([name, open]) => {
+    try {
+      open();
+      return [name];
+    } catch (error) {
+      return error instanceof TypeError ? [] : [name + ': ' + error];
+    }
+  })`);
+
+test.each(['/', '/auth', '/auth/link?t=x', '/status', '/webservices/email-auth/quick-start', '/dev/inbox'])(
+  'the page %s makes neither markup nor scripts of a text',
+  async (path) => {
+    // Not a browser of the scene: there each breach is a fault.
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      await page.goto(scene.service.url + path);
+      expect(await openSinks(page)).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+test('the inbox shows a new mail by itself', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(`${scene.service.url}/dev/inbox`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  const email = freshAddress();
+  await askForMail(scene.service.client(), email);
+  await page.getByRole('navigation', { name: 'Messages' }).getByText(email).waitFor();
+});
+
+test('a breach in a page fails its journey', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(`${scene.service.url}/auth`);
+  await openSinks(page);
+  await expect(scene.close()).rejects.toThrow(/\/auth: a breach of require-trusted-types-for/);
+});
