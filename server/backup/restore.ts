@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { DataDirInUse } from '../db/embedded/lock.ts';
-import { lockMigrations, MIGRATIONS, readSchemaState } from '../db/migrate.ts';
+import { lockMigrations, MIGRATIONS, readSchemaState, type SchemaState } from '../db/migrate.ts';
 import { takeFromServing, waitUntilUnserved } from '../db/serving-lock.ts';
 import { checkArchive, readArchive } from './archive.ts';
 import { BackupError, damaged, inWords } from './backup-error.ts';
@@ -139,11 +139,7 @@ function iconsOf(config: StorageConfig) {
 }
 
 /** A database of another program, or of a newer version of this one, is nothing to drop tables from. */
-async function refuseForeign(
-  { migrations, newer }: Awaited<ReturnType<typeof readSchemaState>>,
-  store: BackupStore,
-  place: string,
-): Promise<void> {
+async function refuseForeign({ migrations, newer }: SchemaState, store: BackupStore, place: string): Promise<void> {
   if (newer) {
     throw new BackupError(
       'newer',

@@ -137,8 +137,8 @@ export async function lockMigrations(client: pg.ClientBase): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1), pg_advisory_xact_lock($2)', [MIGRATION_LOCK, SCHEMA_LOCK]);
 }
 
-/** What a database has had. */
-type SchemaState = {
+/** The migrations of a database. */
+export type SchemaState = {
   /** Names of migrations; none: the database is not one of ours. */
   migrations: string[];
   /** One that was begun and has not ended. */
@@ -147,6 +147,7 @@ type SchemaState = {
   newer: boolean;
 };
 
+/** Returns which migrations a database has had. */
 export async function readSchemaState(client: pg.ClientBase): Promise<SchemaState> {
   const records = await recordsOf(client);
   return {

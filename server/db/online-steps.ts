@@ -156,7 +156,7 @@ async function openTransactions(client: pg.ClientBase): Promise<string> {
     `select format('process %s (%s) for %s s', pid, coalesce(nullif(application_name, ''), backend_type), round(extract(epoch from now() - xact_start))) as who
      from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null order by xact_start limit 3`,
   );
-  return rows.map(({ who }) => who).join(', ') || 'it has just ended';
+  return rows.map(({ who }) => who).join(', ') || 'none that this role may see';
 }
 
 /** Returns the process of PostgreSQL that a connection has. */

@@ -5,7 +5,13 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '../../start-error.ts';
 
 /** Where the programs of PostgreSQL lie, and the system user that they run as. */
-export type Binaries = { postgres: string; initdb: string; owner: Owner | null /** Major version, such as `18`. */; major: string };
+export type Binaries = {
+  postgres: string;
+  initdb: string;
+  owner: Owner | null;
+  /** Major version, such as `18`. */
+  major: string;
+};
 /** PostgreSQL refuses to run as root, and then runs as this user. */
 export type Owner = { uid: number; gid: number };
 
