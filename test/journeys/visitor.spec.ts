@@ -196,7 +196,7 @@ describe('a remembered account', () => {
       await page.getByRole('main').first().waitFor();
       expect(await page.content()).not.toContain('account is locked');
     }
-    // The service writes the list anew at the next sign-in, without what was planted.
+    // The next sign-in rewrites the list without what was planted.
     await page.goto(scene.shop.signInUrl());
     await askForMail(page, email);
     await page.goto((await mailFor(email)).link);
