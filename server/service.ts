@@ -106,6 +106,7 @@ export async function createService(parts: {
     log,
     secretsOf: createMailSecrets(secrets, config.publicUrl),
     onRefused: (mail) => accounts.markMailFailed(mail.id),
+    limitFactor,
   });
   const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
   const applications = createApplications(database);
