@@ -52,4 +52,16 @@ export const serviceCommands: readonly CommandRow[] = [
     endsItself: true,
     run: async (context) => (await import('../commands/db-migrate.ts')).migrateDatabase(context),
   },
+  {
+    usage: 'admin unlock',
+    group: 'The service',
+    summary: 'clear the counters of wrong admin passwords',
+    about:
+      'For when /iladmin answers "Too many wrong passwords". Takes effect at once on every instance; needs the settings of the database, like `db migrate`. Safe while the service runs.',
+    examples: ['admin unlock', 'admin unlock --json'],
+    json: '{cleared}',
+    exits: { 3: 'a setting is wrong', 8: 'the database does not answer' },
+    endsItself: true,
+    run: async (context) => (await import('../commands/admin-unlock.ts')).unlockAdmin(context),
+  },
 ];

@@ -8,8 +8,10 @@ import type { Database } from '../db/database.ts';
 const MESSAGES = {
   registrations: 'Too many registrations from your network. Please wait a little.',
   domain_proofs: 'Too many checks of a proof. Please wait a little.',
-  admin_password: 'Too many wrong passwords from your network. Please wait a little.',
+  admin_password: 'Too many wrong passwords from your network. Please wait a little, or run `emailauth admin unlock` on the server.',
   admin_password_total: 'Too many wrong passwords. Please wait a little.',
+  admin_password_spare: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
+  admin_password_spare_total: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
   site_checks: 'Too many checks of your websites. Please wait a little.',
   uploads: 'Too many icons were uploaded. Please wait a little.',
   failed_verify: 'Too many tokens that are not valid. Please wait a minute.',

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
 import type { AttemptKind } from './secrets.ts';
-import { clientGoesOn, endedBySibling, notBeingSignedOut } from './statements.ts';
+import { endedBySibling, notBeingSignedOut } from './statements.ts';
 
 /** Idle and absolute life of a session: 7 and 30 days. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -129,13 +129,6 @@ where s.hash = $1 and s.expires_at > now() and s.seen_at > now() - interval '7 d
   and (s.client_id is null or exists (
     select from applications p where p.client_id = s.client_id and p.is_active and p.active_since <= s.created_at))`;
 
-// Every open attempt of this browser for the address counts the try, before anything is compared.
-const codeTry = (browserOrId: 'browser' | 'id') => `
-update sign_in_attempts a set code_tries = code_tries + 1
-where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
-  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientGoesOn('a')} end
-returning id, kind, browser`;
-
 // On probation a site shows no icon.
 const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
 
@@ -205,16 +198,6 @@ export function createAccountsStore(core: pg.Pool) {
         where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
       await run('signin-key-reuse', reuse, [selector, device, verifier]);
       return null;
-    },
-
-    /** Counts a try of a code. @returns the attempts whose codes may be compared */
-    async tryCode(by: { browser: Buffer } | { id: string }, email: string, state: string | null) {
-      type Row = { id: string; kind: AttemptKind; browser: Buffer };
-      const { rows } =
-        'id' in by
-          ? await run<Row>('signin-code-id', codeTry('id'), [by.id, email, state])
-          : await run<Row>('signin-code-browser', codeTry('browser'), [by.browser, email, state]);
-      return rows;
     },
 
     /** Counts an address given for a link that was opened in another browser, before anything is compared. @returns whether there was a try left */

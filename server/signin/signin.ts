@@ -7,6 +7,7 @@ import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
+import type { CodeTries } from './code-tries.ts';
 import { deviceLabelOf } from './device-label.ts';
 import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
@@ -35,10 +36,11 @@ export function createSignIn(parts: {
   local: boolean;
   store: SignInStore;
   accounts: AccountsStore;
+  codes: Pick<CodeTries, 'find'>;
   secrets: Secrets;
   outbox: Pick<Outbox, 'handOver'>;
 }) {
-  const { publicUrl, local, store, accounts, secrets, outbox } = parts;
+  const { publicUrl, local, store, accounts, codes, secrets, outbox } = parts;
   const portalHome = `${publicUrl}/developer`;
 
   /**
@@ -154,14 +156,15 @@ export function createSignIn(parts: {
     /**
      * Tries the six digits, in the browser or program that began.
      * @returns the way on; for a PKCE attempt the authorization code, which its verifier then exchanges
-     * @throws Fault bad_code
+     * @throws Fault bad_code, rate_limited
      */
     async enterCode({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<SignedIn | { code: string }> {
       const id = attempt === undefined ? null : handleToId(attempt);
       // Only a PKCE attempt has a handle; it is worth what its state is.
       if (attempt !== undefined && (id === null || state === undefined)) throw new Fault('bad_code');
-      const tried = await accounts.tryCode(id ? { id } : { browser: digest(browser.attempt) }, email, state ?? null);
-      const match = tried.find((candidate) => secrets.isCode(candidate.kind, candidate.id, code));
+      const by = id ? { id } : { browser: digest(browser.attempt) };
+      const tried = { by, email, state: state ?? null, clientAddress: browser.clientAddress };
+      const match = await codes.find(tried, (candidate) => secrets.isCode(candidate.kind, candidate.id, code));
       if (!match) throw new Fault('bad_code', { field: 'code' });
       if (match.kind === 'app') return { code: secrets.link('app', match.id) };
       const signedIn = await open(match.id, browser, { browser: match.browser, email: null });
