@@ -117,3 +117,66 @@ describe('notices about domains', () => {
     expect(got()).toBe(13);
   });
 });
+
+describe('a browser that the limit of its mailbox refuses', () => {
+  /** Has strangers use up the ten mails of a mailbox. @returns a mail that one of them requested */
+  const spendMails = async (email: string) => {
+    const strangers = Array.from({ length: 10 }, (_, i) => ask(service, email, `198.51.100.${i}`));
+    expect(new Set(statusesOf(await Promise.all(strangers)))).toEqual(new Set([200]));
+    return stage.mailbox.waitFor(email);
+  };
+  const secretOf = ({ link }: { link: string }) => new URL(link).searchParams.get('t') ?? '';
+  const confirm = (client: Client, t: string, email: string) => client.post('/api/auth/confirm-browser', { t, email });
+
+  test('is told what to do, and gets a mail once it is confirmed by one that a stranger requested; nobody is signed in', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const mail = await spendMails(email);
+    const refused = await ask(client, email, '203.0.113.1');
+    expect([refused.status, refused.json.field]).toEqual([429, 'email']);
+    expect(refused.json.hint).toContain('Open any sign-in email you received in the last hour in this browser, and confirm your address');
+    const answer = await confirm(client, secretOf(mail), email.toUpperCase());
+    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
+    expect([...client.cookies.keys()].sort()).toEqual(['attempt', 'device']);
+    expect((await client.get('/api/user/me')).status).toBe(401);
+    expect(await stage.query('select 1 from sign_in_attempts where email = $1 and consumed_at is not null', [email])).toEqual([]);
+    expect((await ask(client, email, '203.0.113.1')).status).toBe(200);
+    expect((await ask(service, email, '203.0.113.1')).status).toBe(429);
+  });
+
+  test.each([
+    ['used', 'consumed_at = now()'],
+    ['expired', "expires_at = now() - interval '49 minutes'"],
+  ])('is confirmed by a link that is %s', async (_, change) => {
+    const [client, email] = [service.client(), freshAddress()];
+    const mail = await spendMails(email);
+    await stage.query(`update sign_in_attempts set ${change} where email = $1`, [email]);
+    expect((await confirm(client, secretOf(mail), email)).status).toBe(200);
+    expect((await ask(client, email, '203.0.113.1')).status).toBe(200);
+  });
+
+  test('is confirmed by a mail to another spelling of the same mailbox', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const mail = await spendMails(email.replace('@', '+tag@'));
+    expect((await ask(client, email, '203.0.113.1')).status).toBe(429);
+    expect((await confirm(client, secretOf(mail), email)).status).toBe(200);
+    expect((await ask(client, email, '203.0.113.1')).status).toBe(200);
+  });
+
+  test('is not confirmed by an older mail, a forged link or another address, and a link takes five tries in all', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const t = secretOf(await spendMails(email));
+    for (const [secret, address] of [
+      [`${t.slice(0, -1)}${t.endsWith('A') ? 'B' : 'A'}`, email],
+      ['x', email],
+      [t, freshAddress()],
+    ])
+      expect((await confirm(client, secret, address)).json.code).toBe('bad_link');
+    await stage.query("update sign_in_attempts set expires_at = now() - interval '51 minutes' where email = $1", [email]);
+    expect((await confirm(client, t, email)).json.code).toBe('bad_link');
+    await stage.query("update sign_in_attempts set expires_at = now() + interval '5 minutes' where email = $1", [email]);
+    const tries = await Promise.all(Array.from({ length: 8 }, () => confirm(client, t, freshAddress())));
+    expect(statusesOf(tries)).toEqual(Array(8).fill(400));
+    expect((await confirm(client, t, email)).json.code).toBe('bad_link');
+    expect((await ask(client, email, '203.0.113.1')).status).toBe(429);
+  });
+});

@@ -207,6 +207,23 @@ export function createAccountsStore(core: pg.Pool) {
       return (await run('signin-address-try', text, [id])).rowCount === 1;
     },
 
+    /**
+     * Counts an address given for any link of the last hour, before anything is compared; the link stays as it is.
+     * @returns the address that the mail was sent to, or null when no try is left
+     */
+    async countBrowserTry(id: string): Promise<string | null> {
+      const text = `update sign_in_attempts set secret_tries = secret_tries + 1
+        where id = $1 and secret_tries < ${CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
+      return (await run<{ email: string }>('signin-browser-try', text, [id])).rows[0]?.email ?? null;
+    },
+
+    /** Makes a device known to the limits of an address, as a logout leaves it: the row lets nobody in. */
+    async knowDevice({ device, email, selector, label }: Pick<Issue, 'device' | 'selector' | 'label'> & { email: string }): Promise<void> {
+      const text = `insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+        values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+      await run('signin-know-device', text, [selector, device, label, email]);
+    },
+
     /** What became of the newest attempt of a browser for an address. */
     async attemptStatus(browser: Buffer, email: string): Promise<AttemptStatus> {
       const text = `select a.consumed_at is not null or ${ENDED} as opened, mail_failed, expires_at <= now() as expired

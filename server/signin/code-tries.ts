@@ -35,6 +35,7 @@ export type CodeTries = {
  * compare at most so many codes each beyond a limit; without a bound every request that waits for the database would be one more.
  */
 const MAX_UNCOUNTED = 8;
+const MAX_WAIT_MS = 2_500;
 
 const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_ALL } = RATE_LIMITS;
 const TOTAL_KEY = 'wrong codes';
@@ -111,14 +112,17 @@ export function createCodeTries(core: pg.Pool, options: { limitFactor: number; l
   };
 }
 
-/** Returns a function that runs work, at most `slots` at once and the rest in turn. */
+/** Returns a function that runs work, at most `slots` at once and the rest in turn. @throws Fault unavailable after MAX_WAIT_MS */
 function createSlots(slots: number) {
   let free = slots;
   const waiting: (() => void)[] = [];
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const begun = performance.now();
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
+      // By now the caller has an answer: a code must not be used after it.
+      if (performance.now() - begun > MAX_WAIT_MS) throw new Fault('unavailable', { retryAfter: 2 });
       return await work();
     } finally {
       const next = waiting.shift();

@@ -49,6 +49,10 @@ export function signInRoutes(
     serve('domainAuth', (input, caller) => signin.start(input, browserOf(caller, 'renew'))),
     serve('attempt', async ({ email }, caller) => ({ status: await signin.attemptStatus(email, browserOf(caller)) })),
     serve('confirmLink', async (input, caller) => remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)))),
+    serve('confirmBrowser', async (input, caller) => {
+      await signin.confirmBrowser(input, browserOf(caller, 'renew'));
+      return { success: true };
+    }),
     serve('emailCode', async (input, caller) => {
       const entered = await signin.enterCode(input, browserOf(caller));
       return 'code' in entered ? entered : remember(caller.cookies, entered);
