@@ -22,7 +22,7 @@ export const RATE_LIMITS = {
   mails_to_mailbox: {
     points: 10,
     duration: 3600,
-    whose: `mails to one mailbox, ${RESERVED_MAILS} of them reserved for networks that had none of the reserve yet; \`+tag\`, case and the dots of Gmail share one`,
+    whose: `mails to one mailbox, of the last ${RESERVED_MAILS} one for each network address; \`+tag\`, case and the dots of Gmail share one`,
   },
   mails_from_network: { points: 30, duration: 3600, whose: 'mails from one network address; IPv6 by /64' },
   registrations: {
