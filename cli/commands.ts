@@ -10,6 +10,7 @@ export const FAMILIES: Readonly<Record<string, string>> = {
   mcp: 'the MCP server for AI assistants',
   config: 'the settings',
   db: 'the database',
+  admin: 'the admin pages',
 };
 
 /** Taken by every command, before or after its name. */

@@ -139,13 +139,16 @@ export class Fault extends Error {
   readonly field?: string;
   /** Seconds to wait, for `Retry-After`. */
   readonly retryAfter?: number;
+  /** What to do next, in place of the catalogue's hint. */
+  readonly hint?: string;
 
-  constructor(code: ErrorCode, details: { message?: string; field?: string; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(code: ErrorCode, details: { message?: string; field?: string; retryAfter?: number; hint?: string; cause?: unknown } = {}) {
     super(details.message ?? errors[code].message, { cause: details.cause });
     this.name = 'Fault';
     this.code = code;
     this.field = details.field;
     this.retryAfter = details.retryAfter;
+    this.hint = details.hint;
   }
 
   get status(): number {

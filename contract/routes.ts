@@ -120,6 +120,13 @@ export const routes = {
     ConfirmLinkRequest,
     RedirectAnswer,
   ),
+  confirmBrowser: post(
+    '/api/auth/confirm-browser',
+    'anyone',
+    'Show by a link of the last hour that the mailbox is mine, without signing in: limits that others used up then pass this browser',
+    ConfirmLinkRequest,
+    Done,
+  ),
   emailCode: post('/api/auth/email-code', 'anyone', 'Sign in with the six-digit code of the mail', CodeRequest, CodeAnswer),
   verifyToken: get('/api/verify-token', 'any-origin', 'Ask once whom a token is for; this uses it up', VerifyRequest, VerifyAnswer),
   verifyTokenByPost: post('/api/verify-token', 'any-origin', 'The same, with the token in a JSON body', VerifyRequest, VerifyAnswer),

@@ -7,21 +7,48 @@ export const TOKEN_SECONDS = 3600;
 /** How often a code may be tried. */
 export const CODE_TRIES = 5;
 /**
+ * Of the mails to one mailbox in an hour, the number that is handed out one for each network address, so that requests from a
+ * few networks do not use up all of them.
+ */
+export const RESERVED_MAILS = 4;
+/** Websites with an unproven domain that one account, or one linked address, may have. */
+export const MAX_UNPROVEN_WEBSITES = 100;
+/**
  * How often something may be asked for: `points` within `duration` seconds. A service in local mode, where no mail leaves the
  * machine, allows a hundred times as much.
  */
 export const RATE_LIMITS = {
   mails_to_address: { points: 3, duration: 900, whose: 'mails to one mailbox from one network address' },
-  mails_to_mailbox: { points: 10, duration: 3600, whose: 'mails to one mailbox; `+tag` and case share one' },
+  mails_to_mailbox: {
+    points: 10,
+    duration: 3600,
+    whose: `mails to one mailbox, of the last ${RESERVED_MAILS} one for each network address; \`+tag\`, case and the dots of Gmail share one`,
+  },
   mails_from_network: { points: 30, duration: 3600, whose: 'mails from one network address; IPv6 by /64' },
-  registrations: { points: 10, duration: 3600, whose: 'registrations from one network address, or by one account' },
+  registrations: {
+    points: 10,
+    duration: 3600,
+    whose: 'registrations from one network address, or registrations and changes of a domain by one account',
+  },
+  wrong_codes: { points: 20, duration: 3600, whose: 'wrong six-digit codes from one network address' },
+  wrong_codes_total: {
+    points: 1000,
+    duration: 3600,
+    whose: 'wrong six-digit codes in all; over it codes are refused to networks with wrong codes of their own, and links work on',
+  },
   failed_verify: { points: 60, duration: 60, whose: 'tokens that are not valid, from one network address' },
   domain_proofs: { points: 30, duration: 3600, whose: 'checks of proofs by one account' },
   domain_claims: { points: 60, duration: 3600, whose: 'new domains that one account asks how to prove' },
   site_checks: { points: 30, duration: 3600, whose: 'looks at sites of one account, by the MCP server of the service' },
   uploads: { points: 60, duration: 3600, whose: 'icons of one account' },
   admin_password: { points: 5, duration: 900, whose: 'wrong admin passwords from one network address' },
-  admin_password_total: { points: 50, duration: 3600, whose: 'wrong admin passwords in all' },
+  admin_password_total: {
+    points: 50,
+    duration: 3600,
+    whose: 'wrong admin passwords in all; over it each network address, IPv6 by /48, has one try in 15 minutes',
+  },
+  admin_password_spare: { points: 1, duration: 900, whose: 'tries of the admin password from one network address over that total' },
+  admin_password_spare_total: { points: 1000, duration: 3600, whose: 'tries of the admin password over that total, in all' },
 } as const;
 /** Applications and active API keys that one account may have. */
 export const MOST_APPLICATIONS = 50;
@@ -76,10 +103,15 @@ export function normalHost(input: string): string | null {
   }
 }
 
-/** The mailbox behind an address: its `+tag` is left out, so that one mailbox has one limit. */
+/**
+ * Returns the key under which the limits count the mails to an address: without its `+tag` and, at Gmail, without dots and under
+ * one of its two domains. Two addresses with one mailbox stay two identities.
+ * @param email in normal form
+ */
 export function mailboxOf(email: string): string {
   const [local, domain] = email.split('@');
-  return `${local.split('+')[0] || local}@${domain}`;
+  const user = local.split('+')[0] || local;
+  return domain === 'gmail.com' || domain === 'googlemail.com' ? `${user.replaceAll('.', '')}@gmail.com` : `${user}@${domain}`;
 }
 
 /** An address that can be shown to somebody who has not proved to own it: `j•••@example.com`. */

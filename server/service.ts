@@ -44,6 +44,7 @@ import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { createAccountsStore } from './signin/accounts-store.ts';
 import { createApplicationSignInStore } from './signin/application-store.ts';
+import { createCodeTries } from './signin/code-tries.ts';
 import { describeLink } from './signin/link-page.ts';
 import { createMailSecrets } from './signin/mail-secrets.ts';
 import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
@@ -78,6 +79,8 @@ export type Service = {
   /** For the job that removes icons nobody shows. */
   removeUnneededUploads(): Promise<number>;
   outboxDepth(): Promise<number>;
+  /** Wrong six-digit codes since the start. */
+  wrongCodes(): number;
 };
 
 /**
@@ -109,8 +112,10 @@ export async function createService(parts: {
     log,
     secretsOf: createMailSecrets(secrets, config.publicUrl),
     onRefused: (mail) => accounts.markMailFailed(mail.id),
+    limitFactor,
   });
-  const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, secrets, outbox });
+  const codes = createCodeTries(database.core, { limitFactor, log });
+  const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, codes, secrets, outbox });
   const applications = createApplications(database);
   const applicationSignIns = createApplicationSignInStore(database.core);
   const sessions = createSessions({
@@ -258,5 +263,6 @@ export async function createService(parts: {
     releaseUnclaimed: websites.releaseUnclaimed,
     removeUnneededUploads: uploads.removeUnneeded,
     outboxDepth: outbox.depth,
+    wrongCodes: codes.wrongCodes,
   };
 }

@@ -39,7 +39,13 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
     { name: 'jobs', ok: jobs?.ready() ?? false },
     { name: 'service', ok: !stopping, detail: 'stopping' },
   ];
-  const health = healthRouter({ config, database, checks, outboxDepth: () => service.outboxDepth() });
+  const health = healthRouter({
+    config,
+    database,
+    checks,
+    outboxDepth: () => service.outboxDepth(),
+    wrongCodes: () => service.wrongCodes(),
+  });
   const service: Service = await createService({
     config,
     database,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, freshAddress, freshDomain, openLink, signInDeveloper, visitorToken } from './sign-ins.ts';
 
@@ -141,4 +142,54 @@ test('an unclaimed site has 20 recipients a day, and more once its owner has sig
   const token = new URL(redirectUrl).searchParams.get('token');
   expect((await browser.post('/api/auth/token-login', { token, confirm: true })).status).toBe(200);
   expect((await visit()).status).toBe(200);
+});
+
+test('a change of the domain counts as a registration, other changes do not', async () => {
+  const { client } = await signInDeveloper(stage, service);
+  const { id, domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
+  const moves = [];
+  for (let i = 0; i < 10; i++) moves.push((await client.put(`/api/websites/${id}`, { domain: freshDomain() })).status);
+  expect(moves).toEqual([...Array(9).fill(200), 429]);
+  const [{ domain: current }] = (await client.get('/api/websites')).json;
+  expect(current).not.toBe(domain);
+  expect((await client.put(`/api/websites/${id}`, { domain: current })).status).toBe(200);
+});
+
+test('an account has at most 100 unproven websites, counted exactly on two instances; proven ones do not count', async () => {
+  const { client, email } = await signInDeveloper(stage, service);
+  const add = (count: number, proven: boolean) =>
+    stage.query(
+      `insert into websites (id, domain, email, claimed_at, proven_at)
+       select gen_random_uuid(), gen_random_uuid() || '.example', $1, now(), case when $3 then now() end from generate_series(1, $2::int)`,
+      [email, count, proven],
+    );
+  await add(98, false);
+  await add(5, true);
+  const other = Object.assign(second.client(), { cookies: client.cookies });
+  const create = (from: Client) => from.post('/api/websites', { domain: freshDomain() }, { Origin: service.url });
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => create(i % 2 ? client : other)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
+  expect(answers.find(({ status }) => status === 409)?.json).toMatchObject({
+    code: 'too_many',
+    error: expect.stringMatching(/^There are 100 websites with an unproven domain .* Prove a domain, or delete one of them\.$/),
+  });
+
+  const register = () =>
+    proxied.client().post('/api/websites/register', { domain: freshDomain(), email }, { 'X-Forwarded-For': '198.51.100.202' });
+  expect((await register()).json.code).toBe('too_many');
+  await stage.query('truncate rate_limits');
+  const sites: { id: string; verified: boolean }[] = (await client.get('/api/websites')).json;
+  const move = (verified: boolean) =>
+    client.put(`/api/websites/${sites.find((site) => site.verified === verified)?.id}`, { domain: freshDomain() });
+  expect((await move(true)).json.code).toBe('too_many');
+  expect((await move(false)).status).toBe(200);
+});
+
+test('registrations by strangers do not use up the websites that an account may add', async () => {
+  const { client, email } = await signInDeveloper(stage, service);
+  await stage.query(
+    "insert into websites (id, domain, email) select gen_random_uuid(), gen_random_uuid() || '.example', $1 from generate_series(1, 100)",
+    [email],
+  );
+  expect((await client.post('/api/websites', { domain: freshDomain() })).status).toBe(200);
 });

@@ -8,6 +8,7 @@ import { LanguageSelect } from './features/signin/language-select.tsx';
 import { SignInPage } from './features/signin/sign-in-page.tsx';
 import { answerOf } from './lib/call.ts';
 import { createTranslator, TranslatorContext } from './lib/i18n.ts';
+import { recallRefusal } from './lib/refusal.ts';
 import { toastFailure } from './lib/toast.ts';
 import { paths } from './paths.ts';
 import { ThemeSwitch } from './ui/theme-switch.tsx';
@@ -17,11 +18,16 @@ import { Toaster } from './ui/toaster.tsx';
 const LinkPage = lazy(() => import('./features/signin/link-page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
 const CallbackPage = lazy(() => import('./features/signin/callback-page.tsx').then(({ CallbackPage }) => ({ default: CallbackPage })));
 
+const ConfirmBrowser = lazy(() =>
+  import('./features/signin/confirm-browser.tsx').then(({ ConfirmBrowser }) => ({ default: ConfirmBrowser })),
+);
+
 /** The sign-in entry: its five pages, their bar, footer and language. */
 export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(location.pathname);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const { t } = translator;
+  const [refusal] = useState(recallRefusal);
 
   const startAgain = () => {
     history.replaceState(null, '', `${paths.signIn}?language=${translator.language}`);
@@ -41,6 +47,16 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     }
   };
 
+  const link = path === paths.link ? boot.link : undefined;
+  const isCallback = path === paths.callback || path === paths.legacyCallback;
+  const page = link ? (
+    <LinkPage target={boot.target} link={link} />
+  ) : isCallback ? (
+    <CallbackPage onStartAgain={startAgain} />
+  ) : (
+    <SignInPage target={boot.target} />
+  );
+
   return (
     <TranslatorContext value={translator}>
       <Bar>
@@ -49,15 +65,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
       </Bar>
       <main className="flex grow flex-col px-4 py-8 sm:py-[clamp(2rem,9vh,7rem)]">
         <div className="mx-auto w-full max-w-100">
-          <Suspense>
-            {path === paths.link && boot.link ? (
-              <LinkPage target={boot.target} link={boot.link} />
-            ) : path === paths.callback || path === paths.legacyCallback ? (
-              <CallbackPage onStartAgain={startAgain} />
-            ) : (
-              <SignInPage target={boot.target} />
-            )}
-          </Suspense>
+          <Suspense>{refusal && (link || isCallback) ? <ConfirmBrowser refusal={refusal}>{page}</ConfirmBrowser> : page}</Suspense>
         </div>
       </main>
       <Footer terms={t('auth.terms')} privacy={t('auth.privacy')} />

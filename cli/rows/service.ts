@@ -58,11 +58,23 @@ export const serviceCommands: readonly CommandRow[] = [
     group: 'The service',
     summary: 'let the next start decide which SECRET_KEY is the right one',
     about:
-      'For a SECRET_KEY that is lost or was changed on purpose. The service must not run. Mailed links and codes that are open end with the old key, and domains that are being proven need a new record.',
+      'For a SECRET_KEY that is lost or was changed on purpose. The service must not run. Mailed links and codes that are open end with the old key.',
     examples: ['db forget-secret-key', 'db forget-secret-key --yes'],
     json: '{forgotten}',
     exits: { 3: 'a setting is wrong', 6: 'the service is running', 8: 'the database does not answer' },
     endsItself: true,
     run: async (context) => (await import('../commands/db-forget-secret-key.ts')).forgetSecretKey(context),
+  },
+  {
+    usage: 'admin unlock',
+    group: 'The service',
+    summary: 'clear the counters of wrong admin passwords',
+    about:
+      'For when /iladmin answers "Too many wrong passwords". Takes effect at once on every instance; needs the settings of the database, like `db migrate`. Safe while the service runs.',
+    examples: ['admin unlock', 'admin unlock --json'],
+    json: '{cleared}',
+    exits: { 3: 'a setting is wrong', 8: 'the database does not answer' },
+    endsItself: true,
+    run: async (context) => (await import('../commands/admin-unlock.ts')).unlockAdmin(context),
   },
 ];

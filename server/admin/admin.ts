@@ -2,6 +2,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { siteOfNetwork } from '../http/client-address.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
@@ -44,6 +45,33 @@ export function createAdmin(parts: {
     cookies.set('admin', secret);
   };
 
+  /**
+   * Counts a try of the password before it is compared. When the tries of all are used up a network still has one, so that
+   * wrong passwords from elsewhere do not refuse the operator; a browser in which the password was right has tries of its own.
+   * @returns what was counted
+   * @throws Fault rate_limited
+   */
+  async function countTry(clientAddress: string, browser: string | null): Promise<[LimitName, string][]> {
+    const counted: [LimitName, string][] = [];
+    const count = async (limit: LimitName, key: string) => {
+      await limits.hit(limit, key);
+      counted.push([limit, key]);
+    };
+    await count('admin_password', clientAddress);
+    if (browser) {
+      await count('admin_password', browser);
+      return counted;
+    }
+    try {
+      await count('admin_password_total', 'all');
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'rate_limited') throw error;
+      await count('admin_password_spare', siteOfNetwork(clientAddress));
+      await count('admin_password_spare_total', 'all');
+    }
+    return counted;
+  }
+
   return {
     isOpen,
 
@@ -52,19 +80,13 @@ export function createAdmin(parts: {
     },
 
     /**
-     * Opens a session with the password. A try counts before it is compared, and a right one is then given back. Once the
-     * tries of all are used up even the right password waits, or the limit would stop no guessing; so that nobody can lock
-     * the operator out that way, a browser in which the password was right before has tries of its own.
+     * Opens a session with the password. A right password is not counted.
      * @throws Fault admin_disabled, rate_limited, bad_password
      */
     async verify({ password }: Parsed<'adminVerify'>, clientAddress: string, cookies: Cookies): Promise<Output<'adminVerify'>> {
       if (!secrets) throw new Fault('admin_disabled');
       const browser = secrets.browserOf(cookies.get('admin_browser'));
-      const counted: [LimitName, string][] = [
-        ['admin_password', clientAddress],
-        browser ? ['admin_password', browser] : ['admin_password_total', 'all'],
-      ];
-      for (const [limit, key] of counted) await limits.hit(limit, key);
+      const counted = await countTry(clientAddress, browser);
       if (!secrets.isPassword(password)) {
         await store.noteRefusal();
         throw new Fault('bad_password', { field: 'password' });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientAddressOf, networkOf } from './client-address.ts';
+import { clientAddressOf, networkOf, siteOfNetwork } from './client-address.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -43,3 +43,9 @@ test.each(['unknown', '_hidden', '', ' ', '198.51.100.1:', '198.51.100.1:123456'
     expect(clientAddressOf(request(`203.0.113.7, ${entry}`), 1)).toBe('10.0.0.1');
   },
 );
+
+test.each([
+  ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['unknown', 'unknown'],
+])('%s is part of %s', (network, site) => expect(siteOfNetwork(network)).toBe(site));

@@ -36,3 +36,11 @@ export function networkOf(address: string): string {
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`;
 }
+
+/**
+ * Returns the /48 of an IPv6 network, which one customer may have as a whole, and an IPv4 address unchanged.
+ * @param network as `clientAddressOf` returns it
+ */
+export function siteOfNetwork(network: string): string {
+  return network.replace(/:[^:]+::\/64$/, '::/48');
+}

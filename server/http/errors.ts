@@ -12,7 +12,7 @@ export type DescribeError = (error: unknown) => { fault: Fault; body: ErrorBody 
 export function createDescribeError(log: Log): DescribeError {
   return (error) => {
     const fault = faultOf(error);
-    const body: ErrorBody = { error: fault.message, code: fault.code, hint: errors[fault.code].hint };
+    const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
     if (fault.status >= 500) {
       body.reference = randomBytes(6).toString('hex');

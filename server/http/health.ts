@@ -19,6 +19,8 @@ export type HealthParts = {
   checks(): Promise<Check[]>;
   /** Mails that are owed. */
   outboxDepth(): Promise<number>;
+  /** Wrong six-digit codes since the process began. */
+  wrongCodes(): number;
 };
 
 /** A frozen PostgreSQL must not hold an answer of ours longer than this. */
@@ -59,7 +61,7 @@ export function healthRouter(parts: HealthParts): Router {
   });
   router.get('/metrics', async (request, response) => {
     if (!mayRead(request, config)) throw new Fault('not_found');
-    metrics ??= createMetrics(answers, parts.outboxDepth);
+    metrics ??= createMetrics(answers, parts);
     const registry = await metrics;
     response.type(registry.contentType).send(await registry.metrics());
   });
@@ -110,7 +112,10 @@ function countAnswers(): Map<number, number> {
   return answers;
 }
 
-async function createMetrics(answers: Map<number, number>, outboxDepth: () => Promise<number>): Promise<Registry> {
+async function createMetrics(
+  answers: Map<number, number>,
+  { outboxDepth, wrongCodes }: Pick<HealthParts, 'outboxDepth' | 'wrongCodes'>,
+): Promise<Registry> {
   const { collectDefaultMetrics, Counter, Gauge, Registry: Metrics } = await import('prom-client');
   const registry = new Metrics();
   collectDefaultMetrics({ register: registry });
@@ -122,6 +127,15 @@ async function createMetrics(answers: Map<number, number>, outboxDepth: () => Pr
     collect() {
       this.reset();
       for (const [status, count] of answers) this.inc({ status }, count);
+    },
+  });
+  new Counter({
+    name: 'emailauth_wrong_codes_total',
+    help: 'Wrong six-digit sign-in codes since the process began',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(wrongCodes());
     },
   });
   new Gauge({

@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { Mail, Outcome, Secrets } from './mail.ts';
 import type { Mailer } from './mailer.ts';
+import { createNoticeLimit } from './notice-limit.ts';
 import { createOutboxStore, LEASE_SECONDS, type OwedMail } from './store.ts';
 
 export type { Mail } from './mail.ts';
@@ -56,10 +57,13 @@ type Parts = {
   secretsOf(mail: Mail): Secrets | null;
   /** Called once for a mail that the mail server refused for good (5yz), before its row goes. */
   onRefused(mail: Mail): Promise<void>;
+  /** Multiplies the limits; 1 unless given. */
+  limitFactor?: number;
 };
 
-export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Parts): Outbox {
+export function createOutbox({ database, mailer, log, secretsOf, onRefused, limitFactor = 1 }: Parts): Outbox {
   const store = createOutboxStore(database.core);
+  const noticeLimit = createNoticeLimit(database.core, limitFactor);
   const breaker = createBreaker(PROBE_MS);
   /** What is being sent, or told to the database. */
   const pending = new Set<Promise<void>>();
@@ -77,7 +81,18 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
     work.finally(() => pending.delete(work));
   };
 
-  const deliver = (mail: Mail, startBy: number) => track(send(mail, startBy).then((outcome) => settle(mail, outcome)));
+  const deliver = (mail: Mail, startBy: number) => {
+    const work = async () => {
+      let admitted = false;
+      const asked = await marked(async () => {
+        admitted = await noticeLimit.admit(mail);
+      });
+      // Without an answer of the database the row's lease ends by itself.
+      if (asked && admitted) await settle(mail, await send(mail, startBy));
+      else breaker.unused();
+    };
+    track(work());
+  };
 
   const send = async (mail: Mail, startBy: number): Promise<Outcome> => {
     try {
@@ -130,13 +145,13 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
     sent.delete(id);
   };
 
-  /** Runs what a row or an attempt must be told. When the database cannot, the row's lease ends by itself. */
+  /** Runs a statement about a mail. @returns false when the database cannot: then the row's lease ends by itself */
   const marked = async (mark: () => Promise<void>): Promise<boolean> => {
     try {
       await mark();
       return true;
     } catch (error) {
-      log.warn({ error: String(error) }, 'mail: the database could not be told how a mail ended');
+      log.warn({ error: String(error) }, 'mail: the database could not be asked or told about a mail');
       return false;
     }
   };

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
 import type { AttemptKind } from './secrets.ts';
+import type { Issue } from './session-store.ts';
 import { clientGoesOn, endedBySibling, notBeingSignedOut, sameRegistration } from './statements.ts';
 
 export type QuickLogin = {
@@ -57,13 +58,6 @@ issued as (
 audit as (insert into audit_log (action, email, domain) select 'signed_in_again', email, $6 from used)
 select rotated, replaced from used`;
 
-// Every open attempt of this browser for the address counts the try, before anything is compared.
-const codeTry = (browserOrId: 'browser' | 'id') => `
-update sign_in_attempts a set code_tries = code_tries + 1
-where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
-  and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientGoesOn('a')} end
-returning id, kind, browser`;
-
 const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
     or a.client_id is not null and not ${clientGoesOn('a')})`;
 
@@ -100,21 +94,28 @@ export function createAccountsStore(core: pg.Pool) {
       return null;
     },
 
-    /** Counts a try of a code. @returns the attempts whose codes may be compared */
-    async tryCode(by: { browser: Buffer } | { id: string }, email: string, state: string | null) {
-      type Row = { id: string; kind: AttemptKind; browser: Buffer };
-      const { rows } =
-        'id' in by
-          ? await run<Row>('signin-code-id', codeTry('id'), [by.id, email, state])
-          : await run<Row>('signin-code-browser', codeTry('browser'), [by.browser, email, state]);
-      return rows;
-    },
-
     /** Counts an address given for a link that was opened in another browser, before anything is compared. @returns whether there was a try left */
     async countAddressTry(id: string): Promise<boolean> {
       const text = `update sign_in_attempts set secret_tries = secret_tries + 1
         where id = $1 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
       return (await run('signin-address-try', text, [id])).rowCount === 1;
+    },
+
+    /**
+     * Counts an address given for any link of the last hour, before anything is compared; the link stays as it is.
+     * @returns the address that the mail was sent to, or null when no try is left
+     */
+    async countBrowserTry(id: string): Promise<string | null> {
+      const text = `update sign_in_attempts set secret_tries = secret_tries + 1
+        where id = $1 and secret_tries < ${CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
+      return (await run<{ email: string }>('signin-browser-try', text, [id])).rows[0]?.email ?? null;
+    },
+
+    /** Makes a device known to the limits of an address, as a logout leaves it: the row lets nobody in. */
+    async knowDevice({ device, email, selector, label }: Pick<Issue, 'device' | 'selector' | 'label'> & { email: string }): Promise<void> {
+      const text = `insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+        values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+      await run('signin-know-device', text, [selector, device, label, email]);
     },
 
     /** What became of the newest attempt of a browser for an address. */

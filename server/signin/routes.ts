@@ -53,6 +53,10 @@ export function signInRoutes(
       const redirectUrl = await sessions.confirmApplicationLink(input);
       return redirectUrl ? { redirectUrl } : remember(caller.cookies, await signin.confirmLink(input, browserOf(caller)));
     }),
+    serve('confirmBrowser', async (input, caller) => {
+      await signin.confirmBrowser(input, browserOf(caller, 'renew'));
+      return { success: true };
+    }),
     serve('emailCode', async (input, caller) => {
       const entered = await signin.enterCode(input, browserOf(caller));
       return 'code' in entered ? entered : remember(caller.cookies, entered);

@@ -7,6 +7,7 @@ import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
+import type { CodeTries } from './code-tries.ts';
 import { deviceLabelOf } from './device-label.ts';
 import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
@@ -35,10 +36,11 @@ export function createSignIn(parts: {
   local: boolean;
   store: SignInStore;
   accounts: AccountsStore;
+  codes: Pick<CodeTries, 'find'>;
   secrets: Secrets;
   outbox: Pick<Outbox, 'handOver'>;
 }) {
-  const { publicUrl, local, store, accounts, secrets, outbox } = parts;
+  const { publicUrl, local, store, accounts, codes, secrets, outbox } = parts;
   const portalHome = `${publicUrl}/developer`;
 
   /**
@@ -60,8 +62,7 @@ export function createSignIn(parts: {
     const row = { ...attempt, mailData: data };
     const verdict = await (first ? store.requestAfter(first, row) : store.request(row));
     if (verdict.outcome === 'not_registered') throw notRegistered(attempt.domain ?? '');
-    if (verdict.outcome === 'limited')
-      throw new Fault('rate_limited', { message: LIMIT_MESSAGES[verdict.limit], retryAfter: verdict.retryAfter });
+    if (verdict.outcome === 'limited') throw limited(verdict.limit, verdict.retryAfter);
     if (verdict.outcome !== 'sent') throw new Fault('site_recipients_used_up');
     outbox.handOver({
       id: attempt.id,
@@ -153,16 +154,32 @@ export function createSignIn(parts: {
     },
 
     /**
+     * Makes the browser known to the limits of a mailbox: by a link that the mailbox got within the last hour, also one that is used,
+     * expired or was requested by somebody else. Nobody is signed in, and the link stays as it is.
+     * @throws Fault bad_link
+     */
+    async confirmBrowser({ t, email }: Parsed<'confirmBrowser'>, browser: Browser): Promise<void> {
+      const known = secrets.readLink(t);
+      const mailed = known && (await accounts.countBrowserTry(known.id));
+      // The mails may have gone to another spelling of the address, and the limits count the mailbox.
+      if (!mailed || mailboxOf(mailed) !== mailboxOf(email))
+        throw new Fault('bad_link', { message: 'This email was not sent to this address, or it is older than an hour.' });
+      const { selector } = createAuthKey();
+      await accounts.knowDevice({ device: digest(browser.device), email, selector, label: await deviceLabelOf(browser.userAgent) });
+    },
+
+    /**
      * Tries the six digits, in the browser or program that began.
      * @returns the way on; for a PKCE attempt the authorization code, which its verifier then exchanges
-     * @throws Fault bad_code
+     * @throws Fault bad_code, rate_limited
      */
     async enterCode({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<SignedIn | { code: string }> {
       const id = attempt === undefined ? null : handleToId(attempt);
       // Only a PKCE attempt has a handle; it is worth what its state is.
       if (attempt !== undefined && (id === null || state === undefined)) throw new Fault('bad_code');
-      const tried = await accounts.tryCode(id ? { id } : { browser: digest(browser.attempt) }, email, state ?? null);
-      const match = tried.find((candidate) => secrets.isCode(candidate.kind, candidate.id, code));
+      const by = id ? { id } : { browser: digest(browser.attempt) };
+      const tried = { by, email, state: state ?? null, clientAddress: browser.clientAddress };
+      const match = await codes.find(tried, (candidate) => secrets.isCode(candidate.kind, candidate.id, code));
       if (!match) throw new Fault('bad_code', { field: 'code' });
       if (match.kind === 'app') return { code: secrets.link('app', match.id) };
       const signedIn = await open(match.id, browser, { browser: match.browser, email: null });
@@ -224,6 +241,13 @@ export function createSignIn(parts: {
 function askingHost(domain: string): string {
   const name = domain.toLowerCase();
   return audienceOf(isLoopbackHost(name) ? name : (normalHost(name) ?? ''));
+}
+
+function limited(limit: Limit, retryAfter: number): Fault {
+  const message = LIMIT_MESSAGES[limit];
+  if (limit === 'address') return new Fault('rate_limited', { message, retryAfter });
+  const hint = `Open any sign-in email you received in the last hour in this browser, and confirm your address; then ask again. Or wait for the time named in Retry-After.`;
+  return new Fault('rate_limited', { message, retryAfter, field: 'email', hint });
 }
 
 export function notRegistered(domain: string): Fault {

@@ -8,11 +8,13 @@ import { ATTEMPT_SECONDS, CLI_CLIENT_ID, TOKEN_SECONDS, WEB_CLIENT_ID } from '..
 /**
  * Counts one bucket for the rows of `source` and ranks them: a row passes when its rank is within the limit. Keys are
  * written in order, so that two statements never wait for each other in a circle.
+ * @param resetsAt the end of a window that begins, as SQL over a group of rows with one key
+ * @param limit hits that pass in a window, as SQL over a row `s`
  */
-const bucket = (name: string, source: string, key: string, seconds: number, limit: string) => `
+const bucket = (name: string, source: string, key: string, resetsAt: string, limit: string) => `
 ${name}_hits as (
   insert into sign_in_limits as l (key, hits, resets_at)
-  select ${key}, count(*), now() + interval '${seconds} seconds' from ${source} group by ${key} order by ${key}
+  select ${key}, count(*), ${resetsAt} from ${source} group by ${key} order by ${key}
   on conflict (key) do update set
     hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
     resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
@@ -20,7 +22,7 @@ ${name}_hits as (
 ),
 ${name}_ranked as materialized (
   select s.*, h.hits - count(*) over (partition by s.${key}) + row_number() over (partition by s.${key} order by s.n) <= ${limit} as ${name}_passes,
-    ceil(extract(epoch from h.resets_at - now()))::integer as ${name}_wait
+    h.resets_at as ${name}_resets_at
   from ${source} s join ${name}_hits h on h.key = s.${key}
 ),
 ${name}_passed as (select * from ${name}_ranked where ${name}_passes)`;
@@ -76,6 +78,7 @@ export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_s
 /** Begins the transaction of a sign-out of the account $1, when all that was being issued to it is there. */
 export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
 
+const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
 const DEVICE_LOCK = 4_127_003;
 
 /**
@@ -110,6 +113,10 @@ const PROBATION_RECIPIENTS = 20;
  * The buckets follow one another, so that what one refuses costs the next nothing. A browser whose device cookie is known
  * for the address has buckets of its own: nobody else can use them up.
  *
+ * Of the $20 mails that a mailbox gets in an hour, $24 are a reserve of which a network (IPv6: a /48) gets $25. So it takes requests from
+ * as many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's, so that no hour of it has more
+ * than $20 mails. Notices about domains count in the mailbox's bucket too, and get nothing of the reserve (mail/store.ts).
+ *
  * A site that nobody claimed yet may mail a number of different mailboxes a day. To count them exactly, its requests come
  * alone, one after the other, with $23 true; without it they are answered `on_probation` and nothing is done.
  *
@@ -125,7 +132,8 @@ with given as materialized (
 ),
 target as materialized (
   select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
-    'address ' || g.address as address_key,
+    k.device is not null as known,
+    'address ' || coalesce('device ' || encode(k.device, 'hex'), g.address) as address_key,
     'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
     'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
     case when u.brand_name <> '' or u.brand_logo_url <> ''
@@ -136,7 +144,7 @@ target as materialized (
   left join remembered_keys k on k.device = g.device and k.email = g.email
 ),
 counted as (select * from target where $23 or not unclaimed),
-${bucket('address', 'counted', 'address_key', 3600, '$18')},
+${bucket('address', 'counted', 'address_key', inSeconds(3600), '$18')},
 wanted as materialized (
   select * from address_passed p where p.registered and (not p.unclaimed
     or exists (select from website_recipients r where r.website_id = p.website and r.day = current_date and r.mailbox = p.mailbox)
@@ -147,21 +155,31 @@ recipients as (
   select distinct website, current_date, mailbox from wanted where unclaimed order by 1, 3
   on conflict do nothing
 ),
-${bucket('pair', 'wanted', 'pair_key', 900, '$19')},
-${bucket('mailbox', 'pair_passed', 'mailbox_key', 3600, '$20')},
+${bucket('pair', 'wanted', 'pair_key', inSeconds(900), '$19')},
+${bucket('mailbox', 'pair_passed', 'mailbox_key', inSeconds(3600), 'case when s.known then $20::integer else $20 - $24 end')},
+beyond as (
+  select *, 'share ' || coalesce(substring(address from '^(.*):[^:]*::/64$'), address) || ' ' || mailbox as share_key,
+    'reserve ' || mailbox as reserve_key
+  from mailbox_ranked where not mailbox_passes and not known
+),
+${bucket('share', 'beyond', 'share_key', inSeconds(3600), '$25')},
+${bucket('reserve', 'share_passed', 'reserve_key', 'min(mailbox_resets_at)', '$24')},
+granted as materialized (
+  select m.* from mailbox_ranked m left join reserve_ranked r on r.n = m.n where m.mailbox_passes or r.reserve_passes
+),
 attempts as (
   insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, expires_at)
   select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $21)
-  from mailbox_passed order by id
+  from granted order by id
 ),
 owed as (
   insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
   select id, mail_kind, email, language, mail_data || coalesce(brand, '{}'), now() + make_interval(secs => $22), now() + make_interval(secs => $21)
-  from mailbox_passed
+  from granted
 ),
 audit as (
   insert into audit_log (action, email, domain, client_id)
-  select 'sign_in_requested', email, domain, case when mail_kind = 'app_sign_in' then client_id end from mailbox_passed
+  select 'sign_in_requested', email, domain, case when mail_kind = 'app_sign_in' then client_id end from granted
 )
 select case
     when a.n is null then 'on_probation'
@@ -169,14 +187,16 @@ select case
     when not t.registered then 'not_registered'
     when p.n is null then 'recipients_used_up'
     when not p.pair_passes then 'pair'
-    when not m.mailbox_passes then 'mailbox'
+    when s.n is null then 'mailbox'
     else 'sent' end as verdict,
-  greatest(1, case when not a.address_passes then a.address_wait when not p.pair_passes then p.pair_wait else coalesce(m.mailbox_wait, 1) end) as retry_after,
+  greatest(1, ceil(extract(epoch from case when not a.address_passes then a.address_resets_at when not p.pair_passes then p.pair_resets_at
+    else m.mailbox_resets_at end - now())))::integer as retry_after,
   t.brand
 from target t
 left join address_ranked a on a.n = t.n
 left join pair_ranked p on p.n = t.n
 left join mailbox_ranked m on m.n = t.n
+left join granted s on s.n = t.n
 order by t.n`;
 
 /**

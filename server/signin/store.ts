@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, RATE_LIMITS, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS, TOKEN_SECONDS } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
 import type { AttemptKind } from './secrets.ts';
@@ -67,7 +67,7 @@ const byHash = (a: Verification, b: Verification) => a.hash.compare(b.hash);
 
 const { mails_from_network: ADDRESS, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
 /** How many mails each limit of the request statement allows; it holds the seconds itself. */
-const LIMITS = { address: ADDRESS.points, pair: PAIR.points, mailbox: MAILBOX.points };
+const LIMITS = { address: ADDRESS.points, pair: PAIR.points, mailbox: MAILBOX.points, reserve: RESERVED_MAILS, share: 1 };
 
 /** The statements of the sign-in core: one each, micro-batched under load. Every clock in them is the database's. */
 export type SignInStore = {
@@ -117,6 +117,8 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
         ATTEMPT_SECONDS,
         mailLeaseSeconds,
         alone,
+        LIMITS.reserve * limitFactor,
+        LIMITS.share * limitFactor,
       ],
     });
     return answers.map(({ verdict, retry_after, brand }) => {

@@ -30,16 +30,21 @@ type ClaimResult = { outcome: 'yours'; site: Site; mails: OwedMail[] } | { outco
 
 type WebsiteStore = {
   /** Adds a site of somebody signed in. @returns null when the domain is taken */
-  add(site: { id: string; domain: string; email: string; icon: string | null }): Promise<Site | null>;
+  add(site: { id: string; domain: string; email: string; icon: string | null }, transaction: Transaction): Promise<Site | null>;
   /** Adds a site on probation by `query`, in its transaction. @returns false when the domain is taken */
   register(query: Query, site: { id: string; domain: string; email: string }): Promise<boolean>;
   ofOwner(email: string): Promise<Site[]>;
+  /** Returns a site of this owner, or null. */
+  find(site: { id: string; email: string }): Promise<Site | null>;
   byDomain(domain: string): Promise<Site | null>;
   /**
    * Moves a site to another domain, which is then unproven, and gives it the icon, unless that is undefined.
    * @returns 'taken'; 'on_probation', unchanged, when it may not have an icon yet; null when the site is not this owner's
    */
-  change(site: { id: string; email: string; domain: string; icon?: string | null }): Promise<Site | 'taken' | 'on_probation' | null>;
+  change(
+    site: { id: string; email: string; domain: string; icon?: string | null },
+    transaction?: Transaction,
+  ): Promise<Site | 'taken' | 'on_probation' | null>;
   remove(site: { id: string; email: string }): Promise<Site | null>;
   /** Gives a proven domain to its claimant, wholly: what belonged to another address's site goes with it. */
   claim(claim: Claim, newMailId: () => string): Promise<ClaimResult>;
@@ -48,6 +53,7 @@ type WebsiteStore = {
 };
 
 const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt"';
+const OF_OWNER = `select ${SITE} from websites where id = $1 and email = $2`;
 const MAIL_LIFE = "interval '2 days'";
 const CLAIM_TRIES = 5;
 
@@ -75,10 +81,10 @@ export function createWebsiteStore(database: Database): WebsiteStore {
   const change = (sql: string, action: string, bind: unknown[], transaction?: Transaction) => one(audited(sql, action), bind, transaction);
 
   return {
-    add: ({ id, domain, email, icon }) => {
+    add: ({ id, domain, email, icon }, transaction) => {
       const sql =
         'insert into websites (id, domain, email, icon, claimed_at) values ($1, $2, $3, $4, now()) on conflict (domain) do nothing returning *';
-      return change(sql, 'website_added', [id, domain, email, icon]);
+      return change(sql, 'website_added', [id, domain, email, icon], transaction);
     },
 
     register: async (query, { id, domain, email }) => {
@@ -89,9 +95,11 @@ export function createWebsiteStore(database: Database): WebsiteStore {
 
     ofOwner: (email) => ask<Site>(`select ${SITE} from websites where email = $1 order by created_at desc, id desc`, [email]),
 
+    find: async ({ id, email }) => (await ask<Site>(OF_OWNER, [id, email]))[0] ?? null,
+
     byDomain: async (domain) => (await ask<Site>(`select ${SITE} from websites where domain = $1`, [domain]))[0] ?? null,
 
-    change: async ({ id, email, domain, icon }) => {
+    change: async ({ id, email, domain, icon }, transaction) => {
       try {
         const changed = await one(
           audited(
@@ -104,9 +112,10 @@ export function createWebsiteStore(database: Database): WebsiteStore {
             'left_domain',
           ),
           [id, email, domain, icon !== undefined, icon ?? null],
+          transaction,
         );
         if (changed) return changed;
-        const [site] = await ask<Site>(`select ${SITE} from websites where id = $1 and email = $2`, [id, email]);
+        const [site] = await ask<Site>(OF_OWNER, [id, email], transaction);
         if (site && icon && site.claimedAt === null) return 'on_probation';
         return site ?? null;
       } catch (error) {

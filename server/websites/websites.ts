@@ -1,3 +1,4 @@
+import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
@@ -12,6 +13,7 @@ import { createClaimStore } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { createWebsiteStore, type Site } from './store.ts';
+import { checkUnprovenLimit, withinUnprovenLimit } from './unproven-limit.ts';
 
 /** A registration whose linked address never signed in goes after this many days. */
 const UNCLAIMED_DAYS = 7;
@@ -68,12 +70,13 @@ export function createWebsites(parts: {
   return {
     /**
      * Registers a domain, active at once, on probation until its linked address signs in.
-     * @throws Fault bad_domain, domain_taken, rate_limited
+     * @throws Fault bad_domain, domain_taken, rate_limited, too_many
      */
     async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
       const domain = rootDomainOf(input.domain);
       await limits.hit('registrations', clientAddress);
       await inviteOwner({ email: input.email, domain, clientAddress }, async (query) => {
+        await checkUnprovenLimit(query, input.email, { onlyClaimed: false });
         const isNew = await store.register(query, { id: uuid(), domain, email: input.email });
         if (!isNew) throw new Fault('domain_taken', { field: 'domain' });
       });
@@ -99,24 +102,35 @@ export function createWebsites(parts: {
       return presentAll(account, await store.ofOwner(account.email));
     },
 
-    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, bad_request, domain_taken, rate_limited */
+    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many */
     async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
       const domain = rootDomainOf(input.domain);
       await limits.hit('registrations', account.email);
       const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
-      const site = await store.add({ id: uuid(), domain, email: account.email, icon });
+      const { email } = account;
+      const site = await withinUnprovenLimit(parts.database, { email }, (transaction) =>
+        store.add({ id: uuid(), domain, email, icon }, transaction),
+      );
       if (!site) throw new Fault('domain_taken', { field: 'domain' });
       return present(account, site);
     },
 
     /**
      * Moves a site to another domain, unproven until it is proven itself, and changes or drops its icon.
-     * @throws Fault bad_domain, bad_request, domain_taken, website_not_found
+     * Another domain counts as a registration.
+     * @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many, website_not_found
      */
     async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
       const domain = rootDomainOf(input.domain);
+      const { email } = account;
+      const { id } = input;
+      const before = await store.find({ id, email });
+      if (!before) throw new Fault('website_not_found');
+      const moves = before.domain !== domain;
+      if (moves) await limits.hit('registrations', email);
       const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
-      const site = await store.change({ id: input.id, email: account.email, domain, icon });
+      const change = (transaction?: Transaction) => store.change({ id, email, domain, icon }, transaction);
+      const site = await (moves ? withinUnprovenLimit(parts.database, { email, moved: id }, change) : change());
       if (site === 'taken') throw new Fault('domain_taken', { field: 'domain' });
       if (site === 'on_probation')
         throw new Fault('bad_request', {

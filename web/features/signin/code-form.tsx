@@ -42,7 +42,9 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
     } catch (error) {
       const wrong = error instanceof ApiError && error.code === 'bad_code';
       if (wrong) wrongCodes.current += 1;
-      setFault(failureText(translator, error, wrong && wrongCodes.current >= CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong'));
+      const paused = error instanceof ApiError && error.code === 'rate_limited';
+      const fallback = wrong && wrongCodes.current >= CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong';
+      setFault(paused ? t('auth.code_paused') : failureText(translator, error, fallback));
       setCode('');
       setChecking(false);
       field.current?.focus();

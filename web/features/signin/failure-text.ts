@@ -15,8 +15,13 @@ const texts: Partial<Record<ApiError['code'], TextKey>> = {
 /** A fault in the page's language: its own sentence where it has one, else the text of `fallback`. */
 export function failureText({ language, t }: Translator, error: unknown, fallback: TextKey): string {
   if (!(error instanceof ApiError)) return t(fallback);
-  return t(texts[error.code] ?? fallback, { when: inSeconds(error.retryAfter ?? 60, language) });
+  return t(isMailboxLimit(error) ? 'auth.error_mailbox' : (texts[error.code] ?? fallback), {
+    when: inSeconds(error.retryAfter ?? 60, language),
+  });
 }
 
 /** Whether the address itself was refused, so that the sentence belongs to its field. */
 export const isAddressFault = (error: unknown) => error instanceof ApiError && (error.code === 'bad_email' || error.field === 'email');
+
+/** Whether the mailbox has got too many mails, which a browser that is confirmed for it may pass. */
+export const isMailboxLimit = (error: unknown) => error instanceof ApiError && error.code === 'rate_limited' && error.field === 'email';

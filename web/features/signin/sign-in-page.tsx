@@ -1,10 +1,12 @@
 import { useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { useTranslator } from '../../lib/i18n.ts';
+import { dropRefusal, keepRefusal } from '../../lib/refusal.ts';
 import { dismissToast } from '../../lib/toast.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AddressStep } from './address-step.tsx';
 import { Card, TargetLine } from './card.tsx';
+import { isMailboxLimit } from './failure-text.ts';
 import type { Flow } from './flow.ts';
 
 // Step 2 and what it takes to ask for a mail stay out of the first load; they come while the address is typed.
@@ -26,7 +28,13 @@ export function SignInPage({ target }: { target: SignInBoot['target'] }) {
   const send = async (address: string) => {
     const { MailStep, createFlow } = await loadMailStep();
     const flow = begun?.flow ?? createFlow(forwardUrl);
-    await flow.requestMail(address, language);
+    try {
+      await flow.requestMail(address, language);
+    } catch (error) {
+      if (isMailboxLimit(error)) keepRefusal(address);
+      throw error;
+    }
+    dropRefusal();
     dismissToast();
     setBegun({ MailStep, flow });
     setEmail(address);

@@ -1,0 +1,21 @@
+import type pg from 'pg';
+import { readSchemaState } from '../db/migrate.ts';
+import { StartError } from '../start-error.ts';
+
+/**
+ * Clears the counters of wrong admin passwords, with an audit row. No instance keeps a copy of them in memory, so that the next
+ * password is compared everywhere.
+ * @param place the database, for people
+ * @returns how many counters were cleared
+ * @throws StartError when the database is none of this service
+ */
+export async function clearAdminLimits(client: pg.ClientBase, place: string): Promise<number> {
+  if ((await readSchemaState(client)).migrations.length === 0)
+    throw new StartError(`There is no Email Auth at ${place}. Check DATABASE_URL and DATA_DIR.`);
+  const { rows } = await client.query<{ cleared: number }>(
+    `with cleared as (delete from rate_limits where starts_with(key, 'admin_password') returning 1),
+          audit as (insert into audit_log (action) values ('admin_unlocked'))
+     select count(*)::int as cleared from cleared`,
+  );
+  return rows[0].cleared;
+}

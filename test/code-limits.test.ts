@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { addSite, freshAddress, openLink } from './sign-ins.ts';
+
+// Two instances as in production, behind a proxy, so that a test speaks for many networks.
+let stage: Stage;
+let service: Service;
+let second: Service;
+let shop: string;
+beforeAll(async () => {
+  stage = await openStage();
+  const settings = { ...production, TRUST_PROXY: '1' };
+  service = await stage.start(settings);
+  second = await stage.start({ ...settings, PUBLIC_URL: service.url });
+  shop = await addSite(stage, service);
+});
+beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
+afterAll(() => stage.close());
+
+const STRANGER = '198.51.100.1';
+const VISITOR = '203.0.113.1';
+
+type Begun = { client: Client; email: string; code: string; mail: Awaited<ReturnType<Stage['mailbox']['waitFor']>> };
+
+/** A sign-in that waits for its code. */
+async function begin(network: string): Promise<Begun> {
+  const [client, email] = [service.client(), freshAddress()];
+  const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': network });
+  expect(answer.status).toBe(200);
+  const mail = await stage.mailbox.waitFor(email);
+  return { client, email, code: mail.code, mail };
+}
+
+const enter = (client: Client, email: string, code: string, network: string) =>
+  client.post('/api/auth/email-code', { email, code }, { 'X-Forwarded-For': network });
+const wrongOf = (code: string) => (code === '000000' ? '000001' : '000000');
+const tryWrong = ({ client, email, code }: Begun, network: string) => enter(client, email, wrongOf(code), network);
+const setTotal = (hits: number) => stage.query("insert into sign_in_limits values ('wrong codes', $1, now() + interval '1 hour')", [hits]);
+
+test('a network has twenty wrong codes an hour; then its codes are refused and its links work', async () => {
+  const attempts = [];
+  for (let i = 0; i < 5; i++) attempts.push(await begin(STRANGER));
+  for (const attempt of attempts.slice(0, 4))
+    for (let i = 0; i < 5; i++) expect((await tryWrong(attempt, STRANGER)).json.code).toBe('bad_code');
+  const last = attempts[4];
+  const refused = await enter(last.client, last.email, last.code, STRANGER);
+  expect([refused.status, refused.json.code, refused.json.error]).toEqual([
+    429,
+    'rate_limited',
+    'Too many wrong codes. Use the link in the email.',
+  ]);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3000);
+  expect((await enter(last.client, last.email, last.code, VISITOR)).status).toBe(200);
+  const another = await begin(STRANGER);
+  await openLink(another.client, another.mail);
+});
+
+test('wrong codes of a thousand strangers refuse no network without wrong codes of its own', async () => {
+  await setTotal(1000);
+  const [one, other] = [await begin(VISITOR), await begin('203.0.113.2')];
+  expect((await enter(one.client, one.email, one.code, VISITOR)).status).toBe(200);
+  expect((await tryWrong(other, '203.0.113.2')).json.code).toBe('bad_code');
+  expect((await enter(other.client, other.email, other.code, '203.0.113.2')).status).toBe(429);
+  await openLink(other.client, other.mail);
+});
+
+test('the wrong code that reaches the limit of all is logged once, by one instance, and each is in the metrics', async () => {
+  const settings = { ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' };
+  const instances = [await stage.start(settings), await stage.start(settings)];
+  const attempts = await Promise.all(Array.from({ length: 10 }, (_, i) => begin(`198.51.100.${i}`)));
+  await setTotal(996);
+  const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
+  await Promise.all(
+    attempts.map((attempt, i) => enter(at(instances[i % 2], attempt), attempt.email, wrongOf(attempt.code), `198.51.100.${i}`)),
+  );
+  for (const instance of instances) expect((await instance.client().get('/metrics')).text).toMatch(/^emailauth_wrong_codes_total 5$/m);
+  await Promise.all(instances.map((instance) => instance.stop()));
+  const lines = instances.flatMap((instance) =>
+    instance
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('guessing codes')),
+  );
+  expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 50, wrongCodes: 1000 })]);
+});
+
+test('codes that race from one network on two instances are compared twenty times, and at most once more for each that is under way', async () => {
+  const attempts = await Promise.all(Array.from({ length: 30 }, (_, i) => begin(`198.51.100.${i}`)));
+  const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
+  const tries = attempts.flatMap((attempt) =>
+    Array.from({ length: 5 }, (_, i) => enter(at(i % 2 ? service : second, attempt), attempt.email, wrongOf(attempt.code), VISITOR)),
+  );
+  await Promise.all(tries);
+  const [{ compared }] = await stage.query('select sum(code_tries)::int as compared from sign_in_attempts where email = any($1)', [
+    attempts.map(({ email }) => email),
+  ]);
+  expect(compared).toBeGreaterThanOrEqual(20);
+  expect(compared).toBeLessThanOrEqual(20 + 2 * 8);
+});
