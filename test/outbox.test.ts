@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
-import { describe, expect, inject, type TestContext, test } from 'vitest';
+import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { createMailer, type Mailer } from '../server/mail/mailer.ts';
@@ -12,12 +12,21 @@ import { freePort, waitUntil } from './waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
-async function openTestDatabase(atEnd: AtEnd, clusterUrl: string = inject('clusterUrl')): Promise<Database> {
-  const name = `outbox_${randomBytes(6).toString('hex')}`;
-  await query(clusterUrl, `create database ${name}`);
-  const database = openDatabase(Object.assign(new URL(clusterUrl), { pathname: name }).href);
-  atEnd(() => database.close());
+/** A database with all tables, to copy. */
+const TEMPLATE = `outbox_${randomBytes(6).toString('hex')}`;
+const urlOf = (name: string) => Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+beforeAll(async () => {
+  await query(inject('clusterUrl'), `create database ${TEMPLATE}`);
+  const database = openDatabase(urlOf(TEMPLATE));
   await migrate(database);
+  await database.close();
+});
+
+async function openTestDatabase(atEnd: AtEnd): Promise<Database> {
+  const name = `outbox_${randomBytes(6).toString('hex')}`;
+  await query(inject('clusterUrl'), `create database ${name} template ${TEMPLATE}`);
+  const database = openDatabase(urlOf(name));
+  atEnd(() => database.close());
   return database;
 }
 
@@ -208,7 +217,9 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
   test('the death of PostgreSQL loses no mail and sends none twice', async ({ onTestFinished: atEnd }) => {
     const cluster = await createCluster();
     atEnd(() => cluster.remove());
-    const [database, mailbox] = [await openTestDatabase(atEnd, cluster.url('postgres')), await openTestMailbox(atEnd)];
+    const [database, mailbox] = [openDatabase(cluster.url('postgres')), await openTestMailbox(atEnd)];
+    atEnd(() => database.close());
+    await migrate(database);
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
     const mails = [...(await oweAll(database, addresses(0, 30))), ...(await oweAll(database, addresses(30, 60), { lease: 6 }))];
     await cluster.kill();
