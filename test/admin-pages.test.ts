@@ -139,8 +139,8 @@ describe('the mail queue', () => {
     expect(await owed()).toMatchObject({ tries: 6 });
     await stage.mailbox.up();
     expect((await admin.post(`/api/dev/mails/${mail.id}/retry`)).json).toEqual({ success: true });
-    await stage.mailbox.waitFor(email, 15_000);
-    await waitUntil('the mail leaves the queue', 5_000, async () => (await owed()) === undefined);
+    await stage.mailbox.waitFor(email);
+    await waitUntil('the mail leaves the queue', 30_000, async () => (await owed()) === undefined);
     expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
     expect(await actions()).toContain('mail_retried');
     const again = await admin.post(`/api/dev/mails/${mail.id}/retry`);

@@ -10,7 +10,7 @@ let second: Service;
 let proxied: Service;
 beforeAll(async () => {
   stage = await openStage();
-  service = await stage.start({ ...production, LOG_LEVEL: 'trace' });
+  service = await stage.start(production);
   second = await stage.start({ ...production, PUBLIC_URL: service.url });
   proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
 });
@@ -83,10 +83,13 @@ describe('the password', () => {
   });
 
   test('is in no log, nor is a session’s secret, and the database has only a hash of that', async () => {
-    const client = await unlocked();
-    await verify(service.client(), 'a visitor’s own password, mistyped here');
+    const logging = await stage.start({ ...production, LOG_LEVEL: 'trace' });
+    const client = await unlocked(logging);
+    await verify(logging.client(), 'a visitor’s own password, mistyped here');
     const secret = client.cookies.get('admin') as string;
-    const log = service.output();
+    // What it has logged is written half a second later, or when it stops.
+    expect(await logging.stop()).toBe(0);
+    const log = logging.output();
     for (const text of [PASSWORD, 'mistyped here', secret]) expect(log).not.toContain(text);
     const rows = JSON.stringify(await stage.query("select encode(hash, 'hex') as hash, encode(hash, 'base64') as b from admin_sessions"));
     expect(rows).not.toContain(Buffer.from(secret, 'base64url').toString('hex'));

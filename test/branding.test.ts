@@ -44,7 +44,7 @@ const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
 async function visitorMail(domain: string, language = 'en', at: Service = service): Promise<ReceivedMail> {
   const email = freshAddress();
   await askForMail(at.client(), email, `https://${domain}/`, language);
-  return stage.mailbox.waitFor(email, 40_000);
+  return stage.mailbox.waitFor(email);
 }
 
 async function expectPlain(mail: ReceivedMail) {

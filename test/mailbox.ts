@@ -22,11 +22,11 @@ export type ReceivedMail = {
   code: string;
 };
 
-/** How the server treats what comes: `greylist` answers 451 until the milliseconds are over, `silent` never answers, to anybody or for some recipients. */
+/** How the server treats what comes: `greylist` answers 451 to so many tries, `silent` never answers, to anybody or for some recipients. */
 export type Behaviour =
   | { kind: 'accept' }
   | { kind: 'refuse'; addresses: string[] }
-  | { kind: 'greylist'; milliseconds: number }
+  | { kind: 'greylist'; tries: number }
   | { kind: 'silent'; addresses?: string[] };
 
 export type Mailbox = {
@@ -50,7 +50,7 @@ export async function openMailbox(): Promise<Mailbox> {
   const port = await freePort();
   const taken = new Set<ReceivedMail>();
   let behaviour: Behaviour = { kind: 'accept' };
-  let greylistEnds = 0;
+  let triesLeft = 0;
   let server: SMTPServer | null = null;
 
   function build(): SMTPServer {
@@ -91,7 +91,7 @@ export async function openMailbox(): Promise<Mailbox> {
     if (behaviour.kind === 'refuse' && behaviour.addresses.includes(address)) {
       return Object.assign(new Error('No such mailbox'), { responseCode: 550 });
     }
-    if (behaviour.kind === 'greylist' && Date.now() < greylistEnds) {
+    if (behaviour.kind === 'greylist' && triesLeft-- > 0) {
       return Object.assign(new Error('Greylisted, come back later'), { responseCode: 451 });
     }
     return null;
@@ -103,9 +103,9 @@ export async function openMailbox(): Promise<Mailbox> {
     refusals: 0,
     behave(next) {
       behaviour = next;
-      if (next.kind === 'greylist') greylistEnds = Date.now() + next.milliseconds;
+      if (next.kind === 'greylist') triesLeft = next.tries;
     },
-    async waitFor(address, milliseconds = 15_000) {
+    async waitFor(address, milliseconds = 45_000) {
       let found: ReceivedMail | undefined;
       await waitUntil(`a mail for ${address}`, milliseconds, () => {
         found = mailbox.mailsFor(address).find((mail) => !taken.has(mail));

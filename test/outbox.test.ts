@@ -1,24 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
-import { describe, expect, inject, type TestContext, test } from 'vitest';
+import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
 import { createMailer, type Mailer } from '../server/mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS, type Mail, type Outbox } from '../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createCluster, query } from './postgres.ts';
-import { freePort, sleep, waitUntil } from './waiting.ts';
+import { freePort, waitUntil } from './waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
-async function openTestDatabase(atEnd: AtEnd, clusterUrl: string = inject('clusterUrl')): Promise<Database> {
+/** A database with all tables, to copy. */
+const TEMPLATE = `outbox_${randomBytes(6).toString('hex')}`;
+const urlOf = (name: string) => Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+beforeAll(async () => {
+  await query(inject('clusterUrl'), `create database ${TEMPLATE}`);
+  await migrate(urlOf(TEMPLATE));
+});
+
+async function openTestDatabase(atEnd: AtEnd): Promise<Database> {
   const name = `outbox_${randomBytes(6).toString('hex')}`;
-  await query(clusterUrl, `create database ${name}`);
-  const url = Object.assign(new URL(clusterUrl), { pathname: name }).href;
-  const database = openDatabase(url);
+  await query(inject('clusterUrl'), `create database ${name} template ${TEMPLATE}`);
+  const database = openDatabase(urlOf(name));
   atEnd(() => database.close());
-  await migrate(url);
   return database;
 }
 
@@ -52,27 +58,34 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
   return { outbox, refused, logged };
 }
 
+type OweOptions = { lease?: number; life?: number; kind?: Mail['kind'] };
+
 /** What the request statement of the core does. */
-async function owe(
-  database: Database,
-  recipient: string,
-  options: { lease?: number; life?: number; kind?: Mail['kind'] } = {},
-): Promise<Mail> {
+async function oweAll(database: Database, recipients: string[], options: OweOptions = {}): Promise<Mail[]> {
   const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in' } = options;
-  const mail: Mail = { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example' } };
+  const mails = recipients.map((recipient): Mail => {
+    return { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example' } };
+  });
   await database.core.query(
     `insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-     values ($1, $2, $3, $4, $5, now() + make_interval(secs => $6), now() + make_interval(secs => $7))`,
-    [mail.id, mail.kind, mail.recipient, mail.language, mail.data, lease, life],
+     select id, kind, recipient, language, data, now() + make_interval(secs => $2), now() + make_interval(secs => $3)
+     from json_to_recordset($1) as mail (id uuid, kind text, recipient text, language text, data jsonb)`,
+    [JSON.stringify(mails), lease, life],
   );
-  return mail;
+  return mails;
 }
 
-const emptied = (outbox: Outbox, milliseconds = 15_000) =>
-  waitUntil('the outbox is empty', milliseconds, async () => (await outbox.depth()) === 0 || `${await outbox.depth()} left`);
+async function owe(database: Database, recipient: string, options?: OweOptions): Promise<Mail> {
+  return (await oweAll(database, [recipient], options))[0];
+}
+
+const addresses = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `u${from + n}@example.com`);
+
+const emptied = (outbox: Outbox) =>
+  waitUntil('the outbox is empty', 90_000, async () => (await outbox.depth()) === 0 || `${await outbox.depth()} left`);
 
 // Most of them wait for the schedule; together they take as long as the longest.
-describe.concurrent('outbox', () => {
+describe.concurrent('outbox', { timeout: 180_000 }, () => {
   test('a mail that is handed over goes out at once, and its row goes', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
@@ -84,7 +97,8 @@ describe.concurrent('outbox', () => {
     const began = performance.now();
     outbox.handOver(mail);
     const received = await mailbox.waitFor('ann@example.com');
-    expect(performance.now() - began).toBeLessThan(500);
+    // A sweep would send it after its lease.
+    expect(performance.now() - began).toBeLessThan(FIRST_LEASE_SECONDS * 1000);
     expect(received.recipients).toEqual(['ann@example.com']);
     expect(received.messageId).toBe(`<${mail.id}@auth.example>`);
     expect(received.link).toBe(`https://auth.example/auth/link?t=${mail.id}`);
@@ -94,41 +108,40 @@ describe.concurrent('outbox', () => {
 
   test('four senders share 300 mails left by a process that died: each goes out once', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
-    await Promise.all(Array.from({ length: 300 }, (_, n) => owe(database, `u${n}@example.com`, { lease: 0 })));
-    const [{ outbox }] = Array.from({ length: 4 }, () => openOutbox(atEnd, database, mailbox.url));
-    await emptied(outbox);
-    expect(mailbox.mails.map((mail) => mail.recipients[0]).sort()).toEqual(
-      Array.from({ length: 300 }, (_, n) => `u${n}@example.com`).sort(),
-    );
+    await oweAll(database, addresses(0, 300), { lease: 0 });
+    const senders = Array.from({ length: 4 }, () => openOutbox(atEnd, database, mailbox.url).outbox);
+    await emptied(senders[0]);
+    await Promise.all(senders.map((outbox) => outbox.stop()));
+    expect(mailbox.mails.map((mail) => mail.recipients[0]).sort()).toEqual(addresses(0, 300).sort());
   });
 
-  test('while the mail server is down mails wait, and 500 go out soon after its return', async ({ onTestFinished: atEnd }) => {
+  test('while the mail server is down mails wait, and 500 go out after its return, once each', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     await mailbox.down();
-    const { outbox } = openOutbox(atEnd, database, mailbox.url);
-    for (let n = 0; n < 500; n++) outbox.handOver(await owe(database, `u${n}@example.com`));
-    await sleep(3_000);
+    const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
+    for (const mail of await oweAll(database, addresses(0, 500))) outbox.handOver(mail);
+    await waitUntil('it is known to be down', 30_000, () => logged.some(({ msg }) => msg.includes('cannot be reached')));
     expect(await outbox.depth()).toBe(500);
     await mailbox.up();
-    await emptied(outbox, 15_000);
+    await emptied(outbox);
+    await outbox.stop();
     expect(new Set(mailbox.mails.map((mail) => mail.recipients[0])).size).toBe(500);
     expect(mailbox.mails).toHaveLength(500);
   });
 
-  test('a mail that is put off comes again with the same Message-ID, 5 s and 15 s after it was asked for', async ({
+  test('a mail that is put off comes again with the same Message-ID, not before 5 s and 15 s after it was asked for', async ({
     onTestFinished: atEnd,
   }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
-    mailbox.behave({ kind: 'greylist', milliseconds: 8_000 });
+    mailbox.behave({ kind: 'greylist', tries: 2 });
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
     const began = Date.now();
     const mail = await owe(database, 'grey@example.com');
     outbox.handOver(mail);
-    const received = await mailbox.waitFor('grey@example.com', 30_000);
+    const received = await mailbox.waitFor('grey@example.com', 90_000);
     expect(mailbox.refusals).toBe(2);
     expect(received.messageId).toBe(`<${mail.id}@auth.example>`);
     expect(received.receivedAt - began).toBeGreaterThan(14_500);
-    expect(received.receivedAt - began).toBeLessThan(17_500);
     await emptied(outbox);
   });
 
@@ -141,7 +154,7 @@ describe.concurrent('outbox', () => {
     outbox.handOver(await owe(database, 'ann@example.com'));
     await mailbox.waitFor('ann@example.com');
     await emptied(outbox);
-    await sleep(2_500);
+    await outbox.stop();
     expect(refused).toEqual([mail.id]);
     expect(mailbox.refusals).toBe(1);
   });
@@ -151,7 +164,8 @@ describe.concurrent('outbox', () => {
     for (let n = 0; n < 3; n++) await owe(database, `late${n}@example.com`, { lease: 0, life: 0 });
     const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
     await emptied(outbox);
-    await sleep(500);
+    await waitUntil('the log says so', 30_000, () => logged.length > 0);
+    await outbox.stop();
     expect(mailbox.mails).toHaveLength(0);
     expect(logged).toEqual([expect.objectContaining({ level: 40, mails: 3, msg: expect.stringContaining('expired') })]);
   });
@@ -162,11 +176,11 @@ describe.concurrent('outbox', () => {
     for (let n = 0; n < 3; n++) outbox.handOver(await owe(database, `u${n}@example.com`, { kind: 'no such kind' as never }));
     outbox.handOver(await owe(database, 'ann@example.com'));
     await mailbox.waitFor('ann@example.com');
-    await waitUntil('all tries are over', 5_000, async () => {
+    await waitUntil('all tries are over', 30_000, async () => {
       const tried = await database.core.query('select 1 from outbox where tries = 1');
       return tried.rowCount === 3 || `${tried.rowCount} tried`;
     });
-    expect(await outbox.depth()).toBe(3);
+    await waitUntil('the mail that could be made has left the outbox', 30_000, async () => (await outbox.depth()) === 3);
     expect(logged.map(({ level, reason }) => [level, reason])).toEqual([
       [50, 'Error: no templates'],
       [50, expect.stringMatching(/^TypeError: /)],
@@ -178,13 +192,12 @@ describe.concurrent('outbox', () => {
     const server = await openHangingServer(atEnd);
     const { outbox } = openOutbox(atEnd, database, server.url);
     for (let n = 0; n < 12; n++) outbox.handOver(await owe(database, `hang${n}@example.com`));
-    await sleep(200);
-    const began = performance.now();
+    await waitUntil('some hang', 30_000, () => server.hung > 0);
     for (let n = 0; n < 30; n++) outbox.handOver(await owe(database, `fine${n}@example.com`));
-    await waitUntil('30 mails', 5_000, () => server.taken.length >= 30 || `${server.taken.length} came`);
-    expect(performance.now() - began).toBeLessThan(5_000);
-    // After 10 s they are given up, and come again by the schedule.
-    await waitUntil('second tries', 25_000, () => server.hung > 12 || `${server.hung} tries`);
+    await waitUntil('30 mails', 30_000, () => server.taken.length >= 30 || `${server.taken.length} came`);
+    // All came while the others hung: those are given up after 10 s, and come again by the schedule.
+    expect(server.hung).toBeLessThanOrEqual(12);
+    await waitUntil('second tries', 60_000, () => server.hung > 12 || `${server.hung} tries`);
   });
 
   test('a sender that stops leaves what waits to the others', async ({ onTestFinished: atEnd }) => {
@@ -202,17 +215,17 @@ describe.concurrent('outbox', () => {
   test('the death of PostgreSQL loses no mail and sends none twice', async ({ onTestFinished: atEnd }) => {
     const cluster = await createCluster();
     atEnd(() => cluster.remove());
-    const [database, mailbox] = [await openTestDatabase(atEnd, cluster.url('postgres')), await openTestMailbox(atEnd)];
+    const [database, mailbox] = [openDatabase(cluster.url('postgres')), await openTestMailbox(atEnd)];
+    atEnd(() => database.close());
+    await migrate(database);
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
-    const mails = await Promise.all(
-      Array.from({ length: 60 }, (_, n) => owe(database, `u${n}@example.com`, { lease: n < 30 ? FIRST_LEASE_SECONDS : 6 })),
-    );
+    const mails = [...(await oweAll(database, addresses(0, 30))), ...(await oweAll(database, addresses(30, 60), { lease: 6 }))];
     await cluster.kill();
     for (const mail of mails.slice(0, 30)) outbox.handOver(mail);
-    await waitUntil('the mails that were handed over', 10_000, () => mailbox.mails.length === 30);
+    await waitUntil('the mails that were handed over', 60_000, () => mailbox.mails.length >= 30);
     await cluster.start();
-    await emptied(outbox, 20_000);
-    await sleep(1_500);
+    await emptied(outbox);
+    await outbox.stop();
     expect(mailbox.mails.map((mail) => mail.messageId).sort()).toEqual(mails.map(({ id }) => `<${id}@auth.example>`).sort());
   });
 });

@@ -66,7 +66,7 @@ export async function createCluster(options: { settings?: Record<string, string>
   let log = '';
 
   async function start() {
-    await waitUntil('PostgreSQL takes connections', 30_000, async () => {
+    await waitUntil('PostgreSQL takes connections', 60_000, async () => {
       if (!server || server.exitCode !== null || server.signalCode !== null) {
         const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
         server = spawn(postgres, ['-D', directory, ...flags], { ...owner, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -107,7 +107,7 @@ export async function createCluster(options: { settings?: Record<string, string>
 
 /** Runs one statement on a connection of its own. */
 export async function query(url: string, sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   client.on('error', () => {});
   await client.connect();
   try {

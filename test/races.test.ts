@@ -42,7 +42,7 @@ async function race(
   return answers.filter(won);
 }
 
-test(`a link: ${RACERS} openings by the browser that asked and by others, one winner, ${ROUNDS} times (S4)`, { timeout: 5 * MINUTES }, () =>
+test(`a link: ${RACERS} openings by the browser that asked and by others, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     await askForMail(browsers[0], email, `https://${shop}/`);
     const { link } = await stage.mailbox.waitFor(email);
@@ -57,7 +57,7 @@ test(`a link: ${RACERS} openings by the browser that asked and by others, one wi
   }),
 );
 
-test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     await askForMail(browsers[0], email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
@@ -70,7 +70,7 @@ test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times (S3)`, { timeout: 5
   }),
 );
 
-test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     await askForMail(browsers[0], email, `https://${shop}/`);
     const token = tokenOf(await openLink(browsers[0], await stage.mailbox.waitFor(email)));
@@ -84,7 +84,7 @@ test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times (S3)`, { tim
   }),
 );
 
-test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS / 10} times`, { timeout: MINUTES }, async () => {
+test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS / 10} times`, { timeout: 4 * MINUTES }, async () => {
   const [client, other] = services.map((service) => service.client());
   for (let i = 0; i < ROUNDS / 10; i++) {
     const email = freshAddress();
@@ -99,7 +99,7 @@ test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS
   }
 });
 
-test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times (S3)`, { timeout: 5 * MINUTES }, () =>
+test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     const { pkce } = await authorize(browsers[0], email, { redirect_uri: `${services[0].url}/developer` });
     const body = { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
@@ -112,7 +112,9 @@ test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times (S
   }),
 );
 
-test('wrong addresses for a link are counted before they are compared: thirty at once use its tries up', { timeout: MINUTES }, async () => {
+test('wrong addresses for a link are counted before they are compared: thirty at once use its tries up', {
+  timeout: 4 * MINUTES,
+}, async () => {
   const [owner, stranger, other] = [services[0].client(), services[0].client(), services[1].client()];
   for (let i = 0; i < 10; i++) {
     const email = freshAddress();
@@ -124,7 +126,7 @@ test('wrong addresses for a link are counted before they are compared: thirty at
   }
 });
 
-test('links of one browser opened at once in both processes hold nobody up', { timeout: MINUTES }, async () => {
+test('links of one browser opened at once in both processes hold nobody up', { timeout: 4 * MINUTES }, async () => {
   const deadlocks = async () =>
     (await stage.query('select deadlocks from pg_stat_database where datname = current_database()'))[0].deadlocks;
   const before = await deadlocks();

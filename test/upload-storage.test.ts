@@ -93,7 +93,7 @@ describe('in a bucket', () => {
     const answer = await put(service, await begin(service));
     expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
     expect(answer.text).not.toMatch(/Signature|secret/);
-    await waitUntil('the log tells why', 5_000, () => service.output().includes('SignatureDoesNotMatch'));
+    await waitUntil('the log tells why', 30_000, () => service.output().includes('SignatureDoesNotMatch'));
     expect(service.output()).not.toContain('another-secret');
     await service.stop();
   });
@@ -177,7 +177,10 @@ test('an icon cannot be chosen while its bytes are being removed', async () => {
     ...disk,
     remove: async (id) => {
       choosing = ann.client.post('/api/websites', { domain, iconUrl: `/objects/uploads/${id}` });
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await waitUntil('the choice waits for the row', 30_000, async () => {
+        const sql = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        return (await stage.query(sql)).length > 0;
+      });
       await disk.remove(id);
     },
   }).removeUnneeded();

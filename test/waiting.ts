@@ -21,6 +21,31 @@ export async function waitUntil(
   }
 }
 
+/**
+ * Asks again and again until `stop`, to tell how much this machine's load adds to an answer: a bound on a duration that a
+ * test asserts is the promised time plus a few of these.
+ * @param ask a request that needs nothing but the process that is asked, such as `/healthz`
+ * @returns `stop`, which resolves to the slowest answer in ms
+ */
+export function measureLag(ask: () => Promise<unknown>): { stop(): Promise<number> } {
+  let [over, slowest] = [false, 0];
+  const asking = (async () => {
+    do {
+      const start = performance.now();
+      await ask();
+      slowest = Math.max(slowest, performance.now() - start);
+      await sleep(20);
+    } while (!over);
+  })();
+  return {
+    async stop() {
+      over = true;
+      await asking;
+      return slowest;
+    },
+  };
+}
+
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

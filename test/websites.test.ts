@@ -192,7 +192,7 @@ describe('a proof', () => {
     expect(await domainsOf(ann)).not.toContain(domain);
     expect((await ann.client.delete(`/api/websites/${id}`)).status).toBe(404);
     for (const { email } of [ann, bob]) {
-      await waitUntil(`a mail on ${domain} to ${email}`, 10_000, () =>
+      await waitUntil(`a mail on ${domain} to ${email}`, 30_000, () =>
         stage.mailbox.mailsFor(email).some(({ text }) => text.includes(domain)),
       );
     }
@@ -211,8 +211,8 @@ describe('a proof', () => {
       names.setAddresses(domain, [address]);
       const start = performance.now();
       expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
-      // A connection to such an address would be refused or hang; not trying one is immediate.
-      expect(performance.now() - start).toBeLessThan(2500);
+      // A connection that hangs is given up after 5 s; not trying one is immediate.
+      expect(performance.now() - start).toBeLessThan(4500);
     }
   });
 });

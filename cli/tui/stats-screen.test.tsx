@@ -40,7 +40,7 @@ function open(load: Load, { columns = 80, rows = 24, days = 30, drawn = glyphs }
     resize: (columns: number, rows: number) => rerender(element({ columns, rows })),
     /** Waits for it; vi.waitFor would move the clock. */
     async shows(text: string | RegExp) {
-      for (let i = 0; i < 500 && !screen().match(text); i++) await sleep(10);
+      for (let i = 0; i < 2_500 && !screen().match(text); i++) await sleep(10);
       expect(screen()).toMatch(text);
     },
     /** The screen after a key; an escape waits for what may follow it. */

@@ -35,7 +35,7 @@ test.each<[string, boolean, RegExp]>([
   const verdict = await judgeRedirect(new URL(`${origin}/${path}`), {
     names: { lookup, texts: async () => [] },
     userAgent: 'test',
-    signal: AbortSignal.timeout(5_000),
+    signal: AbortSignal.timeout(30_000),
   });
   expect(verdict.detail).toMatch(detail);
   expect(verdict.ok).toBe(ok);

@@ -116,7 +116,8 @@ describe.skipIf(!openssl)('file', () => {
     names.setAddresses(DOMAIN, ['10.255.255.1', '127.0.0.1', '192.168.255.1']);
     const begun = performance.now();
     expect(await find({ isAllowedAddress: (address) => address === '127.0.0.1' })).toBe('file');
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    // An address that hangs takes 5 s.
+    expect(performance.now() - begun).toBeLessThan(4_500);
   });
 
   test('does not count when the name does not exist', async () => {
@@ -149,7 +150,7 @@ describe.skipIf(!openssl)('file', () => {
     answer = wrong;
     const begun = performance.now();
     expect(await find()).toBeNull();
-    expect(performance.now() - begun).toBeLessThan(6_000);
+    expect(performance.now() - begun).toBeLessThan(15_000);
     expect(visits).toHaveLength(1);
   });
 
@@ -168,7 +169,7 @@ describe.skipIf(!openssl)('file', () => {
       }),
     );
     silent.close();
-    for (const spent of seconds) expect(spent).toBeLessThan(7);
+    for (const spent of seconds) expect(spent).toBeLessThan(15);
     expect(visits).toHaveLength(2);
   });
 });

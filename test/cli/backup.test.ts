@@ -66,7 +66,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     };
   }
 
-  test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 180_000 }, async () => {
+  test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 400_000 }, async () => {
     const [domain, icon] = [freshDomain(), await upload()];
     const { id } = await addSite(domain, icon);
     const picture = await service.client().get(icon);
@@ -77,11 +77,11 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     const listed = await sites();
 
     const visitors = load(domain);
-    await waitUntil('there is load', 60_000, () => visitors.done() > 60);
+    await waitUntil('there is load', 120_000, () => visitors.done() > 60);
     const [beganAt, backup] = [visitors.done(), await home.run(['backup', file, '--json'])];
     const endedAt = visitors.done();
     expect([backup.exitCode, backup.json()]).toMatchObject([0, { file, icons: expect.any(Number) }]);
-    await waitUntil('there were more after it', 60_000, () => visitors.done() > Math.max(120, endedAt + 20));
+    await waitUntil('there were more after it', 120_000, () => visitors.done() > Math.max(120, endedAt + 20));
     await visitors.stop();
     expect(backup.json().bytes).toBe((await stat(file)).size);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -133,7 +133,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect((await figuresOf(id)).completed).toBe(verified + 1);
   });
 
-  test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 90_000 }, async () => {
+  test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 240_000 }, async () => {
     const key = await makeKey('there');
     await home.run(['backup', file, '--force']);
     expect(await keyWorks(key)).toBe(true);

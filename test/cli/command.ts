@@ -57,7 +57,7 @@ export async function openHome(host: string): Promise<Home> {
         reject: false,
         cancelSignal: signal,
         killSignal: 'SIGINT',
-        timeout: 50_000,
+        timeout: 100_000,
       });
       return { exitCode, stdout, stderr, json: () => JSON.parse(stdout) };
     },

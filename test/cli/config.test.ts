@@ -104,6 +104,6 @@ test('open opens the browser of a desktop, and none over SSH', async () => {
     await terminal.close();
   }
   const lines = () => readFile(opened, 'utf8').catch(() => '');
-  await waitUntil('the browser was opened', 15_000, async () => (await lines()) !== '');
+  await waitUntil('the browser was opened', 30_000, async () => (await lines()) !== '');
   expect(await lines()).toBe('http://localhost:3000/webservices/email-auth\n');
 });

@@ -216,7 +216,7 @@ test('at a terminal it shows the entry and asks; no means no', async () => {
   await mkdir(dirname(pathOf('cursor')));
   const refused = openTerminal(home, ['mcp', 'install', 'cursor']);
   await refused.waitFor('Add this to');
-  expect(refused.text()).toContain('+    "emailauth": {');
+  await refused.waitFor('+    "emailauth": {');
   refused.type(KEYS.enter);
   expect(await refused.exited).toBe(2);
   await expect(stat(pathOf('cursor'))).rejects.toThrow('ENOENT');

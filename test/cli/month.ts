@@ -85,8 +85,11 @@ export function named(i: number): string {
 export const numberOf = (i: number) => dates[i].slice(8);
 /** Waits for what the screen, not what scrolled away, has. */
 export const shows = (terminal: Terminal, text: string | RegExp) =>
-  waitUntil(`the screen shows ${text}`, 15_000, () => {
+  waitUntil(`the screen shows ${text}`, 30_000, () => {
     const screen = terminal.screen().join('\n');
     return (typeof text === 'string' ? screen.includes(text) : text.test(screen)) || `it shows:\n${screen}`;
   });
+/** Waits until the screen does not have this. */
+export const lacks = (terminal: Terminal, text: string) =>
+  waitUntil(`the screen lacks ${text}`, 45_000, () => !terminal.screen().join('\n').includes(text) || terminal.screen().join('\n'));
 export const line = (terminal: Terminal, text: string | RegExp) => terminal.screen().findIndex((each) => each.match(text));

@@ -79,7 +79,7 @@ test('the command runs from there', async () => {
   expect(JSON.parse(stdout).length).toBeGreaterThan(10);
 });
 
-test('the service starts from there with all it needs, and keeps its data where it was started', { timeout: 90_000 }, async () => {
+test('the service starts from there with all it needs, and keeps its data where it was started', { timeout: 180_000 }, async () => {
   const place = join(directory, 'place');
   await mkdir(place, { mode: 0o711 });
   const port = await freePort();
@@ -100,7 +100,7 @@ test('the service starts from there with all it needs, and keeps its data where 
   }
   const client = new Client(`http://localhost:${port}`);
   const statusOf = async (path: string) => (await client.get(path).catch(() => ({ status: 0 }))).status;
-  await waitUntil('the service is ready', 60_000, async () => {
+  await waitUntil('the service is ready', 120_000, async () => {
     if (!running.has(child)) throw new Error(`It ended. It wrote:\n${output}`);
     return (await statusOf('/readyz')) === 200 || output;
   });

@@ -116,7 +116,7 @@ test('Ctrl-C in a terminal: one line and exit code 2', async () => {
   const { server, env } = await signedInAt(() => {});
   const terminal = openTerminal(home, ['whoami'], { env });
   onTestFinished(() => terminal.close());
-  await waitUntil('the service is asked', 15_000, () => server.count() > 0);
+  await waitUntil('the service is asked', 30_000, () => server.count() > 0);
   terminal.type(KEYS.interrupt);
   expect(await terminal.exited).toBe(2);
   expect(terminal.text().trimEnd()).toBe('^C\nCancelled.');
@@ -130,7 +130,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s with --json is told as J
     stdout += chunk;
   });
   const closed = new Promise((resolve) => child.on('close', resolve));
-  await waitUntil('the service is asked', 15_000, () => server.count() > 0);
+  await waitUntil('the service is asked', 30_000, () => server.count() > 0);
   child.kill(signal);
   expect(await closed).toBe(2);
   expect(JSON.parse(stdout)).toEqual({ error: { code: 'cancelled', message: 'Cancelled.', hint: '' } });

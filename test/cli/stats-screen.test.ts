@@ -7,6 +7,7 @@ import {
   ENTER_SCREEN,
   forgetLimits,
   LEAVE_SCREEN,
+  lacks,
   line,
   named,
   numberOf,
@@ -40,7 +41,7 @@ describe('the screen', () => {
     // The chosen day is inverted: its number below the bars and its name in the list; the mark stands above the number.
     const chosenIs = async (i: number, figure: string) => {
       await shows(terminal, `${named(i)}: ${figure}`);
-      await waitUntil(`${named(i)} is the chosen day`, 15_000, () => {
+      await waitUntil(`${named(i)} is the chosen day`, 30_000, () => {
         const numbers = line(terminal, new RegExp(`^ +${numberOf(13)} .* ${numberOf(0)} *$`));
         const screen = terminal.screen();
         const isMarked = screen[numbers - 2]?.[screen[numbers]?.indexOf(numberOf(i)) ?? -1] === '▲';
@@ -52,8 +53,10 @@ describe('the screen', () => {
     await chosenIs(0, `${today} sign-ins`);
     terminal.type(KEYS.left);
     await chosenIs(1, '1,001 sign-ins');
-    expect(terminal.cellOf(`${named(1)}  1,001`)).toMatchObject({ inverse: true });
-    expect(terminal.cellOf(`${named(0)}      ${today}`)).toMatchObject({ inverse: false });
+    await waitUntil('the list marks it too', 45_000, () => {
+      const cells = [`${named(1)}  1,001`, `${named(0)}      ${today}`].map((text) => terminal.cellOf(text)?.inverse);
+      return (cells[0] === true && cells[1] === false) || terminal.screen().join('\n');
+    });
     terminal.type(KEYS.left.repeat(4));
     await chosenIs(5, '0 sign-ins');
     terminal.type(KEYS.right);
@@ -124,7 +127,7 @@ describe('the screen', () => {
     expect(terminal.text().trim()).toBe('');
     // Nothing that would clear what was scrolled away before.
     expect(terminal.bytes()).not.toContain('\x1b[3J');
-    expect(await openSessions()).toBe(before);
+    await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
   });
 
   test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s leaves the terminal as it was', async (name) => {
@@ -146,20 +149,20 @@ describe('the screen', () => {
     await terminal.resize(40, 20);
     await shows(terminal, /│ Today +│ │ 30 days +│ │ A day +│/);
     await shows(terminal, `: 1,001`);
-    expect(terminal.screen().join('\n')).not.toContain('Average');
+    await lacks(terminal, 'Average');
     await terminal.resize(200, 50);
     // Chart and list beside each other, all days in sight.
     await shows(terminal, new RegExp(`Last 14 days .*${named(1)}: 1,001 sign-ins +All 30 days`));
     await shows(terminal, named(29));
     await terminal.resize(80, 10);
     await shows(terminal, `Today ${today} · Total, 30 days ${total().toLocaleString('en')} · Average a day ${Math.round(total() / 30)}`);
-    expect(terminal.screen().join('\n')).not.toContain('All 30 days');
+    await lacks(terminal, 'All 30 days');
     terminal.type(KEYS.tab);
     await shows(terminal, '▸ All 30 days');
     terminal.type(KEYS.tab);
     await terminal.resize(100, 30);
     await shows(terminal, 'Average a day');
-    expect(terminal.screen().join('\n').match(/Today/g)).toHaveLength(1);
+    await waitUntil('Today stands there once', 45_000, () => terminal.screen().join('\n').match(/Today/g)?.length === 1);
     // 16 colours and no others.
     expect(terminal.bytes()).not.toMatch(/\[[\d;:]*[34]8[;:][\d;:]*m/);
   });
@@ -180,7 +183,7 @@ describe('the screen', () => {
     const terminal = await opened({ args: ['--no-color'], env: { ...withPassword, LANG: 'C' } });
     await shows(terminal, '####');
     await shows(terminal, /-\^-/);
-    expect(terminal.screen().join('\n')).toMatch(/^[\x20-\x7e\n]*$/);
+    await shows(terminal, /^[\x20-\x7e\n]*$/);
     expect(terminal.bytes()).not.toMatch(/\[[\d;]*m/);
   });
 
@@ -194,7 +197,7 @@ describe('the screen', () => {
     await stage.start({ ...production, PORT: String(fleeting.port) });
     terminal.type('r');
     await shows(terminal, 'q quit');
-    expect(terminal.screen().join('\n')).not.toContain('cannot be reached');
+    await lacks(terminal, 'cannot be reached');
     terminal.type('q');
     expect(await terminal.exited).toBe(0);
   });

@@ -79,7 +79,7 @@ describe('without a screen', () => {
   test('the session ends with the command', async () => {
     const before = await openSessions();
     await run(['--plain']);
-    expect(await openSessions()).toBe(before);
+    await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
   });
 });
 

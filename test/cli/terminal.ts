@@ -87,7 +87,7 @@ export function openProgram(
     text,
     bytes: () => bytes,
     type: (keys) => child.write(keys),
-    waitFor: (wanted, milliseconds = 15_000) =>
+    waitFor: (wanted, milliseconds = 45_000) =>
       waitUntil(`the terminal shows ${wanted}`, milliseconds, () => {
         const shown = text();
         return (typeof wanted === 'string' ? shown.includes(wanted) : wanted.test(shown)) || `it shows:\n${shown.trimEnd()}`;

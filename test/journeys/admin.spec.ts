@@ -5,7 +5,7 @@ import { longDay } from '../../web/lib/dates.ts';
 import { production, type Service } from '../harness.ts';
 import { freshAddress, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
 const DENIED = 'This page is only available to administrators in development mode.';
@@ -45,13 +45,13 @@ describe('/iladmin, locked', () => {
     await enter(page, 'not the password');
     const field = page.getByLabel('Password');
     await page.getByRole('alert').getByText('Invalid password', { exact: true }).waitFor();
-    expect(await field.inputValue()).toBe('');
-    expect(await page.evaluate('document.activeElement.name')).toBe('password');
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => field.inputValue()).toBe('');
+    await evaluates(page, 'document.activeElement.name', 'password');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
     await field.fill(PASSWORD);
     await field.press('Enter');
     await heading(page, 'Admin Dashboard');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Admin Dashboard');
+    await evaluates(page, 'document.activeElement.textContent', 'Admin Dashboard');
   });
 
   test('says that it verifies, and sends nothing twice', async () => {
@@ -81,7 +81,7 @@ describe('/iladmin, locked', () => {
     }
     await enter(page, PASSWORD);
     await page.getByText(/^Too many wrong passwords\. You can try again in 1[45] minutes\.$/).waitFor();
-    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Password').inputValue()).toBe('');
   });
 
   test('without a service says so, and works when it is back', async () => {
@@ -172,7 +172,7 @@ describe('/iladmin, unlocked', () => {
     await button(page, 'Logging out...').waitFor();
     release();
     await heading(page, 'Admin Access');
-    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Password').inputValue()).toBe('');
     expect(await page.getByText('Your admin session has ended').count()).toBe(0);
     await page.reload();
     await heading(page, 'Admin Access');
@@ -275,7 +275,7 @@ describe('/admin, open', () => {
     await page.getByRole('button', { name: 'Copy the id of localhost' }).click();
     await page.getByText('Id copied').waitFor();
     const [{ id }] = await scene.stage.query("select id from websites where domain = 'localhost'");
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
+    await evaluates(page, 'navigator.clipboard.readText()', id);
   });
 
   test('shows more, page by page, and moves the focus along', async () => {
@@ -285,15 +285,15 @@ describe('/admin, open', () => {
     const page = await unlock('/admin');
     const rows = page.getByRole('main').getByRole('listitem');
     await rows.nth(49).waitFor();
-    expect(await rows.count()).toBe(50);
+    await expect.poll(() => rows.count()).toBe(50);
     await button(page, 'Show more').click();
     await row(page, 'localhost').waitFor();
-    expect(await rows.count()).toBeGreaterThan(60);
-    expect(await page.evaluate('document.activeElement.textContent')).toBe(await rows.nth(50).textContent());
-    expect(await button(page, 'Show more').count()).toBe(0);
+    await expect.poll(() => rows.count()).toBeGreaterThan(60);
+    await evaluates(page, 'document.activeElement.textContent', await rows.nth(50).textContent());
+    await expect.poll(() => button(page, 'Show more').count()).toBe(0);
     await scene.stage.query("delete from websites where domain like '%-%-%-%.example'");
     await button(page, 'Refresh').click();
-    await waitUntil('the list is new', 5_000, async () => (await rows.count()) < 50);
+    await waitUntil('the list is new', 30_000, async () => (await rows.count()) < 50);
   });
 
   test('an owed mail is seen and sent by Retry; an empty queue teaches', async () => {
@@ -359,7 +359,7 @@ describe('/admin, open', () => {
       const page = await unlock(path);
       await page.setViewportSize({ width: 320, height: 640 });
       await page.getByRole('heading').nth(1).waitFor();
-      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 320]);
+      await evaluates(page, 'document.documentElement.scrollWidth', 320);
     }
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Service } from '../harness.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 let service: Service;
@@ -35,7 +35,7 @@ describe('the commands', () => {
     await developer.keyboard.press('Control+k');
     await palette(developer).getByPlaceholder('Where to, or what to do?').waitFor();
     await developer.keyboard.type('gen api');
-    expect(await palette(developer).getByRole('option').allTextContents()).toEqual(['Generate API key']);
+    await expect.poll(() => palette(developer).getByRole('option').allTextContents()).toEqual(['Generate API key']);
     await developer.keyboard.press('Enter');
     await developer.waitForURL(url('/dashboard/auth'));
     await developer.getByRole('dialog', { name: 'Generate Key' }).waitFor();
@@ -53,7 +53,7 @@ describe('the commands', () => {
     await palette(developer).waitFor({ state: 'detached' });
   });
 
-  test('every page is there, and leads to itself', { timeout: 2 * minutes }, async () => {
+  test('every page is there, and leads to itself', { timeout: 4 * minutes }, async () => {
     const pages = {
       'Developer Home': '/developer',
       'Email Auth Service': '/developer-email-auth',
@@ -88,10 +88,10 @@ describe('the commands', () => {
     expect(labels.join()).not.toMatch(/Sign out|Settings|API key|Add website/);
     await page.keyboard.press('Escape');
     await palette(page).waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Commands');
+    await evaluates(page, 'document.activeElement.ariaLabel', 'Commands');
     await button.click();
     await palette(page).getByRole('option', { name: 'Switch to dark theme' }).click();
-    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await evaluates(page, 'document.documentElement.dataset.theme', 'dark');
     await button.click();
     await palette(page).getByRole('option', { name: 'Sign in', exact: true }).click();
     await page.waitForURL(url('/auth'));
@@ -116,7 +116,7 @@ describe('the commands', () => {
     await developer.getByRole('button', { name: 'Commands' }).click();
     await palette(developer).getByRole('option', { name: 'Copy sign-in URL' }).click();
     await developer.getByText('Copied to clipboard').waitFor();
-    expect(await developer.evaluate('navigator.clipboard.readText()')).toBe(url('/auth'));
+    await evaluates(developer, 'navigator.clipboard.readText()', url('/auth'));
     await developer.getByRole('button', { name: 'Add New Website' }).click();
     await developer.getByRole('dialog', { name: 'Add New Website' }).waitFor();
     await developer.keyboard.press('Control+k');
@@ -176,9 +176,9 @@ describe('the menus', () => {
     ]) {
       await tabs.getByRole('link', { name }).click();
       await page.waitForURL(url(path));
-      expect(await tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
+      await expect.poll(() => tabs.getByRole('link', { name }).getAttribute('aria-current')).toBe('page');
     }
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
     expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
     if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
@@ -191,17 +191,17 @@ describe('the menus', () => {
     await developer.goto(url(path));
     await developer.getByRole('heading', { level: 1 }).waitFor();
     await developer.keyboard.press('Tab');
-    expect(await developer.evaluate('document.activeElement.textContent')).toBe('Skip to content');
+    await evaluates(developer, 'document.activeElement.textContent', 'Skip to content');
     await developer.keyboard.press('Enter');
-    expect(await developer.evaluate('document.activeElement.tagName')).toBe('MAIN');
+    await evaluates(developer, 'document.activeElement.tagName', 'MAIN');
   });
 });
 
 test('/dashboard/overview is the overview, with its tab marked', async () => {
   await developer.goto(url('/dashboard/overview'));
   await heading(developer, 'Overview');
-  expect(developer.url()).toBe(url('/dashboard'));
-  expect(await developer.locator('nav[aria-label=Dashboard] [aria-current=page]').textContent()).toBe('Overview');
+  await developer.waitForURL(url('/dashboard'));
+  await expect.poll(() => developer.locator('nav[aria-label=Dashboard] [aria-current=page]').textContent()).toBe('Overview');
 });
 
 test('a logout in one tab shows in another at its next call', async () => {
@@ -222,15 +222,22 @@ test('a logout in one tab shows in another at its next call', async () => {
 });
 
 test('a tooltip comes after 700 ms, the next one at once, and Escape closes it', async () => {
-  await developer.goto(url('/status'));
-  await developer.getByRole('button', { name: /^Switch to/ }).hover();
-  await developer.waitForTimeout(300);
-  expect(await developer.getByRole('tooltip').count()).toBe(0);
-  await developer.getByRole('tooltip', { name: '' }).filter({ hasText: 'Switch between light and dark' }).waitFor({ timeout: 2_000 });
-  await developer.getByRole('button', { name: 'Commands' }).hover();
-  await developer.getByRole('tooltip').filter({ hasText: 'Go anywhere' }).waitFor({ timeout: 400 });
-  await developer.keyboard.press('Escape');
-  await developer.getByRole('tooltip').waitFor({ state: 'detached' });
+  const page = await newPage();
+  await page.clock.install();
+  await page.goto(url('/status'));
+  const themes = page.getByRole('button', { name: /^Switch to/ });
+  await themes.waitFor();
+  await page.clock.pauseAt(Date.now() + minutes);
+  await themes.hover();
+  await page.clock.runFor(650);
+  expect(await page.getByRole('tooltip').count()).toBe(0);
+  await page.clock.runFor(100);
+  await page.getByRole('tooltip').filter({ hasText: 'Switch between light and dark' }).waitFor();
+  await page.getByRole('button', { name: 'Commands' }).hover();
+  await page.clock.runFor(50);
+  await page.getByRole('tooltip').filter({ hasText: 'Go anywhere' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('tooltip').waitFor({ state: 'detached' });
 });
 
 describe('without a connection', () => {
@@ -251,7 +258,7 @@ describe('without a connection', () => {
 
   test('a page that was not loaded yet is told, and comes by itself', async () => {
     const page = await nobody('/status');
-    await heading(page, 'All Systems Operational');
+    await page.getByText('Checked at').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Terms' }).click();
     await heading(page, 'This page could not be loaded');
@@ -261,40 +268,48 @@ describe('without a connection', () => {
 });
 
 describe('the status page', () => {
-  test('tells what is, first without and then with a past', { timeout: 2 * minutes }, async () => {
+  /** Reloads it until all is well: on a busy machine an answer may be a slow one. */
+  const untilOperational = (page: Page) =>
+    waitUntil('all systems are operational', 120_000, async () => {
+      await page.reload();
+      await page.getByText('Checked at').waitFor();
+      return (await page.getByRole('heading', { name: 'All Systems Operational' }).count()) > 0;
+    });
+
+  test('tells what is, first without and then with a past', { timeout: 5 * minutes }, async () => {
     const page = await nobody('/status');
-    await heading(page, 'All Systems Operational');
+    await untilOperational(page);
     await page.getByText('No incidents reported').waitFor();
-    expect(await page.getByText('Not enough data yet').count()).toBe(2);
-    expect(await page.getByText('Coming Soon').count()).toBe(2);
+    await expect.poll(() => page.getByText('Not enough data yet').count()).toBe(2);
+    await expect.poll(() => page.getByText('Coming Soon').count()).toBe(2);
     await page.getByRole('link', { name: 'Maintenance' }).click();
-    expect(new URL(page.url()).hash).toBe('#maintenance');
+    await page.waitForURL('**/status#maintenance');
 
     await scene.stage.query(`
       insert into probes (minute, database_ms, response_ms, failed)
       select date_trunc('minute', now()) - make_interval(mins => 30 + n), 1, 4, case when n between 50 and 61 then '{mail}' else '{}' end::text[]
       from generate_series(1, 600) as n on conflict do nothing`);
-    await waitUntil('the page shows the incident', 30_000, async () => {
+    await waitUntil('the page shows the incident', 90_000, async () => {
       await page.reload();
-      await page.getByRole('heading', { name: 'All Systems Operational' }).waitFor();
+      await page.getByText('Checked at').waitFor();
       return (await page.getByText('Mails could not be sent.').count()) > 0;
     });
     await page.getByText(/· 12 minutes$/).waitFor();
-    await page.getByText('Resolved').waitFor();
+    await page.getByText('Resolved').first().waitFor();
     const body = (await page.locator('main').textContent()) ?? '';
     expect(body).toMatch(/Uptime \(30 days\)9\d(\.\d+)?%/);
     expect(body).toMatch(/Average response \(30 days\)\d+(\.\d)? ms/);
-    expect(body).toContain('Incidents (30 days)1');
+    expect(body).toMatch(/Incidents \(30 days\)[1-9]/);
     await page.getByText('Day by day, as a table').click();
-    expect(await page.getByRole('table').getByRole('row').count()).toBe(31);
+    await expect.poll(() => page.getByRole('table').getByRole('row').count()).toBe(31);
     await page.setViewportSize({ width: 320, height: 700 });
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
   });
 
-  test('mails that do not go out, and a service that does not answer', { timeout: 3 * minutes }, async () => {
+  test('mails that do not go out, and a service that does not answer', { timeout: 6 * minutes }, async () => {
     const page = await nobody('/status');
     await scene.stage.mailbox.down();
-    await waitUntil('degraded', 40_000, async () => {
+    await waitUntil('degraded', 120_000, async () => {
       await page.reload();
       await page.getByText('Checked at').waitFor();
       return (await page.getByRole('heading', { name: 'Some Systems Are Degraded' }).count()) > 0;
@@ -309,11 +324,11 @@ describe('the status page', () => {
     await heading(other, 'This page could not be loaded');
     // The page that is open already asks again by itself within a minute.
     await heading(page, 'Some Systems Are Degraded');
-    await page.getByRole('heading', { name: 'The Service Cannot Be Reached' }).waitFor({ timeout: 70_000 });
+    await page.getByRole('heading', { name: 'The Service Cannot Be Reached' }).waitFor({ timeout: 120_000 });
     await page.getByText('The service does not answer').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     service = await scene.stage.start({ PORT: String(service.port) });
-    await heading(page, 'All Systems Operational');
-    await page.getByText('The service does not answer').waitFor({ state: 'detached' });
+    await page.getByText('The service does not answer').waitFor({ state: 'detached', timeout: 120_000 });
+    await untilOperational(page);
   });
 });

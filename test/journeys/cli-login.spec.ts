@@ -5,7 +5,7 @@ import { type Home, openHome } from '../cli/command.ts';
 import { redirectOf } from '../cli/sign-in.ts';
 import { openTerminal } from '../cli/terminal.ts';
 import { freshAddress } from '../sign-ins.ts';
-import { heading, openScene, type Scene, text } from './scene.ts';
+import { evaluates, heading, openScene, type Scene, text } from './scene.ts';
 
 let scene: Scene;
 let home: Home;
@@ -58,7 +58,7 @@ describe('the mail of `emailauth login`', () => {
     await page.getByText(text('en', 'confirm_or_code')).waitFor();
     expect(new URL(page.url()).pathname).toBe('/auth/link');
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     await context.close();
     terminal.type(`${mail.code}\r`);
     await terminal.waitFor(`Signed in as ${email}`);
@@ -74,7 +74,7 @@ describe('the mail of `emailauth login`', () => {
     await page.goto(forged.href);
     await heading(page, 'This link belongs to another sign-in');
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     await context.close();
     terminal.type(`${mail.code}\r`);
     await terminal.waitFor(`Signed in as ${email}`);

@@ -34,8 +34,8 @@ describe('a developer signs in to the portal', () => {
     await tab.goto(mail.link);
     await tab.waitForURL(url('/developer'));
     await tab.getByRole('button', { name: email }).waitFor();
-    expect(await tab.evaluate('JSON.stringify({ ...localStorage })')).not.toMatch(/codeVerifier|code_verifier/);
-    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor({ timeout: 10_000 });
+    await expect.poll(() => tab.evaluate('JSON.stringify({ ...localStorage })')).not.toMatch(/codeVerifier|code_verifier/);
+    await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor();
   });
 
   test.each(['en', 'ru'])('by the code, typed where it began (%s)', async (language) => {
@@ -138,7 +138,7 @@ describe('a site', () => {
     await page.goto(url('/webservices/email-auth/register/success?domain=shop.example'));
     await page.getByRole('button', { name: /copy/i }).first().click();
     await page.getByText('Copied to clipboard').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('shop.example');
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain('shop.example');
   });
 
   test('is added, changed and deleted under My Websites', async () => {

@@ -25,16 +25,16 @@ test('the guide leads to the pages, and they lead to each other, to their parts 
   const page = await open('/webservices/email-auth');
   await page.getByRole('link', { name: 'Quick start', exact: true }).click();
   await heading(page, 'Quick start');
-  expect(await page.title()).toBe('Quick start · Email Auth');
-  expect(await pagesNav(page).getByRole('link', { name: 'Quick start' }).getAttribute('aria-current')).toBe('page');
+  await expect.poll(() => page.title()).toBe('Quick start · Email Auth');
+  await expect.poll(() => pagesNav(page).getByRole('link', { name: 'Quick start' }).getAttribute('aria-current')).toBe('page');
 
   await page.getByRole('link', { name: 'integration', exact: true }).click();
   await heading(page, 'Integration');
   await page.getByRole('link', { name: 'bad_forward_url', exact: true }).click();
   await heading(page, 'Troubleshooting');
-  expect(at(page)).toBe(`${docPath('troubleshooting')}#bad_forward_url`);
+  await page.waitForURL(`**${docPath('troubleshooting')}#bad_forward_url`);
   await page.waitForFunction("document.getElementById('bad_forward_url')?.getBoundingClientRect().top < innerHeight / 2");
-  expect(await page.evaluate<number>('scrollY')).toBeGreaterThan(0);
+  await page.waitForFunction('scrollY > 0');
 
   await pagesNav(page).getByRole('link', { name: 'Frameworks', exact: true }).click();
   await page.getByRole('table').getByRole('link', { name: 'Flask' }).click();
@@ -54,7 +54,7 @@ test('a page is copied, and opened, as the Markdown that assistants get; its cod
   const twin = (await scene.service.client().get(twinPath('quick-start'))).text;
   await page.getByRole('button', { name: 'Copy page' }).click();
   await page.getByText('Page copied as Markdown').waitFor();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(twin);
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(twin);
   await page.getByRole('button', { name: 'Copy HTML' }).click();
   await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === '<a href="/login">Login with Email</a>')`);
   await page.getByRole('link', { name: 'View as Markdown' }).click();
@@ -69,9 +69,9 @@ test('every page stands on a phone of 320 px, where its list of pages unfolds', 
     await pagesNav(page).getByRole('link', { name: title, exact: true }).click();
     await page.getByRole('heading', { name: title, exact: true, level: 1 }).waitFor();
     await page.getByRole('heading', { level: 2 }).or(page.getByRole('table')).first().waitFor();
-    expect(at(page)).toBe(docPath(slug));
-    expect(await pagesNav(page).isVisible(), 'the list is folded up again').toBe(false);
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'), slug).toBeLessThanOrEqual(0);
+    await expect.poll(() => at(page)).toBe(docPath(slug));
+    await expect.poll(() => pagesNav(page).isVisible(), { message: 'the list is folded up again' }).toBe(false);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), { message: slug }).toBeLessThanOrEqual(0);
   }
 });
 

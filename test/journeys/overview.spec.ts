@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -44,9 +44,7 @@ test('leads a new developer from nothing to the first sign-in, and counts it', a
   await page.getByRole('button', { name: `Copy Link on ${domain}` }).click();
   await page.getByText('Copied to clipboard').waitFor();
   const target = encodeURIComponent(`https://${domain}/`);
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-    `<a href="${url('/auth')}?forward_url=${target}">Login with Email</a>`,
-  );
+  await evaluates(page, 'navigator.clipboard.readText()', `<a href="${url('/auth')}?forward_url=${target}">Login with Email</a>`);
 
   await page.getByRole('link', { name: 'Open its sign-in page' }).click();
   await page.waitForURL(url(`/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`));
@@ -57,7 +55,7 @@ test('leads a new developer from nothing to the first sign-in, and counts it', a
   await visitorToken(scene.stage, scene.service.client(), domain);
   await page.getByRole('button', { name: 'Refresh' }).click();
   await shows(page, 'Total Logins', '1');
-  expect(await page.getByRole('heading', { name: 'Link to your sign-in page' }).count()).toBe(0);
+  await page.getByRole('heading', { name: 'Link to your sign-in page' }).waitFor({ state: 'detached' });
   await page.reload();
   await shows(page, 'Total Logins', '1');
   expect(await page.locator('time').first().getAttribute('datetime')).toMatch(/^\d{4}-\d\d-\d\dT/);
@@ -105,10 +103,10 @@ test.each([320, 640, 768])('fits a window of %i px', async (width) => {
   const page = await openDashboard();
   await page.setViewportSize({ width, height: 800 });
   await shows(page, 'Total Logins', '0');
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  await evaluates(page, 'document.documentElement.scrollWidth', width);
   await page.getByRole('link', { name: 'Add a website' }).click();
   await addWebsite(page, `${freshDomain().split('.')[0].padEnd(63, 'x')}.example`);
   await page.goBack();
   await heading(page, 'Link to your sign-in page');
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  await evaluates(page, 'document.documentElement.scrollWidth', width);
 });

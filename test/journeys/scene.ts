@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
+import { expect } from 'vitest';
 import { languageOf } from '../../contract/languages.ts';
 import { texts } from '../../server/languages/texts.ts';
 import { launchBrowser } from '../browser.ts';
@@ -27,7 +28,7 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
     shop,
     async newBrowser() {
       const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB' });
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(45_000);
       context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
       // The event comes for every kind of breach, Trusted Types included, also when a script catches the error.
       await context.exposeBinding('reportBreach', ({ frame }, breach: string) => void faults.push(`${frame.url()}: ${breach}`));
@@ -55,6 +56,10 @@ export function text(language: string, key: string, values: Record<string, strin
 export function heading(page: Page, name: string): Promise<void> {
   return page.getByRole('heading', { name, exact: true }).first().waitFor();
 }
+
+/** Waits until an expression, run in the page, gives this value. */
+export const evaluates = (page: Page, expression: string, value: unknown) =>
+  expect.poll(() => page.evaluate(expression), { message: expression }).toEqual(value);
 
 /** Types the address at step 1 of a site's sign-in page and waits for step 2. */
 export async function askForMail(page: Page, email: string, language = 'en', portal = false): Promise<void> {

@@ -35,7 +35,7 @@ export async function openTour(): Promise<Tour> {
       const key = `${who} ${theme}`;
       const context = contexts.get(key) ?? (await browser.newContext({ storageState: people[who], colorScheme: theme, locale: 'en-GB' }));
       contexts.set(key, context);
-      context.setDefaultTimeout(15_000);
+      context.setDefaultTimeout(45_000);
       const page = await context.newPage();
       await page.setViewportSize({ width, height: 800 });
       return page;

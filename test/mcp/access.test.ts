@@ -215,20 +215,20 @@ describe('the caller', () => {
     }
   });
 
-  test('whose key is revoked is nobody within a second (S33), and every call with it was counted', async () => {
+  test('whose key is revoked is nobody within a second, and every call with it was counted', async () => {
     const made = (await ann.client.post('/api/api-keys', { name: 'Short', environment: 'live' })).json;
     for (let n = 0; n < 3; n++) expect((await use('list_sites', {}, as(made.key))).failed).toBe(false);
     await ann.client.delete(`/api/api-keys/${made.id}`);
     const revoked = performance.now();
     let last = 0;
-    while (performance.now() - revoked < 1500) {
+    for (let isKnown = true; isKnown; await sleep(20)) {
       const asked = performance.now() - revoked;
-      if ((await send(list, as(made.key))).status === 200) last = asked;
-      await sleep(20);
+      isKnown = (await send(list, as(made.key))).status === 200;
+      if (isKnown) last = asked;
     }
     expect(last).toBeLessThan(1000);
     // One call of the API each; lists of tools, and what is refused before anybody is known, count for nobody.
-    await waitUntil('the calls are counted', 15_000, async () => {
+    await waitUntil('the calls are counted', 30_000, async () => {
       const { json } = await ann.client.get(`/api/api-keys/${made.id}/usage`);
       return json.total === 3 || JSON.stringify(json);
     });

@@ -86,7 +86,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', a
   const page = new URL(String((await visitor.get('/login')).headers.location));
   await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
   let link = '';
-  await waitUntil('the mail is in the inbox', 15_000, async () => {
+  await waitUntil('the mail is in the inbox', 30_000, async () => {
     link = (await browser.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';
     return link !== '';
   });

@@ -46,7 +46,7 @@ test('without the database a tool says so with a reference number that the log h
     // Whose key it is cannot be told once it is forgotten, after a second; nobody is then asked for another one.
     const list = () =>
       service.client().post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { ...headers, Authorization: `Bearer ${key}` });
-    await waitUntil('the key is forgotten', 15_000, async () => (await list()).status !== 200 || 'it is known');
+    await waitUntil('the key is forgotten', 30_000, async () => (await list()).status !== 200 || 'it is known');
     const refused = await list();
     expect([refused.status, Number(refused.headers['retry-after']) > 0, refused.headers['www-authenticate']]).toEqual([
       503,
@@ -60,7 +60,7 @@ test('without the database a tool says so with a reference number that the log h
   } finally {
     await cluster.start();
   }
-  await waitUntil('the service serves again', 15_000, serves);
+  await waitUntil('the service serves again', 30_000, serves);
   expect((await register()).failed).toBeNull();
   expect((await callTool(known, 'list_sites')).failed).toBeNull();
   await Promise.all([client.close(), known.close()]);
@@ -84,7 +84,7 @@ test('a frozen database holds no answer for longer than the API would', async ()
   } finally {
     await cluster.thaw();
   }
-  await waitUntil('the service serves again', 15_000, serves);
+  await waitUntil('the service serves again', 30_000, serves);
 });
 
 test('a client that leaves in the middle leaves nothing behind: the service stops at once', async () => {
@@ -122,7 +122,7 @@ async function expectKnownInLog(text: string): Promise<void> {
   expect(text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|select |insert |ECONN|postgres|\/tmp\//i);
   const [, reference] = REFERENCE.exec(text) ?? [];
   expect([text, reference]).toEqual([text, expect.anything()]);
-  await waitUntil('the log has the reference number', 15_000, () => service.output().includes(reference as string));
+  await waitUntil('the log has the reference number', 30_000, () => service.output().includes(reference as string));
 }
 
 async function expectResourcesToKeepSilent(client: McpClient): Promise<void> {

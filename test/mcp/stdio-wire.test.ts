@@ -95,7 +95,7 @@ test('once stdin has ended it answers what was asked, and ends', async () => {
   });
   const raw = await openRaw(startIn(await newHome(server.url)));
   raw.send(toolCall(1, 'list_sites'));
-  await waitUntil('the call is under way', 20_000, () => waiting.length > 0);
+  await waitUntil('the call is under way', 30_000, () => waiting.length > 0);
   raw.leave();
   for (const answer of waiting) answer();
   expect(await raw.exited).toEqual([0, null]);
@@ -106,7 +106,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0, also in the middle
   const server = await newServer(() => {});
   const raw = await openRaw(startIn(await newHome(server.url)));
   raw.send(toolCall(1, 'list_sites'));
-  await waitUntil('the call is under way', 20_000, () => server.count() > 0);
+  await waitUntil('the call is under way', 30_000, () => server.count() > 0);
   raw.signal(name);
   expect(await raw.exited).toEqual([0, null]);
   expect(raw.messages().map(({ id }) => id)).toEqual([0]);

@@ -83,7 +83,7 @@ export async function openRaw({ command, args, env }: Start): Promise<Raw> {
     send: (line) => void child.stdin.write(`${line}\n`),
     messages,
     async answer(id) {
-      await waitUntil(`an answer to ${id}`, 20_000, () => messages().some((each) => each.id === id) || stdout + stderr);
+      await waitUntil(`an answer to ${id}`, 30_000, () => messages().some((each) => each.id === id) || stdout + stderr);
       return messages().find((each) => each.id === id);
     },
     stderr: () => stderr,
