@@ -44,7 +44,7 @@ import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { createAccountsStore } from './signin/accounts-store.ts';
 import { createApplicationSignInStore } from './signin/application-store.ts';
-import { createCodeTries } from './signin/code-tries.ts';
+import { createCodeTries } from './signin/code-tries-store.ts';
 import { describeLink } from './signin/link-page.ts';
 import { createMailSecrets } from './signin/mail-secrets.ts';
 import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';

@@ -215,9 +215,9 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
   test('the death of PostgreSQL loses no mail and sends none twice', async ({ onTestFinished: atEnd }) => {
     const cluster = await createCluster();
     atEnd(() => cluster.remove());
+    await migrate(cluster.url('postgres'));
     const [database, mailbox] = [openDatabase(cluster.url('postgres')), await openTestMailbox(atEnd)];
     atEnd(() => database.close());
-    await migrate(database);
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
     const mails = [...(await oweAll(database, addresses(0, 30))), ...(await oweAll(database, addresses(30, 60), { lease: 6 }))];
     await cluster.kill();

@@ -5,7 +5,7 @@ import { cancelled, EXIT, type ExitCode } from '../exit.ts';
 export async function unlockAdmin({ env, terminal, signal }: Context): Promise<ExitCode> {
   const { readStorageConfig } = await import('../../server/config.ts');
   const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
-  const { clearAdminLimits } = await import('../../server/admin/unlock.ts');
+  const { clearAdminLimits } = await import('../../server/admin/unlock-store.ts');
   const database = await attachDatabase(readStorageConfig(env), { exclusive: false });
   try {
     const { client, close } = await connectAlone(database, signal);

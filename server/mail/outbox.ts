@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { Mail, Outcome, Secrets } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { createNoticeLimit } from './notice-limit.ts';
+import { createNoticeLimit } from './notice-store.ts';
 import { createOutboxStore, LEASE_SECONDS, type OwedMail } from './store.ts';
 
 export type { Mail } from './mail.ts';

@@ -7,7 +7,7 @@ import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
-import type { CodeTries } from './code-tries.ts';
+import type { CodeTries } from './code-tries-store.ts';
 import { deviceLabelOf } from './device-label.ts';
 import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';

@@ -3,6 +3,8 @@ import type { Database, Query } from '../db/database.ts';
 import type { MailKind } from '../mail/mail.ts';
 import type { ProofKind } from './proof.ts';
 
+export type { Transaction } from 'sequelize';
+
 /** A registered site. */
 export type Site = {
   id: string;

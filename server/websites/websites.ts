@@ -1,4 +1,3 @@
-import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
@@ -12,8 +11,8 @@ import type { Uploads } from '../uploads/uploads.ts';
 import { createClaimStore } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
-import { createWebsiteStore, type Site } from './store.ts';
-import { checkUnprovenLimit, withinUnprovenLimit } from './unproven-limit.ts';
+import { createWebsiteStore, type Site, type Transaction } from './store.ts';
+import { checkUnprovenLimit, withinUnprovenLimit } from './unproven-store.ts';
 
 /** A registration whose linked address never signed in goes after this many days. */
 const UNCLAIMED_DAYS = 7;

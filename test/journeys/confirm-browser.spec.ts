@@ -37,7 +37,9 @@ test.each([
     await page.getByText(text(language, 'error_mailbox').split('{when}')[0]).waitFor();
 
     const tab = await context.newPage();
-    await tab.goto(`${mail.link}&language=${language}`);
+    const link = new URL(mail.link);
+    link.searchParams.set('language', language);
+    await tab.goto(link.href);
     await heading(tab, text(language, 'browser_title'));
     const field = tab.getByLabel(text(language, 'email_label'));
     expect(await field.inputValue()).toBe(email);
