@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
-import { openDatabase } from './db/database.ts';
-import { migrate } from './db/migrate.ts';
-import { reachDatabase } from './db/reach.ts';
+import { prepareDatabase } from './db/prepare.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 
 type Running = { config: Config; log: Log; url: string; stop(): Promise<void> };
@@ -27,9 +25,8 @@ export async function startService(env: Record<string, string | undefined>): Pro
     loadServing(config.workers),
   ]);
   try {
-    const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
-    await prepareDatabase(databaseUrl, log);
-    const serving = await serve({ config, databaseUrl, log });
+    const route = await prepareDatabase(config, embedded?.url ?? null, log);
+    const serving = await serve({ config, route, log });
     log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
       config,
@@ -98,17 +95,6 @@ async function loadServing(workers: number) {
 async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
   // Not needed, and not loaded, with DATABASE_URL.
   return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
-}
-
-async function prepareDatabase(url: string, log: Log): Promise<void> {
-  const database = openDatabase(url, { poolSize: 2 });
-  try {
-    await reachDatabase(database, url, log);
-    const ran = await migrate(database);
-    if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
-  } finally {
-    await database.close();
-  }
 }
 
 /** For the person at the terminal; in production the log says what matters. */
