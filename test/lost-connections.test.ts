@@ -1,13 +1,33 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStage } from './harness.ts';
 import { waitUntil } from './waiting.ts';
 
 const LOSSES = 50;
 
+/** Preloaded into the service: writes, once each, which object has more listeners for one event than anything in it needs. */
+const COUNTER = `
+  import { EventEmitter, getEventListeners } from 'node:events';
+  const known = new Set();
+  const methods = [[EventEmitter, ['on', 'addListener', 'once', 'prependListener']], [EventTarget, ['addEventListener']]];
+  for (const [{ prototype }, names] of methods) {
+    for (const name of names) {
+      const original = prototype[name];
+      prototype[name] = function (type, ...rest) {
+        const result = original.call(this, type, ...rest);
+        const count = getEventListeners(this, type).length;
+        const what = this.constructor.name + ' ' + String(type);
+        if (count > 20 && !known.has(what)) {
+          known.add(what);
+          process.stderr.write('listeners: ' + count + ' of ' + what + '\\n');
+        }
+        return result;
+      };
+    }
+  }`;
+
 test(`after ${LOSSES} lost database connections no object has collected listeners`, { timeout: 180_000 }, async () => {
   const stage = await openStage();
-  const service = await stage.start({ NODE_OPTIONS: `--import=${join(import.meta.dirname, 'listener-counts.mjs')}` });
+  const service = await stage.start({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COUNTER)}` });
   const jobsConnections = async () => {
     const sql = "select pid from pg_stat_activity where application_name = 'emailauth-jobs' and datname = current_database()";
     return (await stage.query(sql)).map(({ pid }) => pid);

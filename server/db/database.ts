@@ -18,9 +18,9 @@ export type Database = {
   core: pg.Pool;
   /** Sequelize, imported on first use. */
   orm(): Promise<Sequelize>;
-  /** Takes the idle connections of both pools out of use, so that the next statements open new ones. At most once a second. */
+  /** For a server that was demoted: takes the idle connections out of use, so that the next statements open new ones. */
   reconnect(): void;
-  /** Calls `listener` at every `reconnect`, which also follows a statement that found the server read-only or gone. */
+  /** Calls `listener` at every `reconnect`, which also follows a statement that found the server read-only; at most once a second. */
   onReconnect(listener: () => void): void;
   close(): Promise<void>;
 };
@@ -56,12 +56,10 @@ export function openDatabase(to: DatabaseRoute | string, options: { poolSize?: n
   const size = options.poolSize ?? 8;
   const listeners: (() => void)[] = [];
   let reconnectedAt = 0;
+  let answeredAt = 0;
   let orm: Promise<Orm> | undefined;
 
-  const reconnect = () => {
-    // While a server stays read-only every write fails, on a connection that the pool then closes by itself.
-    if (Date.now() - reconnectedAt < RECONNECT_PAUSE_MS) return;
-    reconnectedAt = Date.now();
+  const dropIdle = () => {
     for (let idle = core.idleCount; idle > 0; idle--) {
       core.connect().then(
         (client) => client.release(true),
@@ -69,10 +67,21 @@ export function openDatabase(to: DatabaseRoute | string, options: { poolSize?: n
       );
     }
     void orm?.then(({ discardConnections }) => discardConnections());
+  };
+  const reconnect = () => {
+    // While a server stays read-only every write fails, on a connection that the pool then closes by itself.
+    if (Date.now() - reconnectedAt < RECONNECT_PAUSE_MS) return;
+    reconnectedAt = Date.now();
+    dropIdle();
     for (const listener of listeners) listener();
   };
-  const notice = (error: unknown) => {
-    if (isServerGone(error)) reconnect();
+  /** @param error of a statement; none: it was answered */
+  const notice = (error?: unknown) => {
+    if (!error) answeredAt = Date.now();
+    else if (isReadOnly(error)) reconnect();
+    else if (isBroken(error)) dropIdle();
+    // A server that answers others in the meantime is only slow, and new connections would make it slower.
+    else if (isUnanswered(error) && Date.now() - answeredAt > WAIT_MS) dropIdle();
   };
 
   const core = openCore(route, size);
@@ -91,15 +100,18 @@ export function openDatabase(to: DatabaseRoute | string, options: { poolSize?: n
   };
 }
 
-/** SQLSTATEs of a server that was demoted (25006), is shutting down or starting (57P01 to 57P03), or lost the connection (08). */
-const GONE_STATES = /^(?:25006|57P0[123]|08...)$/;
-const GONE_MESSAGES = /^Query read timeout|Connection terminated|ECONNRESET|EPIPE/;
+const codeOf = (error: unknown) => String(Object(error).code);
+const messageOf = (error: unknown) => String(Object(error).message);
 
-/** Whether an error tells that the other connections to the same server are of no use either. */
-function isServerGone(error: unknown): boolean {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown };
-  return GONE_STATES.test(String(code)) || GONE_MESSAGES.test(String(message));
-}
+/** SQLSTATE 25006: a write on a standby, or on a server that was set read-only. */
+const isReadOnly = (error: unknown) => codeOf(error) === '25006';
+
+/** Whether the server shut down (SQLSTATEs 57P01 to 57P03) or the connection broke (class 08): others to it did so too, or will. */
+const isBroken = (error: unknown) =>
+  /^(?:57P0[123]|08...|ECONNRESET|EPIPE)$/.test(codeOf(error)) || messageOf(error).startsWith('Connection terminated');
+
+/** Whether the client's own time for an answer ran out. */
+const isUnanswered = (error: unknown) => messageOf(error) === 'Query read timeout';
 
 /** A client that has the server parse every statement, for poolers that do not keep prepared statements. */
 class UnpreparedClient extends pg.Client {
@@ -130,8 +142,8 @@ const NO_SETTINGS = { keepDefaultTimezone: true };
 
 type Orm = { sequelize: Sequelize; discardConnections(): void };
 
-/** @param notice called with the error of every statement that fails */
-async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (error: unknown) => void): Promise<Orm> {
+/** @param notice called after every statement, with its error if it failed */
+async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (error?: unknown) => void): Promise<Orm> {
   const { Sequelize: Orm } = await import('sequelize');
   let usable = new WeakSet<object>();
   const prepare = async (connection: pg.Client) => {
@@ -161,10 +173,16 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (
   });
   const query = sequelize.query.bind(sequelize);
   sequelize.query = ((...statement: Parameters<typeof query>) =>
-    query(...statement).catch((error) => {
-      notice(error.original ?? error);
-      throw error;
-    })) as typeof query;
+    query(...statement).then(
+      (result) => {
+        notice();
+        return result;
+      },
+      (error) => {
+        notice(error.original ?? error);
+        throw error;
+      },
+    )) as typeof query;
   return {
     sequelize,
     discardConnections: () => {

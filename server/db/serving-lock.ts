@@ -7,6 +7,8 @@ import { READ_ONLY_CAUSE } from './read-only.ts';
 const SERVING_LOCK = 4_127_002;
 const CONNECT_MS = 2_500;
 const AGAIN_MS = 500;
+/** How often a connection that may have gone silent is tried. */
+const CHECK_MS = 10_000;
 
 /** What processes of the service call their connections. */
 const SERVICE_NAMES = ['emailauth-core', 'emailauth', 'emailauth-jobs', 'emailauth-serving'];
@@ -75,20 +77,33 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
     if (!over.signal.aborted) void keepTaking();
   };
 
+  const reconnect = () => {
+    const client = held;
+    // Without one it is being taken already.
+    if (!client) return;
+    takeAgain();
+    void client.end().catch(() => {});
+  };
+  const checking = setInterval(() => {
+    const client = held;
+    client?.query(`select ${READ_ONLY_CAUSE} as cause`).then(
+      ({ rows }) => rows[0].cause && client === held && reconnect(),
+      () => client === held && reconnect(),
+    );
+  }, CHECK_MS).unref();
+
   const first = await take().catch(() => null);
-  if (first === false) throw new BeingRestored();
+  if (first === false) {
+    clearInterval(checking);
+    throw new BeingRestored();
+  }
   // Without a database nobody can restore it; it is taken as soon as there is one.
   if (first === null) void keepTaking();
   return {
-    reconnect: () => {
-      const client = held;
-      // Without one it is being taken already.
-      if (!client) return;
-      takeAgain();
-      void client.end().catch(() => {});
-    },
+    reconnect,
     release: async () => {
       over.abort();
+      clearInterval(checking);
       await held?.end();
     },
   };
