@@ -20,7 +20,7 @@ const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsuppor
 
 const EXAMINE = `
 select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as cause,
-  pg_postmaster_start_time() || ' ' || (select oid from pg_database where datname = current_database()) as database,
+  extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as database,
   extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc`;
 
 /** A server that takes no writes, which may change: a promotion can be under way. */
