@@ -32,6 +32,8 @@ test('nothing set is local mode', () => {
     publicUrl: 'http://localhost:3000',
     secure: false,
     databaseUrl: null,
+    databaseDirectUrl: null,
+    preparedStatements: true,
     smtpUrl: null,
     mailFrom: 'Email Auth <no-reply@localhost>',
     dkim: null,
@@ -115,6 +117,17 @@ test('SECRET_KEY is required in production with DATABASE_URL', () => {
   expect(faultsOf({ ...shared, SECRET_KEY: 'x'.repeat(31) }).join()).toContain('32 bytes');
   expect(faultsOf({ ...shared, SECRET_KEY: 'x'.repeat(32) })).toEqual([]);
   expect(faultsOf(production)).toEqual([]);
+});
+
+test('a second way to the database needs the first one', () => {
+  const [url, direct] = ['postgres://u:p@pooler/emailauth', 'postgres://u:p@db/emailauth'];
+  expect(faultsOf({ DATABASE_DIRECT_URL: direct }).join()).toContain('DATABASE_URL is missing');
+  expect(read({ DATABASE_URL: url, DATABASE_DIRECT_URL: direct, DATABASE_PREPARED_STATEMENTS: 'off' })).toMatchObject({
+    databaseUrl: url,
+    databaseDirectUrl: direct,
+    preparedStatements: false,
+  });
+  expect(faultsOf({ DATABASE_PREPARED_STATEMENTS: 'no' })).toHaveLength(1);
 });
 
 test('an admin password under 15 characters stops production only', () => {

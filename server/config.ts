@@ -1,10 +1,8 @@
-import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { normalEmail } from '../contract/rules.ts';
 import { keptSecret } from './kept-secrets.ts';
+import { isOrigin, isPostgresUrl, isRsaKey, isSender, isServerAddress, readPem } from './setting-formats.ts';
 import { StartError } from './start-error.ts';
 
 /** Everything that the operator can set, parsed and checked. */
@@ -19,6 +17,10 @@ export type Config = {
   secure: boolean;
   /** Null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
+  /** Past a pooler, for what needs a session of its own. Null: `databaseUrl`. */
+  databaseDirectUrl: string | null;
+  /** Named prepared statements may be used on `databaseUrl`. */
+  preparedStatements: boolean;
   /** Absolute path. */
   dataDir: string;
   /** Null: the built-in inbox, in local mode only. */
@@ -68,6 +70,7 @@ const wholeNumber = (least: number, most: number) => {
 };
 const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
 const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
+const postgresUrl = refined(isPostgresUrl, 'give postgres://user:password@host:port/database');
 
 /** Every setting by name: its shape, and what it means when unset. An empty value counts as unset. */
 export const settings = {
@@ -79,10 +82,11 @@ export const settings = {
   PUBLIC_URL: refined(isOrigin, 'give scheme and host only, such as https://auth.example.com')
     .transform((text) => new URL(text).origin)
     .describe('where browsers reach the service; mail links start with it · unset: http://localhost:PORT'),
-  DATABASE_URL: refined(
-    (text) => /^postgres(ql)?:\/\//.test(text) && URL.canParse(text),
-    'give postgres://user:password@host:port/database',
-  ).describe('any PostgreSQL from 14 on · unset: the embedded one in DATA_DIR'),
+  DATABASE_URL: postgresUrl.describe('any PostgreSQL from 14 on · unset: the embedded one in DATA_DIR'),
+  DATABASE_DIRECT_URL: postgresUrl.describe('the same database past a pooler: for LISTEN, locks and migrations · unset: DATABASE_URL'),
+  DATABASE_PREPARED_STATEMENTS: z
+    .enum(['on', 'off'], { error: 'give on or off' })
+    .describe('off for a pooler in transaction mode that does not keep prepared statements · unset: on'),
   DATA_DIR: z
     .string()
     .transform((text) => resolve(text))
@@ -170,13 +174,13 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const dkimMissing = dkimNames.filter(unset);
   if (dkimMissing.length === 1 || dkimMissing.length === 2)
     faults.push(`${dkimMissing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`);
-  faults.push(...bucketFaults(env));
+  faults.push(...databaseFaults(env), ...bucketFaults(env));
   const mailFrom = values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`;
   if (production && unset('MAIL_FROM') && !isSender(mailFrom) && !isLoopback(hostname))
     faults.push(`MAIL_FROM is missing: ${hostname} cannot stand in an address; give Email Auth <no-reply@example.com>.`);
   if (faults.length > 0) throw new ConfigError(faults);
 
-  const { databaseUrl, dataDir, bucket } = storageOf(values);
+  const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
   return {
     mode: production ? 'production' : 'local',
@@ -185,6 +189,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl,
     secure: protocol === 'https:',
     databaseUrl,
+    databaseDirectUrl,
+    preparedStatements: values.DATABASE_PREPARED_STATEMENTS !== 'off',
     dataDir,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
@@ -202,14 +208,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** Where everything lies that the service keeps: what the operator's commands need to know of it. */
-export type StorageConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'bucket'>;
+export type StorageConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir' | 'bucket'>;
 
 /** Reads no other settings, so that it also works where the rest is not set, and makes no secret. @throws ConfigError with every fault at once */
 export function readStorageConfig(env: Record<string, string | undefined>): StorageConfig {
-  const { DATABASE_URL, DATA_DIR, S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
-  const shapes = { DATABASE_URL, DATA_DIR, S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
-  const { values, faults } = parse(env, shapes);
-  faults.push(...bucketFaults(env));
+  const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = settings;
+  const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
+  const bucket = { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
+  const { values, faults } = parse(env, { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR, ...bucket });
+  faults.push(...databaseFaults(env), ...bucketFaults(env));
   if (faults.length > 0) throw new ConfigError(faults);
   return storageOf(values);
 }
@@ -219,11 +226,17 @@ function storageOf(values: Settings): StorageConfig {
   const complete = S3_ENDPOINT && S3_BUCKET && S3_REGION && S3_ACCESS_KEY_ID && S3_SECRET_ACCESS_KEY;
   return {
     databaseUrl: values.DATABASE_URL ?? null,
+    databaseDirectUrl: values.DATABASE_DIRECT_URL ?? null,
     dataDir: values.DATA_DIR ?? resolve('data'),
     bucket: complete
       ? { endpoint: S3_ENDPOINT, name: S3_BUCKET, region: S3_REGION, accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY }
       : null,
   };
+}
+
+function databaseFaults(env: Record<string, string | undefined>): string[] {
+  if (!env.DATABASE_DIRECT_URL?.trim() || env.DATABASE_URL?.trim()) return [];
+  return ['DATABASE_URL is missing: DATABASE_DIRECT_URL is a second way to the same database; give both, or neither.'];
 }
 
 function bucketFaults(env: Record<string, string | undefined>): string[] {
@@ -258,42 +271,5 @@ function kept(dataDir: string, name: string, bytes: number): string {
     return keptSecret(dataDir, name, bytes);
   } catch (error) {
     throw new ConfigError([`DATA_DIR cannot be used (${(error as Error).message}): give a directory that this user may write to.`]);
-  }
-}
-
-function isOrigin(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
-  const url = new URL(text);
-  return url.href === `${url.origin}/` && !text.includes('?') && !text.includes('#');
-}
-
-function isSender(text: string): boolean {
-  const match = /^(?:[^<>@\p{Cc}]*<([^<>]+)>|([^<>\s]+))$/u.exec(text);
-  const address = match?.[1] ?? match?.[2];
-  if (!address) return false;
-  // A mail that never leaves this machine may come from no-reply@localhost.
-  return normalEmail(address) !== null || /^[\w.+-]+@localhost$/.test(address);
-}
-
-function isServerAddress(text: string): boolean {
-  if (isIP(text)) return true;
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
-  return match !== null && isIP(match[1] ?? match[2]) === (match[1] ? 6 : 4) && Number(match[3]) <= 65_535;
-}
-
-function readPem(text: string): string {
-  if (text.includes('-----BEGIN')) return text.replaceAll('\\n', '\n');
-  try {
-    return readFileSync(text, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function isRsaKey(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
-  } catch {
-    return false;
   }
 }

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
-import { openDatabase } from './db/database.ts';
-import { migrate } from './db/migrate.ts';
-import { reachDatabase } from './db/reach.ts';
-import { checkSecretKey } from './db/secret-key.ts';
+import { prepareDatabase } from './db/prepare.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 
 type Running = { config: Config; log: Log; url: string; stop(): Promise<void> };
@@ -29,9 +26,8 @@ export async function startService(env: Record<string, string | undefined>): Pro
     loadServing(config.workers),
   ]);
   try {
-    const databaseUrl = config.databaseUrl ?? (embedded?.url as string);
-    await prepareDatabase(databaseUrl, config.secretKey, log);
-    const serving = await serve({ config, databaseUrl, log });
+    const route = await prepareDatabase(config, embedded?.url ?? null, log);
+    const serving = await serve({ config, route, log });
     log.info({ mode: config.mode, host: config.host, port: config.port, workers: config.workers }, 'listening');
     return {
       config,
@@ -100,18 +96,6 @@ async function loadServing(workers: number) {
 async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
   // Not needed, and not loaded, with DATABASE_URL.
   return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
-}
-
-async function prepareDatabase(url: string, secretKey: Buffer, log: Log): Promise<void> {
-  const database = openDatabase(url, { poolSize: 2 });
-  try {
-    await reachDatabase(database, url, log);
-    const ran = await migrate(url, { report: (line) => log.info(line) });
-    if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
-    await checkSecretKey(database.core, secretKey);
-  } finally {
-    await database.close();
-  }
 }
 
 /** For the person at the terminal; in production the log says what matters. */

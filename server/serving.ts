@@ -2,9 +2,10 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
-import { type Database, openDatabase } from './db/database.ts';
+import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
 import { holdServingLock } from './db/serving-lock.ts';
 import { type Check, healthRouter } from './http/health.ts';
+import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -29,12 +30,13 @@ const DRAIN_MS = 4_000;
 const RELEASE_MS = 1_500;
 
 /** Serves requests in this process until `stop`: the features, the HTTP server and the timed jobs. @throws PortInUse */
-export async function serve(parts: { config: Config; databaseUrl: string; log: Log }): Promise<{ stop(): Promise<void> }> {
-  const { config, databaseUrl, log } = parts;
-  const inUse = await holdServingLock(databaseUrl);
-  const database = openDatabase(databaseUrl);
+export async function serve(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<{ stop(): Promise<void> }> {
+  const { config, route, log } = parts;
+  const inUse = await holdServingLock(route.directUrl);
+  const database = openDatabase(route);
+  database.onReconnect(inUse.reconnect);
   let stopping = false;
-  let jobs: { ready(): boolean; stop(): Promise<void> } | undefined;
+  let jobs: Jobs | undefined;
   const checks = async (): Promise<Check[]> => [
     { name: 'jobs', ok: jobs?.ready() ?? false },
     { name: 'service', ok: !stopping, detail: 'stopping' },
@@ -77,11 +79,12 @@ export async function serve(parts: { config: Config; databaseUrl: string; log: L
   }
   const { startJobs } = await import('./jobs/runner.ts');
   jobs = await startJobs({
-    databaseUrl,
+    databaseUrl: route.directUrl,
     log,
     releaseUnclaimed: service.releaseUnclaimed,
     removeUnneededUploads: service.removeUnneededUploads,
   });
+  database.onReconnect(jobs.reconnect);
 
   return {
     stop: async () => {

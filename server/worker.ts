@@ -8,7 +8,7 @@ const tell = (what: FromWorker) => new Promise<void>((resolve) => (process.send 
 // The primary hears the same signal and decides.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
 
-process.once('message', async ({ config: sent, databaseUrl }: Extract<ToWorker, { do: 'serve' }>) => {
+process.once('message', async ({ config: sent, route }: Extract<ToWorker, { do: 'serve' }>) => {
   const config: Config = { ...sent, secretKey: Buffer.from(sent.secretKey) };
   const log = createLog(config);
   const fail = async (error: unknown) => {
@@ -19,7 +19,7 @@ process.once('message', async ({ config: sent, databaseUrl }: Extract<ToWorker, 
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   try {
-    const serving = await serve({ config, databaseUrl, log });
+    const serving = await serve({ config, route, log });
     process.on('message', async (order: ToWorker) => {
       if (order.do !== 'stop') return;
       await serving.stop();

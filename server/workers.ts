@@ -3,11 +3,12 @@ import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
+import type { DatabaseRoute } from './db/database.ts';
 import type { Log } from './log.ts';
 import { StartError } from './start-error.ts';
 
 /** What the primary tells a worker. */
-export type ToWorker = { do: 'serve'; config: Config; databaseUrl: string } | { do: 'stop' };
+export type ToWorker = { do: 'serve'; config: Config; route: DatabaseRoute } | { do: 'stop' };
 /** What a worker tells the primary. */
 export type FromWorker = { is: 'listening to orders' } | { is: 'serving' } | { is: 'failed'; why: string };
 
@@ -20,8 +21,8 @@ const RESTART_PAUSE_MS = 500;
  * other machines: they share the database and nothing else.
  * @throws StartError when the first ones cannot start
  */
-export async function serveInWorkers(parts: { config: Config; databaseUrl: string; log: Log }): Promise<{ stop(): Promise<void> }> {
-  const { config, databaseUrl, log } = parts;
+export async function serveInWorkers(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<{ stop(): Promise<void> }> {
+  const { config, route, log } = parts;
   let stopping = false;
   // Settings travel as a message, not in the environment, where other programs of this user could read them.
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
@@ -30,7 +31,7 @@ export async function serveInWorkers(parts: { config: Config; databaseUrl: strin
     const worker = cluster.fork();
     // What is sent before the worker listens is lost.
     worker.on('message', (report: FromWorker) => {
-      if (report.is === 'listening to orders') worker.send({ do: 'serve', config, databaseUrl } satisfies ToWorker);
+      if (report.is === 'listening to orders') worker.send({ do: 'serve', config, route } satisfies ToWorker);
     });
     return worker;
   };

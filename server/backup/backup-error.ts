@@ -68,8 +68,8 @@ export function inWords(error: unknown, act: string): unknown {
   if (code === '42501') {
     return new BackupError(
       'refused',
-      `Cannot ${act}: the role of DATABASE_URL may not (${error.message}).`,
-      'Give a DATABASE_URL with the role that owns the tables.',
+      `Cannot ${act}: the database role may not (${error.message}).`,
+      'Give the URL of the role that owns the tables.',
       error,
     );
   }

@@ -54,7 +54,7 @@ export async function writeBackup(options: BackupOptions): Promise<Backup> {
 }
 
 async function spoolEverything({ config, program, signal, tell }: BackupOptions, spool: Spool, database: Attached) {
-  const { client, close } = await connectAlone(database, signal);
+  const { client, close } = await connectAlone(database, signal, { writes: false });
   try {
     const store = createBackupStore(client);
     const { at } = await store.beginSnapshot();

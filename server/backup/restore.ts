@@ -51,7 +51,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
 
 async function restoreInto(options: RestoreOptions, manifest: Manifest, database: Attached): Promise<Restored> {
   const { config, file, signal, tell, revokeApiKeys } = options;
-  const { client, seeThrough, close } = await connectAlone(database, signal);
+  const { client, seeThrough, close } = await connectAlone(database, signal, { writes: true });
   try {
     const store = createBackupStore(client);
     await refuseForeign(await readSchemaState(client), store, database.place);

@@ -3,10 +3,12 @@ import pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
+import { detectPooling } from './pooling.ts';
+import { OLDEST_VERSION, placeOf, refuseSharedSessions, type Target, tooOld } from './reach.ts';
+import { READ_ONLY_CAUSE, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, type ReadOnlyCause } from './read-only.ts';
 
 /** The database of the operator's commands. */
-export type Attached = {
-  url: string;
+export type Attached = Target & {
   /** Where it is, for people: no user and no password. */
   place: string;
   /** Ends what was started for it. */
@@ -20,10 +22,11 @@ export class DatabaseUnreachable extends StartError {
   readonly code = 'database_unreachable';
 }
 
-const OLDEST_VERSION = 14;
 const CONNECT_MS = 5_000;
 /** How long a service that runs may take to have its PostgreSQL ready. */
 const STARTING_MS = 15_000;
+const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
+  set client_encoding = 'UTF8'`;
 
 /**
  * The database that the settings name. The embedded one is that of the service which runs; when none does, it is started,
@@ -32,19 +35,21 @@ const STARTING_MS = 15_000;
  * @throws DataDirInUse when one does, EmbeddedUnusable, DatabaseUnreachable
  */
 export async function attachDatabase(config: StorageConfig, options: { exclusive: boolean }): Promise<Attached> {
-  const { databaseUrl, dataDir } = config;
-  if (databaseUrl) return { url: databaseUrl, place: placeOf(databaseUrl), stop: async () => {} };
+  const { databaseUrl, databaseDirectUrl, dataDir } = config;
+  const url = databaseDirectUrl ?? databaseUrl;
+  const stop = async () => {};
+  if (url) return { url, setting: databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL', place: placeOf(url), stop };
   const { findEmbedded, startEmbedded } = await import('./embedded/embedded.ts');
   const { DataDirInUse } = await import('./embedded/lock.ts');
   const place = `the embedded PostgreSQL in ${dataDir}`;
   const log = createLog({ logLevel: 'silent', mode: 'production' });
   for (const end = Date.now() + STARTING_MS; ; await sleep(100)) {
     try {
-      return { ...(await startEmbedded({ dataDir, log })), place };
+      return { ...(await startEmbedded({ dataDir, log })), setting: null, place };
     } catch (error) {
       if (!(error instanceof DataDirInUse) || options.exclusive || Date.now() > end) throw error;
-      const url = findEmbedded(dataDir);
-      if (url) return { url, place, stop: async () => {} };
+      const found = findEmbedded(dataDir);
+      if (found) return { url: found, setting: null, place, stop };
     }
   }
 }
@@ -59,15 +64,19 @@ export type Connection = {
 
 /**
  * One connection without limits of time, which `signal` breaks off.
- * @throws DatabaseUnreachable
+ * @param options.writes refuses a server that is read-only
+ * @throws StartError when it cannot be used, DatabaseUnreachable
  */
-export async function connectAlone({ url, place }: Attached, signal: AbortSignal): Promise<Connection> {
+export async function connectAlone(
+  { url, setting, place }: Attached,
+  signal: AbortSignal,
+  options: { writes: boolean },
+): Promise<Connection> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: 'emailauth-operator',
-    options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c timezone=UTC -c datestyle=ISO -c client_encoding=UTF8',
   });
   // An error shows at the statement under way, or at the next one.
   client.on('error', () => {});
@@ -87,22 +96,22 @@ export async function connectAlone({ url, place }: Attached, signal: AbortSignal
   };
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number }>("select current_setting('server_version_num')::integer as version");
-    const version = Math.floor(rows[0].version / 10_000);
-    if (version < OLDEST_VERSION)
-      throw new StartError(`PostgreSQL at ${place} is version ${version}; at least ${OLDEST_VERSION} is needed.`);
+    if (setting) refuseSharedSessions({ url, setting }, { pooling: await detectPooling(url) });
+    await client.query(SETTINGS);
+    const { rows } = await client.query<{ version: number; cause: ReadOnlyCause | null }>(
+      `select current_setting('server_version_num')::integer / 10000 as version, ${READ_ONLY_CAUSE} as cause`,
+    );
+    const [{ version, cause }] = rows;
+    if (version < OLDEST_VERSION) throw tooOld(place, version);
+    if (cause && options.writes) {
+      throw new StartError(`PostgreSQL at ${place} ${READ_ONLY_TEXTS[cause]}. ${READ_ONLY_REMEDIES[cause]}.`);
+    }
     return { client, seeThrough, close };
   } catch (error) {
     await close();
     if (signal.aborted || error instanceof StartError) throw error;
     const { message, code } = error as NodeJS.ErrnoException;
-    throw new DatabaseUnreachable(`PostgreSQL at ${place} cannot be used: ${message || code}. Check DATABASE_URL, and that it runs.`, {
-      cause: error,
-    });
+    const check = `Check ${setting ?? 'DATA_DIR'}, and that it runs.`;
+    throw new DatabaseUnreachable(`PostgreSQL at ${place} cannot be used: ${message || code}. ${check}`, { cause: error });
   }
-}
-
-function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host || 'this machine'}${pathname}`;
 }

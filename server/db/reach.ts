@@ -1,32 +1,95 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
-import type { Database } from './database.ts';
+import { detectPooling, openClient, type Pooling } from './pooling.ts';
+import { READ_ONLY_CAUSE, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, type ReadOnlyCause } from './read-only.ts';
 
-const OLDEST_VERSION = 14;
+/** A database to connect to. `setting`: where the URL comes from; null: the embedded PostgreSQL. */
+export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
+
+/** @property database the same for two URLs exactly when they lead to the same database of the same server */
+export type Reached = { pooling: Pooling; database: string; utc: boolean };
+
+export const OLDEST_VERSION = 14;
 const PATIENCE_MS = 30_000;
 const PAUSE_MS = 500;
 
-/** SQLSTATEs at which waiting does not help: the settings are wrong. */
-const FINAL = /^(?:28|3D|42|0A|0L|0P)/;
+/** SQLSTATEs and messages of PostgreSQL and PgBouncer at which waiting does not help: the settings are wrong. */
+const FINAL_STATES = /^(?:28|3D|42|0A|0L|0P)/;
+const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsupported startup parameter/;
 
-/** Waits until PostgreSQL answers, for it may start at the same time as we do. @throws StartError when it does not, or is too old */
-export async function reachDatabase(database: Database, url: string, log: Log): Promise<void> {
-  const { host, pathname } = new URL(url);
-  const place = `${host || 'this machine'}${pathname}`;
+const EXAMINE = `
+select current_setting('server_version_num')::int / 10000 as version, ${READ_ONLY_CAUSE} as cause,
+  extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as database,
+  extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc`;
+
+/** A server that takes no writes, which may change: a promotion can be under way. */
+class ReadOnly extends Error {}
+
+/**
+ * Waits until PostgreSQL answers and takes writes, for it may start or be promoted at the same time.
+ * @throws StartError after 30 s, or at once when waiting does not help
+ */
+export async function reachDatabase(target: Target, log: Log): Promise<Reached> {
+  const place = placeOf(target.url);
   for (const end = Date.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
     try {
-      const { rows } = await database.core.query<{ version: string }>("select current_setting('server_version_num') as version");
-      const version = Math.floor(Number(rows[0].version) / 10_000);
-      if (version < OLDEST_VERSION)
-        throw new StartError(`PostgreSQL at ${place} is version ${version}; at least ${OLDEST_VERSION} is needed.`);
-      return;
+      return await examine(target, place);
     } catch (error) {
       if (error instanceof StartError) throw error;
       const { code = '', message } = error as NodeJS.ErrnoException;
-      if (FINAL.test(code) || Date.now() > end)
-        throw new StartError(`PostgreSQL at ${place} cannot be used: ${message || code}. Check DATABASE_URL.`, { cause: error });
-      log.info({ code, place }, 'waiting for PostgreSQL');
+      if (FINAL_STATES.test(code) || FINAL_MESSAGES.test(message) || Date.now() > end) throw unusable(target, place, error as Error);
+      log.info({ reason: message || code, place }, 'waiting for PostgreSQL');
     }
   }
+}
+
+async function examine({ url, setting }: Target, place: string): Promise<Reached> {
+  const client = openClient(url);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number; cause: ReadOnlyCause | null; database: string; utc: boolean }>(EXAMINE);
+    const [{ version, cause, database, utc }] = rows;
+    if (version < OLDEST_VERSION) throw tooOld(place, version);
+    if (cause) throw new ReadOnly(`${READ_ONLY_TEXTS[cause]}. ${READ_ONLY_REMEDIES[cause]}${setting ? ` in ${setting}` : ''}.`);
+    return { pooling: setting ? await detectPooling(url) : 'session', database, utc };
+  } finally {
+    void client.end().catch(() => {});
+  }
+}
+
+function unusable({ setting }: Target, place: string, cause: Error): StartError {
+  const { code, message, severity } = cause as NodeJS.ErrnoException & { severity?: string };
+  if (cause instanceof ReadOnly) return new StartError(`PostgreSQL at ${place} ${message}`, { cause });
+  const check = setting ? ` Check ${setting}.` : '';
+  if (severity) return new StartError(`The server at ${place} refuses: "${message}" (SQLSTATE ${code}).${check}`, { cause });
+  return new StartError(`PostgreSQL at ${place} cannot be reached: ${message || code}.${check}`, { cause });
+}
+
+export const tooOld = (place: string, version: number): StartError =>
+  new StartError(`PostgreSQL at ${place} is version ${version}; at least ${OLDEST_VERSION} is needed.`);
+
+/** @throws StartError unless each connection is a session of its own */
+export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick<Reached, 'pooling'>): void {
+  if (pooling === 'session') return;
+  const found = `${setting} (${placeOf(url)}) leads through a pooler in ${pooling} mode`;
+  const sessionMode = 'set the pooler to session mode (PgBouncer: pool_mode = session)';
+  if (setting === 'DATABASE_DIRECT_URL') {
+    throw new StartError(
+      `${found}, where locks, LISTEN and migrations do not work. Give the address of PostgreSQL itself, or ${sessionMode}.`,
+    );
+  }
+  if (pooling === 'statement') {
+    throw new StartError(`${found}, where there are no transactions. Give the address of PostgreSQL itself, or ${sessionMode}.`);
+  }
+  throw new StartError(
+    `${found}, where locks, LISTEN and migrations do not work. Give the address of PostgreSQL itself in DATABASE_DIRECT_URL, and with ` +
+      `PgBouncer before 1.21 also DATABASE_PREPARED_STATEMENTS=off; or ${sessionMode}.`,
+  );
+}
+
+/** Where a database is, for people: no user and no password. */
+export function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host || 'this machine'}${pathname}`;
 }

@@ -1,9 +1,10 @@
 import { hkdfSync, timingSafeEqual } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import { StartError } from '../start-error.ts';
 import { takeFromServing, waitUntilUnserved } from './serving-lock.ts';
 
 const FINGERPRINT_BYTES = 16;
+const WAIT_MS = 5_000;
 
 /** The database was used with another SECRET_KEY. */
 class OtherSecretKey extends StartError {
@@ -16,7 +17,7 @@ class OtherSecretKey extends StartError {
       'This instance has another SECRET_KEY than the instances that used this database before. ' +
         'Give all of them the same one; without the setting it is the file secret-key in DATA_DIR. ' +
         'If that key is lost, or was changed on purpose: stop every instance, run `emailauth db forget-secret-key`, and start again. ' +
-        'Mailed links and codes that are open then end, and domains that are being proven need a new record.',
+        'Mailed links and codes that are open then end.',
     );
   }
 }
@@ -34,15 +35,23 @@ class StillServed extends StartError {
 
 /**
  * Compares SECRET_KEY with that of the instances before, by a fingerprint in the database. The first instance writes it.
+ * @param url a direct connection
  * @throws OtherSecretKey
  */
-export async function checkSecretKey(database: Pick<pg.Pool, 'query'>, secretKey: Buffer): Promise<void> {
+export async function checkSecretKey(url: string, secretKey: Buffer): Promise<void> {
   const own = fingerprintOf(secretKey);
-  const known = await readFingerprint(database);
-  if (!known) await database.query('insert into installation (secret_key_fingerprint) values ($1) on conflict do nothing', [own]);
-  // Of several first instances one has written it.
-  const kept = known ?? (await readFingerprint(database));
-  if (!kept || !timingSafeEqual(kept, own)) throw new OtherSecretKey();
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const known = await readFingerprint(client);
+    if (!known) await client.query('insert into installation (secret_key_fingerprint) values ($1) on conflict do nothing', [own]);
+    // Of several first instances one has written it.
+    const kept = known ?? (await readFingerprint(client));
+    if (!kept || !timingSafeEqual(kept, own)) throw new OtherSecretKey();
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 /**
@@ -67,8 +76,8 @@ export async function forgetSecretKey(client: pg.Client, place: string): Promise
   }
 }
 
-async function readFingerprint(database: Pick<pg.Pool, 'query'>): Promise<Buffer | undefined> {
-  const { rows } = await database.query<{ secret_key_fingerprint: Buffer }>('select secret_key_fingerprint from installation');
+async function readFingerprint(client: pg.ClientBase): Promise<Buffer | undefined> {
+  const { rows } = await client.query<{ secret_key_fingerprint: Buffer }>('select secret_key_fingerprint from installation');
   return rows[0]?.secret_key_fingerprint;
 }
 

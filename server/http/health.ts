@@ -7,6 +7,7 @@ import type { Registry } from 'prom-client';
 import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/read-only.ts';
 import { isFromThisMachine } from './loopback.ts';
 
 /** One thing that must be there before requests can be served. */
@@ -68,12 +69,15 @@ export function healthRouter(parts: HealthParts): Router {
   return router;
 }
 
+/** Whether writes are possible; a write itself would cost every probe a commit, and would not find a full disk either. */
 async function checkDatabase(database: Database): Promise<Check[]> {
   return bounded('database', async () => {
-    const { rows } = await database.core.query<{ migrated: boolean }>("select to_regclass('migrations') is not null as migrated");
+    const sql = `select to_regclass('migrations') is not null as migrated, ${READ_ONLY_CAUSE} as cause`;
+    const [{ migrated, cause }] = (await database.core.query<{ migrated: boolean; cause: ReadOnlyCause | null }>(sql)).rows;
+    if (cause) database.reconnect();
     return [
-      { name: 'database', ok: true },
-      { name: 'migrations', ok: rows[0].migrated },
+      { name: 'database', ok: cause === null, detail: cause ? `The server ${READ_ONLY_TEXTS[cause]}` : undefined },
+      { name: 'migrations', ok: migrated },
     ];
   });
 }

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../log.ts';
@@ -22,20 +22,27 @@ const POLL_MS = 5_000;
 const RETRY_MS = 500;
 const SHUTDOWN_MS = 2_000;
 
+export type Jobs = {
+  /** Whether jobs are taken now. */
+  ready(): boolean;
+  /** Ends the connections and opens new ones. */
+  reconnect(): void;
+  stop(): Promise<void>;
+};
+
 /**
  * Runs the timed jobs until `stop`, and begins again by itself when the database was away. Instances share the jobs: each
  * run is done once, by one of them.
  *
  * graphile-worker's own cron is not used: a statement of its that fails ends the process by an unhandled rejection.
  * @param parts.databaseUrl a direct connection: LISTEN does not pass a pooler in transaction mode
- * @returns `ready`: whether jobs are taken now
  */
 export async function startJobs(parts: {
   databaseUrl: string;
   log: Log;
   releaseUnclaimed: () => Promise<number>;
   removeUnneededUploads: () => Promise<number>;
-}): Promise<{ ready(): boolean; stop(): Promise<void> }> {
+}): Promise<Jobs> {
   const { databaseUrl, log } = parts;
   const over = new AbortController();
   const tasks: TaskList = {
@@ -48,22 +55,25 @@ export async function startJobs(parts: {
   const logger = loggerTo(log);
   let ready = false;
   let told = false;
+  let connected = new AbortController();
 
-  /** From a connection to its end: by `stop`, or because the database went away. */
+  /** From a connection to its end: by `stop` or `reconnect`, or because the database went away. */
   const workOnce = async () => {
     const pool = openJobsPool(databaseUrl);
     const events = new EventEmitter() as WorkerEvents & EventEmitter;
+    const current = new AbortController();
+    connected = current;
     // After either, the library would wait up to a minute, or for ever, before it works again.
-    const lost = Promise.race([once(events, 'pool:listen:error'), once(events, 'worker:fatalError'), once(over.signal, 'abort')]);
+    for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => current.abort());
     try {
       await runMigrations({ pgPool: pool, logger });
       const workers = runTaskList({ concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, events, logger }, tasks, pool);
       try {
-        ready = true;
-        told = false;
-        while (!over.signal.aborted && ready) {
+        while (!over.signal.aborted && !current.signal.aborted) {
           await scheduleNextRuns(pool, TIMETABLE);
-          ready = await Promise.race([lost.then(() => false), sleep(SCHEDULE_MS, true, { ref: false })]);
+          ready = true;
+          told = false;
+          await sleep(SCHEDULE_MS, null, { ref: false, signal: current.signal }).catch(() => {});
         }
       } finally {
         ready = false;
@@ -86,8 +96,10 @@ export async function startJobs(parts: {
 
   return {
     ready: () => ready,
+    reconnect: () => connected.abort(),
     stop: async () => {
       over.abort();
+      connected.abort();
       await working;
     },
   };

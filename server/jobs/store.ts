@@ -13,6 +13,8 @@ export function openJobsPool(url: string): pg.Pool {
   return pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
 }
 
+const ANSWER_MS = 10_000;
+
 /** When a task runs: at `minute` of every hour, or every minute. */
 export type Timetable = { task: string; minute: number | null }[];
 
@@ -21,13 +23,13 @@ export type Timetable = { task: string; minute: number | null }[];
  * and the database's clock says when.
  */
 export async function scheduleNextRuns(pool: pg.Pool, timetable: Timetable): Promise<void> {
-  await pool.query(
-    `select graphile_worker.add_job(task, job_key => task, job_key_mode => 'preserve_run_at', max_attempts => 1, run_at =>
+  const text = `select graphile_worker.add_job(task, job_key => task, job_key_mode => 'preserve_run_at', max_attempts => 1, run_at =>
        case when minute is null then date_trunc('minute', now()) + interval '1 minute'
             else date_trunc('hour', now() - minute * interval '1 minute') + interval '1 hour' + minute * interval '1 minute' end)
-     from unnest($1::text[], $2::int[]) as run (task, minute)`,
-    [timetable.map((run) => run.task), timetable.map((run) => run.minute)],
-  );
+     from unnest($1::text[], $2::int[]) as run (task, minute)`;
+  const values = [timetable.map((run) => run.task), timetable.map((run) => run.minute)];
+  // Finds a server that has gone without a word.
+  await pool.query({ text, values, query_timeout: ANSWER_MS } as pg.QueryConfig);
 }
 
 /** Runs one statement; what graphile-worker gives its tasks. */

@@ -143,7 +143,7 @@ export function createSignInStore(core: pg.Pool, options: { limitFactor: number;
       client.release();
       return verdict;
     } catch (error) {
-      client.release(true);
+      client.release(error as Error);
       throw error;
     }
   };

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { READ_ONLY_CAUSE } from '../db/read-only.ts';
 
 /** What a probe looks at. */
 export type Component = 'database' | 'mail' | 'response';
@@ -25,7 +26,7 @@ export type History = {
 };
 
 type StatusStore = {
-  /** Resolves when PostgreSQL carries a statement out. */
+  /** Resolves when PostgreSQL answers and takes writes. */
   ping(): Promise<void>;
   /**
    * Keeps what was measured so many seconds ago, by the database's clock. A minute is one row, whoever measured in it: the
@@ -75,7 +76,8 @@ select (select min(minute) from probes) as since, (select avg(response_ms) from 
 export function createStatusStore(core: pg.Pool): StatusStore {
   return {
     async ping() {
-      await core.query({ name: 'status-ping', text: 'select 1' });
+      const { rows } = await core.query<{ cause: string | null }>({ name: 'status-ping', text: `select ${READ_ONLY_CAUSE} as cause` });
+      if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
     },
     async keep(probes) {
       await core.query({

@@ -1,0 +1,60 @@
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { StartError } from '../start-error.ts';
+import { type DatabaseRoute, directRoute } from './database.ts';
+import { migrate } from './migrate.ts';
+import { keepsPreparedStatements } from './pooling.ts';
+import { placeOf, type Reached, reachDatabase, refuseSharedSessions } from './reach.ts';
+import { checkSecretKey } from './secret-key.ts';
+
+type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey'>;
+
+/**
+ * Waits for the database, finds out how it is to be reached, and brings its schema up to date.
+ * @param embeddedUrl the embedded PostgreSQL, when DATABASE_URL is not set
+ * @throws StartError when it cannot be used as the settings have it
+ */
+export async function prepareDatabase(settings: Settings, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
+  const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
+  const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
+  if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+  await checkSecretKey(route.directUrl, settings.secretKey);
+  return route;
+}
+
+async function reachEmbedded(url: string, log: Log): Promise<DatabaseRoute> {
+  await reachDatabase({ url, setting: null }, log);
+  return directRoute(url);
+}
+
+async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }: Settings, log: Log): Promise<DatabaseRoute> {
+  const url = databaseUrl as string;
+  const directUrl = databaseDirectUrl ?? url;
+  const pooled = await reachDatabase({ url, setting: 'DATABASE_URL' }, log);
+  if (databaseDirectUrl) {
+    const direct = await reachDatabase({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, log);
+    refuseSharedSessions({ url: directUrl, setting: 'DATABASE_DIRECT_URL' }, direct);
+    if (direct.database !== pooled.database) {
+      const places = `DATABASE_URL (${placeOf(url)}) and DATABASE_DIRECT_URL (${placeOf(directUrl)})`;
+      throw new StartError(`${places} lead to two different databases. Give the same database of the same server in both.`);
+    }
+  }
+  if (pooled.pooling === 'session') return { url, directUrl, sessions: true, preparedStatements };
+  if (pooled.pooling === 'statement' || !databaseDirectUrl) refuseSharedSessions({ url, setting: 'DATABASE_URL' }, pooled);
+  await refuseUnprepared(url, pooled, preparedStatements);
+  log.info({ preparedStatements }, 'DATABASE_URL leads through a pooler in transaction mode');
+  return { url, directUrl, sessions: false, preparedStatements };
+}
+
+/** Refuses a pooler in transaction mode behind which statements would fail or days would not be UTC days, since no session can be set up there. */
+async function refuseUnprepared(url: string, { utc }: Reached, preparedStatements: boolean): Promise<void> {
+  const found = `DATABASE_URL (${placeOf(url)}) leads through a pooler in transaction mode`;
+  if (preparedStatements && !(await keepsPreparedStatements(url))) {
+    throw new StartError(
+      `${found} that does not keep prepared statements. Set DATABASE_PREPARED_STATEMENTS=off, or use PgBouncer 1.21 or later with ` +
+        'max_prepared_statements above 0.',
+    );
+  }
+  if (!utc)
+    throw new StartError(`${found}, and its time zone is not UTC. Run: alter role ${new URL(url).username || '…'} set timezone = 'UTC'`);
+}

@@ -1,0 +1,174 @@
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { entry, openHome } from './cli/command.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { type Cluster, createCluster, query } from './postgres.ts';
+import { openRelay, type Relay } from './relay.ts';
+import { addSite, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { freePort, sleep, waitUntil } from './waiting.ts';
+
+/** How long a promotion may keep the service from serving. */
+const BACK_MS = 5_000;
+
+// The tests follow one another: the standby of the first ones is the primary of the last one.
+let primary: Cluster;
+let standby: Cluster;
+let relay: Relay;
+let stage: Stage;
+let throughRelay: string;
+beforeAll(async () => {
+  primary = await createCluster();
+  standby = await primary.createStandby();
+  await query(primary.url('postgres'), "alter system set synchronous_standby_names = '*'");
+  await query(primary.url('postgres'), 'select pg_reload_conf()');
+  await waitUntil('the standby is synchronous', 20_000, async () => {
+    const [found] = await query(primary.url('postgres'), 'select sync_state from pg_stat_replication');
+    return found?.sync_state === 'sync' || JSON.stringify(found);
+  });
+  relay = await openRelay(portOf(primary));
+  stage = await openStage(primary.url('postgres'));
+  throughRelay = Object.assign(new URL(stage.databaseUrl), { port: String(relay.port) }).href;
+}, 120_000);
+afterAll(async () => {
+  await stage.close();
+  await relay.close();
+  await Promise.all([standby.remove(), primary.remove()]);
+});
+
+const portOf = (cluster: Cluster) => Number(new URL(cluster.url('postgres')).port);
+const onStandby = (sql: string) => query(Object.assign(new URL(stage.databaseUrl), { port: String(portOf(standby)) }).href, sql);
+const askForMail = (service: Service, domain: string, email = freshAddress()) =>
+  service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+const readiness = async (service: Service) => {
+  const { status, json } = await service.client().get('/readyz');
+  return { status, database: json.missing?.find(({ name }: { name: string }) => name === 'database')?.detail };
+};
+
+/** What `emailauth start` writes when it gives up. */
+async function startFailure(databaseUrl: string): Promise<string> {
+  const { stderr, exitCode } = await execa(process.execPath, [entry, 'start'], {
+    env: {
+      PATH: process.env.PATH,
+      DATA_DIR: stage.dataDir,
+      DATABASE_URL: databaseUrl,
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+    },
+    extendEnv: false,
+    reject: false,
+    timeout: 50_000,
+  });
+  return `${exitCode}: ${stderr}`;
+}
+
+test('a server that turns read-only: /readyz 503 with the cause, sign-ins 503, and it heals by itself', { timeout: 90_000 }, async () => {
+  const service = await stage.start();
+  const domain = await addSite(stage, service);
+  const { client } = await signInDeveloper(stage, service);
+  const setReadOnly = async (to: 'on' | 'off') => {
+    await query(primary.url('postgres'), `alter system set default_transaction_read_only = ${to}`);
+    await query(primary.url('postgres'), 'select pg_reload_conf()');
+  };
+  await setReadOnly('on');
+  try {
+    await waitUntil('/readyz answers 503', 2_000, async () => (await readiness(service)).status === 503);
+    expect(await readiness(service)).toEqual({ status: 503, database: 'The server is read-only: default_transaction_read_only is on' });
+    const answers = [
+      await askForMail(service, domain),
+      await client.post('/api/websites', { domain: 'read-only.example' }),
+      await service.client().post('/api/websites/register', { domain: 'read-only.example', email: freshAddress() }),
+    ];
+    for (const { status, json } of answers) expect([status, json.code]).toEqual([503, 'unavailable']);
+    expect((await service.client().get(`/api/websites/domain/${domain}`)).status).toBe(200);
+  } finally {
+    await setReadOnly('off');
+  }
+  await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
+  expect((await askForMail(service, domain)).status).toBe(200);
+  expect((await client.post('/api/websites', { domain: 'writable.example' })).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+});
+
+test('a read-only server is refused at the start with its cause and what to do', { timeout: 90_000 }, async () => {
+  const name = new URL(stage.databaseUrl).pathname.slice(1);
+  const url = Object.assign(new URL(standby.url(name)), { port: String(portOf(standby)) }).href;
+  await query(primary.url('postgres'), 'create database readonly');
+  await query(primary.url('postgres'), 'alter database readonly set default_transaction_read_only = on');
+  const [onStandbyServer, onReadOnly] = await Promise.all([startFailure(url), startFailure(primary.url('readonly'))]);
+  expect(onStandbyServer).toMatch(/^1: PostgreSQL at \S+ is read-only: it is a standby\. Promote it, or .* primary in DATABASE_URL\.$/m);
+  expect(onReadOnly).toMatch(
+    /^1: PostgreSQL at \S+ is read-only: default_transaction_read_only is on\. Turn it off .* in DATABASE_URL\.$/m,
+  );
+  const home = await openHome('http://localhost:1');
+  const ran = await home.run(['db', 'migrate', '--json'], { env: { DATABASE_URL: primary.url('readonly') } });
+  expect(ran.json().error.message).toMatch(/is read-only: default_transaction_read_only is on/);
+  await home.close();
+});
+
+test('a demoted primary that still answers: everything moves to the promoted one, nothing acknowledged is lost', {
+  timeout: 120_000,
+}, async () => {
+  const service = await stage.start({ DATABASE_URL: throughRelay });
+  const domain = await addSite(stage, service);
+  const { client } = await signInDeveloper(stage, service);
+  // Connections of every pool.
+  await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? client.get('/api/websites') : askForMail(service, domain))));
+
+  const acknowledged: string[] = [];
+  const statuses = new Set<number>();
+  let over = false;
+  const load = Array.from({ length: 4 }, async () => {
+    while (!over) {
+      const email = freshAddress();
+      const { status } = await askForMail(service, domain, email);
+      statuses.add(status);
+      if (status === 200) acknowledged.push(email);
+      else await sleep(20);
+    }
+  });
+  await waitUntil('sign-ins are acknowledged', 10_000, () => acknowledged.length > 20);
+  await query(primary.url('postgres'), 'alter system set default_transaction_read_only = on');
+  await query(primary.url('postgres'), 'select pg_reload_conf()');
+  await waitUntil('/readyz answers 503', 2_000, async () => (await readiness(service)).status === 503);
+  await query(standby.url('postgres'), "alter system set synchronous_standby_names = ''");
+  await query(standby.url('postgres'), 'select pg_promote()');
+  const before = acknowledged.length;
+  relay.switchTo(portOf(standby));
+  await waitUntil('sign-ins are acknowledged again', BACK_MS, () => acknowledged.length > before);
+  await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
+  over = true;
+  await Promise.all(load);
+
+  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  const kept = new Set((await onStandby('select email from sign_in_attempts')).map(({ email }) => email));
+  expect(acknowledged.filter((email) => !kept.has(email))).toEqual([]);
+  expect((await client.post('/api/websites', { domain: 'promoted.example' })).status).toBe(200);
+  const names = await onStandby("select distinct application_name as name from pg_stat_activity where application_name like 'emailauth%'");
+  expect(names.map(({ name }) => name).sort()).toEqual(['emailauth', 'emailauth-core', 'emailauth-jobs', 'emailauth-serving']);
+  await waitUntil('the locks are with the promoted server', BACK_MS, async () => {
+    const locks = await onStandby("select from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted");
+    return locks.length > 0;
+  });
+  expect(await service.stop()).toBe(0);
+});
+
+test('a primary that freezes: the service goes on with the promoted one', { timeout: 120_000 }, async () => {
+  const next = await standby.createStandby();
+  const service = await stage.start({ DATABASE_URL: throughRelay });
+  const domain = await addSite(stage, service);
+  const { client } = await signInDeveloper(stage, service);
+  await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? client.get('/api/websites') : askForMail(service, domain))));
+  await standby.freeze();
+  try {
+    expect((await askForMail(service, domain)).status).toBe(503);
+    await query(next.url('postgres'), 'select pg_promote()');
+    relay.switchTo(portOf(next));
+    await waitUntil('sign-ins are acknowledged again', BACK_MS, async () => (await askForMail(service, domain)).status === 200);
+    await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
+    expect((await client.post('/api/websites', { domain: 'thawed.example' })).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+  } finally {
+    await standby.thaw();
+    await next.remove();
+  }
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { detectPooling } from '../server/db/pooling.ts';
+import { type Home, openHome } from './cli/command.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { hasPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+import { query } from './postgres.ts';
+import { addSite, askForMail, freshAddress, openLink, registerSite, tokenOf, visitorToken } from './sign-ins.ts';
+
+const SIGN_INS = 400;
+const AT_ONCE = 20;
+
+let stage: Stage;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  home = await openHome('http://localhost:1');
+});
+afterAll(async () => {
+  await stage.close();
+  await home.close();
+});
+
+/** What the service writes when it does not start. */
+async function refusal(settings: Record<string, string>): Promise<string> {
+  const started = stage.start(settings).then(
+    async (service) => `It started: ${await service.stop()}`,
+    (error: Error) => error.message,
+  );
+  return (await started).replaceAll(/\s+/g, ' ');
+}
+
+/** Signs visitors in, some at once, and reads the answers of every call. @returns those that are not as they should be */
+async function signInMany(services: Service[], domain: string): Promise<string[]> {
+  const failures: string[] = [];
+  let begun = 0;
+  const visitors = Array.from({ length: AT_ONCE }, async () => {
+    while (begun < SIGN_INS) {
+      const service = services[begun++ % services.length];
+      const [client, email] = [service.client(), freshAddress()];
+      try {
+        await askForMail(client, email, `https://${domain}/`);
+        const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
+        const { status, json } = await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
+        if (status !== 200 || json.email !== email) failures.push(`verify-token answered ${status}`);
+      } catch (error) {
+        failures.push((error as Error).message);
+      }
+    }
+  });
+  await Promise.all(visitors);
+  return failures;
+}
+
+describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
+  let pooler: PgBouncer;
+  let url: string;
+  beforeAll(async () => {
+    pooler = await startPgBouncer(inject('clusterUrl'), 'session', { default_pool_size: 60 });
+    url = pooler.url(stage.databaseUrl);
+  });
+  afterAll(() => pooler.stop());
+
+  test('needs no other setting: sign-ins, jobs, backup and restore work', { timeout: 120_000 }, async () => {
+    const service = await stage.start({ DATABASE_URL: url });
+    const domain = await addSite(stage, service);
+    expect(await signInMany([service], domain)).toEqual([]);
+    const settings = await stage.query(
+      "select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'emailauth%'",
+    );
+    expect(settings.map(({ name }) => name)).toEqual(expect.arrayContaining(['emailauth-core', 'emailauth-jobs', 'emailauth-serving']));
+
+    const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url };
+    const file = `${home.directory}/session.tar.gz`;
+    expect((await home.run(['backup', file, '--json'], { env })).exitCode).toBe(0);
+    expect((await home.run(['restore', file, '--yes', '--json'], { env })).json().error).toMatchObject({ code: 'running' });
+    expect(await service.stop()).toBe(0);
+    expect((await home.run(['restore', file, '--yes', '--json'], { env })).json()).toMatchObject({
+      tables: { audit_log: expect.any(Number) },
+    });
+  });
+
+  test('is never taken for another mode, also when several starts and other clients keep it busy', { timeout: 60_000 }, async () => {
+    const busy = await startPgBouncer(inject('clusterUrl'), 'session', { default_pool_size: 40 });
+    const crowded = busy.url(stage.databaseUrl);
+    let over = false;
+    const others = Array.from({ length: 4 }, async () => {
+      while (!over) await query(crowded, 'select pg_sleep(0.002)');
+    });
+    const found = await Promise.all(Array.from({ length: 8 }, () => detectPooling(crowded)));
+    over = true;
+    await Promise.all(others);
+    await busy.stop();
+    expect(found).toEqual(found.map(() => 'session'));
+  });
+
+  test('says what the server refuses, and what to check', async () => {
+    const options = `${url}?options=${encodeURIComponent('-c jit=off')}`;
+    expect(await refusal({ DATABASE_URL: options })).toMatch(
+      /refuses: "unsupported startup parameter: options" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
+    );
+    const nobody = Object.assign(new URL(url), { username: 'nobody' }).href;
+    expect(await refusal({ DATABASE_URL: nobody })).toMatch(/refuses: ".*authentication failed" \(SQLSTATE 08P01\)\. Check DATABASE_URL/);
+  });
+});
+
+describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
+  let pooler: PgBouncer;
+  let url: string;
+  let supported: Record<string, string>;
+  beforeAll(async () => {
+    pooler = await startPgBouncer(inject('clusterUrl'), 'transaction', { default_pool_size: 8 });
+    url = pooler.url(stage.databaseUrl);
+    supported = { DATABASE_URL: url, DATABASE_DIRECT_URL: stage.databaseUrl, DATABASE_PREPARED_STATEMENTS: 'off' };
+  });
+  afterAll(() => pooler.stop());
+
+  test('is refused without DATABASE_DIRECT_URL, by commands too', async () => {
+    const sentence =
+      /DATABASE_URL \(127\.0\.0\.1:\d+\/test_\w+\) leads through a pooler in transaction mode.*DATABASE_DIRECT_URL.*session mode/;
+    expect(await refusal({ DATABASE_URL: url })).toMatch(sentence);
+    expect(await refusal({ DATABASE_URL: url, DATABASE_PREPARED_STATEMENTS: 'off' })).toMatch(sentence);
+    const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url };
+    for (const command of [
+      ['db', 'migrate'],
+      ['backup', `${home.directory}/no.tar.gz`],
+      ['restore', `${home.directory}/session.tar.gz`, '--yes'],
+    ]) {
+      expect((await home.run([...command, '--json'], { env })).json().error.message).toMatch(sentence);
+    }
+  });
+
+  test('is refused on DATABASE_DIRECT_URL', async () => {
+    expect(await refusal({ ...supported, DATABASE_DIRECT_URL: url })).toMatch(
+      /DATABASE_DIRECT_URL \(127\.0\.0\.1:\d+\/test_\w+\) leads through a pooler in transaction mode.*PostgreSQL itself/,
+    );
+  });
+
+  test('is refused with prepared statements that it does not keep', async () => {
+    expect(await refusal({ ...supported, DATABASE_PREPARED_STATEMENTS: 'on' })).toMatch(
+      /does not keep prepared statements\. Set DATABASE_PREPARED_STATEMENTS=off/,
+    );
+  });
+
+  test('is refused when its days are not UTC days', async () => {
+    const elsewhere = await openStage();
+    const name = new URL(elsewhere.databaseUrl).pathname.slice(1);
+    await elsewhere.query(`alter database ${name} set timezone = 'Europe/Vilnius'`);
+    const settings = { ...supported, DATABASE_URL: pooler.url(elsewhere.databaseUrl), DATABASE_DIRECT_URL: elsewhere.databaseUrl };
+    expect(await refusal(settings)).toMatch(/its time zone is not UTC\. Run: alter role postgres set timezone = 'UTC'/);
+    await elsewhere.close();
+  });
+
+  test('is refused when DATABASE_DIRECT_URL is another database', async () => {
+    const another = Object.assign(new URL(stage.databaseUrl), { pathname: 'postgres' }).href;
+    expect(await refusal({ ...supported, DATABASE_DIRECT_URL: another })).toMatch(/lead to two different databases/);
+  });
+
+  test('is found also while it is busy', { timeout: 60_000 }, async () => {
+    let over = false;
+    const others = Array.from({ length: 6 }, async () => {
+      while (!over) await query(url, 'select pg_sleep(0.002)');
+    });
+    const found: string[] = [];
+    for (let i = 0; i < 25; i++) found.push(await detectPooling(url));
+    over = true;
+    await Promise.all(others);
+    expect(found).toEqual(found.map(() => 'transaction'));
+  });
+
+  test(`serves with DATABASE_DIRECT_URL and DATABASE_PREPARED_STATEMENTS=off: ${SIGN_INS} sign-ins at two instances, none fails`, {
+    timeout: 180_000,
+  }, async () => {
+    const first = await stage.start({ ...supported, WORKERS: '2' });
+    const second = await stage.start({ ...supported, PUBLIC_URL: first.url });
+    const domain = await addSite(stage, first);
+    expect(await signInMany([first, second], domain)).toEqual([]);
+    await registerSite(second.client());
+    for (const service of [first, second]) {
+      expect(await service.stop()).toBe(0);
+      expect(service.output()).not.toMatch(/"level":(50|60)/);
+    }
+  });
+
+  test('leaves nothing in the sessions of the pooler, and no name that would hold up a restore', { timeout: 60_000 }, async () => {
+    const service = await stage.start(supported);
+    await visitorToken(stage, service.client(), await addSite(stage, service));
+    expect(await service.stop()).toBe(0);
+    const [settings] = await query(
+      url,
+      "select current_setting('enable_seqscan') as seqscan, current_setting('statement_timeout') as timeout",
+    );
+    expect(settings).toEqual({ seqscan: 'on', timeout: '0' });
+    const env = { DATA_DIR: stage.dataDir, DATABASE_URL: url, DATABASE_DIRECT_URL: stage.databaseUrl };
+    const file = `${home.directory}/transaction.tar.gz`;
+    expect((await home.run(['backup', file, '--json'], { env })).exitCode).toBe(0);
+    expect((await home.run(['restore', file, '--yes', '--json'], { env })).json()).toMatchObject({ file });
+  });
+});
+
+test.skipIf(!hasPgBouncer)('PgBouncer in statement mode is refused', async () => {
+  const pooler = await startPgBouncer(inject('clusterUrl'), 'statement');
+  const settings = { DATABASE_URL: pooler.url(stage.databaseUrl), DATABASE_DIRECT_URL: stage.databaseUrl };
+  expect(await refusal(settings)).toMatch(/DATABASE_URL .* leads through a pooler in statement mode, where there are no transactions/);
+  await pooler.stop();
+});
