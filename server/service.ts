@@ -19,7 +19,7 @@ import { createApp } from './app.ts';
 import { createApplications } from './applications/applications.ts';
 import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
@@ -73,9 +73,9 @@ export type Service = {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** For the job that releases registrations nobody claimed. */
-  releaseUnclaimed(): Promise<number>;
+  releaseUnclaimed(query: Query): Promise<number>;
   /** For the job that removes icons nobody shows. */
-  removeUnneededUploads(): Promise<number>;
+  removeUnneededUploads(query: Query): Promise<number>;
   outboxDepth(): Promise<number>;
 };
 

@@ -2,11 +2,13 @@ import type pg from 'pg';
 import type { Database } from './database.ts';
 import { up as signIn } from './migrations/0001-sign-in.ts';
 import { up as portal } from './migrations/0002-portal.ts';
+import { up as cleanUpIndexes } from './migrations/0007-clean-up-indexes.ts';
 
 /** Append-only: a migration that has shipped is never changed. */
 const migrations = [
   { name: '0001-sign-in', sql: signIn },
   { name: '0002-portal', sql: portal },
+  { name: '0007-clean-up-indexes', sql: cleanUpIndexes },
 ];
 
 // Any number will do, as long as every instance takes the same one.

@@ -6,7 +6,7 @@ import { cleanUpAccounts, cleanUpSignIns } from './clean-up.ts';
 import { cleanUpUploads } from './clean-up-uploads.ts';
 import { releaseUnclaimed } from './release-unclaimed.ts';
 import { rollUp } from './roll-up.ts';
-import { openJobsPool, scheduleNextRuns, type Timetable } from './store.ts';
+import { openJobsPool, PREPARING, type Query, scheduleNextRuns, type Timetable } from './store.ts';
 
 const TIMETABLE: Timetable = [
   { task: 'clean-up-sign-ins', minute: null },
@@ -33,8 +33,8 @@ const SHUTDOWN_MS = 2_000;
 export async function startJobs(parts: {
   databaseUrl: string;
   log: Log;
-  releaseUnclaimed: () => Promise<number>;
-  removeUnneededUploads: () => Promise<number>;
+  releaseUnclaimed: (query: Query) => Promise<number>;
+  removeUnneededUploads: (query: Query) => Promise<number>;
 }): Promise<{ ready(): boolean; stop(): Promise<void> }> {
   const { databaseUrl, log } = parts;
   const over = new AbortController();
@@ -49,6 +49,15 @@ export async function startJobs(parts: {
   let ready = false;
   let told = false;
 
+  const makeTables = async () => {
+    const pool = openJobsPool(databaseUrl, PREPARING);
+    try {
+      await runMigrations({ pgPool: pool, logger });
+    } finally {
+      void pool.end().catch(() => {});
+    }
+  };
+
   /** From a connection to its end: by `stop`, or because the database went away. */
   const workOnce = async () => {
     const pool = openJobsPool(databaseUrl);
@@ -56,7 +65,7 @@ export async function startJobs(parts: {
     // After either, the library would wait up to a minute, or for ever, before it works again.
     const lost = Promise.race([once(events, 'pool:listen:error'), once(events, 'worker:fatalError'), once(over.signal, 'abort')]);
     try {
-      await runMigrations({ pgPool: pool, logger });
+      await makeTables();
       const workers = runTaskList({ concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, events, logger }, tasks, pool);
       try {
         ready = true;
