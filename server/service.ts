@@ -28,6 +28,7 @@ import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
+import { createErrorLog } from './http/error-log.ts';
 import { createAnswerError, createDescribeError } from './http/errors.ts';
 import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
@@ -151,7 +152,7 @@ export async function createService(parts: {
     preview: createBrandingPreview({ publicUrl: config.publicUrl, mailer, accounts: account }),
   });
 
-  const describeError = createDescribeError(log);
+  const describeError = createDescribeError(createErrorLog(log, statusStore.ping));
   const answerError = createAnswerError(describeError, dataHeaders(config.secure));
   const web = loadWebApp(config);
   const about = createAbout(config);

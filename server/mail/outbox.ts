@@ -136,7 +136,8 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused }: Pa
       await mark();
       return true;
     } catch (error) {
-      log.warn({ error: String(error) }, 'mail: the database could not be told how a mail ended');
+      if (!databaseDown) log.warn({ error: String(error) }, 'mail: the database could not be told how a mail ended');
+      databaseDown = true;
       return false;
     }
   };
