@@ -21,6 +21,7 @@ process.once('message', async ({ config: sent, databaseUrl }: Extract<ToWorker, 
   try {
     const serving = await serve({ config, databaseUrl, log });
     process.on('message', async (order: ToWorker) => {
+      if (order.do === 'drain') serving.drain();
       if (order.do !== 'stop') return;
       await serving.stop();
       await flushLog(log);
