@@ -89,6 +89,7 @@ test('every fault is reported at once, and no value', () => {
     ADMIN_PASSWORD: 'hidden-2',
     SECRET_KEY: 'hidden-3',
     WORKERS: '0',
+    DRAIN_SECONDS: '301',
     LOG_LEVEL: 'loud',
     DNS_SERVERS: '9.9.9.9,dns.example',
     DKIM_DOMAIN: 'example.com',
@@ -101,6 +102,7 @@ test('every fault is reported at once, and no value', () => {
     'ADMIN_PASSWORD',
     'SECRET_KEY',
     'WORKERS',
+    'DRAIN_SECONDS',
     'LOG_LEVEL',
     'DNS_SERVERS',
     'SMTP_URL',
@@ -108,7 +110,14 @@ test('every fault is reported at once, and no value', () => {
   ])
     expect(text).toContain(name);
   expect(text).not.toContain('hidden');
-  expect(new ConfigError(faults).message).toContain('10 settings');
+  expect(new ConfigError(faults).message).toContain('11 settings');
+});
+
+test('the drain lasts 5 s in production and is left out in local mode, unless it is set', () => {
+  expect(read(production).drainSeconds).toBe(5);
+  expect(read({}).drainSeconds).toBe(0);
+  expect(read({ ...production, DRAIN_SECONDS: '0' }).drainSeconds).toBe(0);
+  expect(read({ DRAIN_SECONDS: '30' }).drainSeconds).toBe(30);
 });
 
 test('SECRET_KEY is required in production with DATABASE_URL', () => {

@@ -35,6 +35,8 @@ export type Config = {
   /** Number of proxies in front. */
   trustProxy: number;
   workers: number;
+  /** How long /readyz says 503 before the listener closes. */
+  drainSeconds: number;
   logLevel: (typeof LOG_LEVELS)[number];
   /** A proxy stands in front, as PUBLIC_URL is https or TRUST_PROXY says so: what comes from this machine may be anybody's. */
   behindProxy: boolean;
@@ -63,6 +65,7 @@ export class ConfigError extends StartError {
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const SECRET_KEY_BYTES = 32;
 const ADMIN_PASSWORD_LENGTH = 15;
+const DRAIN_SECONDS = 5;
 
 const wholeNumber = (least: number, most: number) => {
   const remedy = `give a whole number from ${least} to ${most}`;
@@ -120,6 +123,9 @@ export const settings = {
   ).describe('what mailed links and codes are derived from; the same for all instances · unset: made and kept in DATA_DIR'),
   TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
   WORKERS: wholeNumber(1, 128).describe('processes that serve; more than 1 for more cores · unset: 1'),
+  DRAIN_SECONDS: wholeNumber(0, 300).describe(
+    'how long /readyz answers 503 before the listener closes · unset: 5 in production, 0 in local mode',
+  ),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `give one of ${LOG_LEVELS.join(', ')}` }).describe('least level that is logged · unset: info'),
   METRICS_TOKEN: printable.describe('bearer token of /metrics · unset: it answers programs on this machine, and nobody behind a proxy'),
   DNS_SERVERS: z
@@ -200,6 +206,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     trustProxy: values.TRUST_PROXY ?? 0,
     behindProxy,
     workers: values.WORKERS ?? 1,
+    drainSeconds: values.DRAIN_SECONDS ?? (production ? DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
     dnsServers: values.DNS_SERVERS ?? null,

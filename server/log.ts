@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import { errors } from '../contract/errors.ts';
 import type { Config } from './config.ts';
 
 export type Log = Logger;
@@ -14,15 +15,20 @@ const FLUSH_MS = 500;
 /**
  * The service's log: JSON lines on stderr, written without blocking. In local mode on a terminal a line is made for reading.
  * Secrets are redacted, and of a database error only what names no row is kept.
+ * @param destination another one than stderr
  */
-export function createLog(config: Pick<Config, 'logLevel' | 'mode'>): Log {
+export function createLog(config: Pick<Config, 'logLevel' | 'mode'>, destination?: DestinationStream): Log {
   const readable = config.mode === 'local' && process.stderr.isTTY;
   const options = {
     level: config.logLevel,
     base: { pid: process.pid },
     serializers: { err: withoutRows },
-    redact: { paths: REDACTED, censor: '[secret]' },
+    redact: {
+      paths: REDACTED,
+      censor: (value: unknown, path: string[]) => (path.at(-1) === 'code' && isDiagnostic(value) ? value : '[secret]'),
+    },
   };
+  if (destination) return pino(options, destination);
   if (readable) return pino(options, { write: (line) => void process.stderr.write(readableLine(line)) });
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS }) as DestinationStream);
 }
@@ -38,10 +44,27 @@ export function flushLog(log: Log): Promise<void> {
   });
 }
 
+/**
+ * Whether a `code` tells what failed: an SQLSTATE, an error name of Node.js, the exit code of a process or an error code of
+ * ours. A mailed code has six digits, and an authorization code is long and of mixed case.
+ */
+function isDiagnostic(code: unknown): boolean {
+  if (typeof code === 'number') return Number.isInteger(code) && code >= 0 && code <= 255;
+  if (typeof code !== 'string') return code === null;
+  return /^(?:[0-9A-Z]{5}|E[A-Z]{2,19}|EAI_[A-Z]{2,19}|ERR_[A-Z0-9_]{2,60})$/.test(code) || Object.hasOwn(errors, code);
+}
+
+/** The code of an error, or of the database's error behind one of Sequelize. Undefined when there is none that may be logged. */
+export function codeOf(error: unknown): string | number | undefined {
+  const { code, original } = (error ?? {}) as { code?: unknown; original?: { code?: unknown } };
+  const known = code ?? original?.code;
+  return isDiagnostic(known) ? ((known as string | number | null) ?? undefined) : undefined;
+}
+
 // PostgreSQL's `detail` and `where` quote rows and parameters.
 function withoutRows(error: Error): object {
-  const { type, message, stack, code } = stdSerializers.err(error) as unknown as Record<string, unknown>;
-  return { type, message, stack, code };
+  const { type, message, stack } = stdSerializers.err(error);
+  return { type, message, stack, code: codeOf(error) };
 }
 
 const LEVELS: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'WARN', 50: 'ERROR', 60: 'FATAL' };
@@ -50,5 +73,5 @@ function readableLine(line: string): string {
   const { level, time, msg, err, pid: _, ...rest } = JSON.parse(line);
   const clock = new Date(time).toTimeString().slice(0, 8);
   const details = Object.entries(rest).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `${clock} ${LEVELS[level] ?? level} ${msg ?? ''}${details.join('')}${err ? `\n${err.stack ?? err.message}` : ''}\n`;
+  return `${clock} ${LEVELS[level] ?? level} ${msg ?? ''}${details.join('')}${err ? `${err.code ? ` code=${err.code}` : ''}\n${err.stack ?? err.message}` : ''}\n`;
 }

@@ -3,13 +3,13 @@ import { type Config, readConfig } from './config.ts';
 import { prepareDatabase } from './db/prepare.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 
-type Running = { config: Config; log: Log; url: string; stop(): Promise<void> };
+type Running = { config: Config; log: Log; url: string; drain(): void; stop(): Promise<void> };
 
-/** A stop is over within 10 s, whatever hangs, and also when it is asked for during the start. */
+/** A stop is over within 10 s after the drain, whatever hangs, and also when it is asked for during the start. */
 const STOP_MS = 9_500;
 const START_TO_STOP_MS = 1_500;
-/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the user's second. */
-const SECOND_SIGNAL_MS = 1_000;
+/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the user's next. */
+const NEXT_SIGNAL_MS = 1_000;
 
 /**
  * Starts the whole service: settings, log, database, migrations, HTTP, jobs.
@@ -33,6 +33,7 @@ export async function startService(env: Record<string, string | undefined>): Pro
       config,
       log,
       url: config.publicUrl,
+      drain: serving.drain,
       stop: async () => {
         await serving.stop();
         await embedded?.stop();
@@ -48,8 +49,9 @@ export async function startService(env: Record<string, string | undefined>): Pro
 }
 
 /**
- * The service as the whole of this process: says where to go, stops on SIGTERM and Ctrl-C, and ends with 1 on a fault that
- * nobody foresaw, for the operator's supervisor to start it again. Resolves with the exit code.
+ * The service as the whole of this process: says where to go, drains and stops on SIGTERM and Ctrl-C, and ends with 1 on a
+ * fault that nobody foresaw, for the operator's supervisor to start it again. A second signal cuts the drain short, and the
+ * one after the drain ends the process at once. Resolves with the exit code.
  */
 export async function runService(env: Record<string, string | undefined>): Promise<number> {
   let running: Running | undefined;
@@ -57,12 +59,17 @@ export async function runService(env: Record<string, string | undefined>): Promi
   const asked = new Promise<number>((resolve) => {
     stopAsked = resolve;
   });
-  let firstSignal = 0;
+  const drain = new AbortController();
+  let draining = false;
+  let lastSignal = 0;
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
-      firstSignal ||= Date.now();
-      if (Date.now() - firstSignal > SECOND_SIGNAL_MS) process.exit(130);
-      stopAsked(0);
+      const isFirst = lastSignal === 0;
+      if (Date.now() - lastSignal < NEXT_SIGNAL_MS) return;
+      lastSignal = Date.now();
+      if (isFirst) stopAsked(0);
+      else if (draining) drain.abort();
+      else process.exit(130);
     });
   }
   const fail = async (error: unknown) => {
@@ -78,11 +85,18 @@ export async function runService(env: Record<string, string | undefined>): Promi
   starting.then(
     (started) => {
       running = started;
-      if (firstSignal === 0) welcome(started);
+      if (lastSignal === 0) welcome(started);
     },
     () => stopAsked(1),
   );
   const code = await asked;
+  if (running && running.config.drainSeconds > 0) {
+    draining = true;
+    running.drain();
+    running.log.info({ seconds: running.config.drainSeconds }, 'draining: /readyz answers 503, then the listener closes');
+    await sleep(running.config.drainSeconds * 1000, null, { signal: drain.signal }).catch(() => {});
+    draining = false;
+  }
   // Asked while it starts, it may come to that end; what is cut off then ends with this process and is taken over by the next.
   const started = await Promise.race([starting, sleep(START_TO_STOP_MS, null, { ref: false })]);
   await Promise.race([started?.stop(), sleep(STOP_MS - START_TO_STOP_MS, null, { ref: false })]);

@@ -19,7 +19,7 @@ import { createApp } from './app.ts';
 import { createApplications } from './applications/applications.ts';
 import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
@@ -28,6 +28,7 @@ import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
+import { createErrorLog } from './http/error-log.ts';
 import { createAnswerError, createDescribeError } from './http/errors.ts';
 import { createIdentity } from './http/identity.ts';
 import { createLimits } from './http/limits.ts';
@@ -75,9 +76,9 @@ export type Service = {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** For the job that releases registrations nobody claimed. */
-  releaseUnclaimed(): Promise<number>;
+  releaseUnclaimed(query: Query): Promise<number>;
   /** For the job that removes icons nobody shows. */
-  removeUnneededUploads(): Promise<number>;
+  removeUnneededUploads(query: Query): Promise<number>;
   outboxDepth(): Promise<number>;
   /** Wrong six-digit codes since the start. */
   wrongCodes(): number;
@@ -166,7 +167,7 @@ export async function createService(parts: {
     preview: createBrandingPreview({ publicUrl: config.publicUrl, mailer, accounts: account }),
   });
 
-  const describeError = createDescribeError(log);
+  const describeError = createDescribeError(createErrorLog(log, statusStore.ping));
   const answerError = createAnswerError(describeError, dataHeaders(config.secure));
   const web = loadWebApp(config);
   const about = createAbout(config);

@@ -25,21 +25,29 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 /** While stopping: how long idle connections stay open, so that a request on its way is still answered. */
 const GRACE_MS = 500;
-/** How long requests under way may take, of the 10 s that a stop may take. */
-const DRAIN_MS = 4_000;
+/** How long requests under way may take once the listener is closed. With twice RELEASE_MS it is what a stop takes at most. */
+const FINISH_MS = 4_000;
 const RELEASE_MS = 1_500;
 
+export type Serving = {
+  /** Goes on serving, while /readyz answers 503 and each answer closes its connection. */
+  drain(): void;
+  /** Closes the listener, and finishes what is under way within 7 s. */
+  stop(): Promise<void>;
+};
+
 /** Serves requests in this process until `stop`: the features, the HTTP server and the timed jobs. @throws PortInUse */
-export async function serve(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<{ stop(): Promise<void> }> {
+export async function serve(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<Serving> {
   const { config, route, log } = parts;
   const inUse = await holdServingLock(route.directUrl);
   const database = openDatabase(route);
   database.onReconnect(inUse.reconnect);
+  let draining = false;
   let stopping = false;
   let jobs: Jobs | undefined;
   const checks = async (): Promise<Check[]> => [
     { name: 'jobs', ok: jobs?.ready() ?? false },
-    { name: 'service', ok: !stopping, detail: 'stopping' },
+    { name: 'service', ok: !draining && !stopping, detail: 'stopping' },
   ];
   const health = healthRouter({
     config,
@@ -60,7 +68,7 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
   const server = http.createServer(
     { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 },
     (request, response) => {
-      if (stopping) response.setHeader('Connection', 'close');
+      if (draining || stopping) response.setHeader('Connection', 'close');
       // An event stream has no end of its own; it is ended when the service stops.
       if (request.headers.accept === 'text/event-stream') {
         streams.add(response);
@@ -87,10 +95,13 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
   database.onReconnect(jobs.reconnect);
 
   return {
+    drain: () => {
+      draining = true;
+    },
     stop: async () => {
       stopping = true;
       for (const stream of streams) stream.end();
-      await Promise.all([drain(server), bounded(jobs?.stop())]);
+      await Promise.all([finishRequests(server), bounded(jobs?.stop())]);
       await bounded(service.stop());
       await Promise.all([bounded(database.close()), bounded(inUse.release())]);
     },
@@ -111,12 +122,12 @@ function listen(server: http.Server, { host, port }: Config): Promise<void> {
 }
 
 /** Takes no more connections, lets requests under way finish, and closes the connections as they fall idle. */
-async function drain(server: http.Server): Promise<void> {
+async function finishRequests(server: http.Server): Promise<void> {
   // http.Server's own close also closes idle connections at once, under a request that may be on its way.
   const closed = new Promise<void>((resolve) => {
     net.Server.prototype.close.call(server, () => resolve());
   });
-  const end = Date.now() + DRAIN_MS;
+  const end = Date.now() + FINISH_MS;
   if (await Promise.race([closed.then(() => true), sleep(GRACE_MS, false)])) return;
   let open = true;
   void closed.then(() => {

@@ -21,6 +21,7 @@ process.once('message', async ({ config: sent, route }: Extract<ToWorker, { do: 
   try {
     const serving = await serve({ config, route, log });
     process.on('message', async (order: ToWorker) => {
+      if (order.do === 'drain') serving.drain();
       if (order.do !== 'stop') return;
       await serving.stop();
       await flushLog(log);

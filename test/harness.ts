@@ -81,6 +81,8 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
         MAIL_FROM: 'Email Auth <no-reply@emailauth.test>',
         SECRET_KEY: secretKey,
         DATA_DIR: dataDir,
+        // Nobody but the tests of the drain waits for a balancer.
+        DRAIN_SECONDS: '0',
         ...settings,
       },
     });

@@ -198,7 +198,7 @@ test('uptime, response time, days and incidents are those of the probes', { time
   expect(answered.uptimePercent).toBeLessThan(99.61);
   expect(answered.incidents).toMatchObject([{ minutes: 1 }, { minutes: 8 }]);
 
-  expect(await removeOldProbes((text, values) => pool.query(text, values))).toBe(false);
+  expect(await removeOldProbes()((text, values) => pool.query(text, values))).toBe(false);
   expect(await stage.query("select 1 from probes where minute < now() - interval '90 days'")).toEqual([]);
   expect(await stage.query("select 1 from probes where minute < now() - interval '39 days'")).toHaveLength(1);
 });

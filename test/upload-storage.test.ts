@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../server/db/database.ts';
+import { type Database, openDatabase, type Query } from '../server/db/database.ts';
 import { bucketStorage } from '../server/uploads/bucket.ts';
 import { diskStorage, type Storage } from '../server/uploads/storage.ts';
 import { createUploads } from '../server/uploads/uploads.ts';
@@ -51,6 +51,7 @@ const agedDays = (id: string, days: number) =>
     `update uploads set expires_at = expires_at - make_interval(days => $2), stored_at = stored_at - make_interval(days => $2) where id = $1`,
     [id, days],
   );
+const query: Query = (text, values) => database.core.query(text, values);
 const isKnown = async (id: string) => (await stage.query('select 1 from uploads where id = $1', [id])).length === 1;
 const uploadsOn = (storage: Storage) =>
   createUploads({
@@ -126,16 +127,16 @@ describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
     const { id, domain } = await site(dropped);
     for (const url of [unsent, unused, shown, dropped]) await agedDays(idOf(url), 2);
 
-    expect(await uploads.removeUnneeded()).toBe(2);
+    expect(await uploads.removeUnneeded(query)).toBe(2);
     for (const url of [unsent, unused]) expect([await isKnown(idOf(url)), await storage.get(idOf(url))]).toEqual([false, null]);
     expect((await service.client().get(new URL(unused).pathname)).status).toBe(404);
     for (const url of [young, shown, dropped]) expect(await storage.get(idOf(url))).not.toBeNull();
 
     await client.put(`/api/websites/${id}`, { domain, iconUrl: null });
-    expect(await uploads.removeUnneeded()).toBe(1);
+    expect(await uploads.removeUnneeded(query)).toBe(1);
     expect([await isKnown(idOf(dropped)), await storage.get(idOf(dropped))]).toEqual([false, null]);
     await stage.query('delete from websites');
-    expect(await uploads.removeUnneeded()).toBe(1);
+    expect(await uploads.removeUnneeded(query)).toBe(1);
     expect(await storage.get(idOf(shown))).toBeNull();
     expect(await storage.get(idOf(young))).not.toBeNull();
   });
@@ -156,12 +157,12 @@ test('a bucket that fails loses no row: the next clean-up removes it; one that c
       await disk.remove(id);
     },
   });
-  await expect(failing.removeUnneeded()).rejects.toThrow('This one is stuck.');
+  await expect(failing.removeUnneeded(query)).rejects.toThrow('This one is stuck.');
   expect(await isKnown(stuck)).toBe(true);
   for (const id of others) expect(await isKnown(id)).toBe(false);
   // What a crash between writing and renaming left behind goes too.
   await writeFile(join(stage.dataDir, 'uploads', `${stuck}.part`), 'half');
-  expect(await uploadsOn(disk).removeUnneeded()).toBe(1);
+  expect(await uploadsOn(disk).removeUnneeded(query)).toBe(1);
   expect(await isKnown(stuck)).toBe(false);
   for (const name of [stuck, `${stuck}.part`]) expect(existsSync(join(stage.dataDir, 'uploads', name))).toBe(false);
 });
@@ -183,7 +184,7 @@ test('an icon cannot be chosen while its bytes are being removed', async () => {
       });
       await disk.remove(id);
     },
-  }).removeUnneeded();
+  }).removeUnneeded(query);
   expect((await choosing)?.status).toBe(503);
   expect(await stage.query('select 1 from websites where domain = $1', [domain])).toEqual([]);
 });

@@ -4,8 +4,9 @@ import { StartError } from '../start-error.ts';
 import { up as signIn } from './migrations/0001-sign-in.ts';
 import { steps as portal } from './migrations/0002-portal.ts';
 import { up as installation } from './migrations/0003-installation.ts';
-import { up as deviceSessions } from './migrations/0004-device-sessions.ts';
-import { up as domainClaims } from './migrations/0006-domain-claims.ts';
+import { steps as deviceSessions } from './migrations/0004-device-sessions.ts';
+import { up as domainClaims } from './migrations/0005-domain-claims.ts';
+import { steps as cleanUpIndexes } from './migrations/0006-clean-up-indexes.ts';
 import { plainSql, type Step, titleOf } from './migrations/steps.ts';
 import { inShortTransaction, MIGRATING, type OnlineOptions, performOnline, pidOf, runOn } from './online-steps.ts';
 
@@ -17,8 +18,9 @@ const migrations: readonly Migration[] = [
   { name: '0001-sign-in', sql: signIn },
   { name: '0002-portal', steps: portal },
   { name: '0003-installation', sql: installation },
-  { name: '0004-device-sessions', sql: deviceSessions },
-  { name: '0006-domain-claims', sql: domainClaims },
+  { name: '0004-device-sessions', steps: deviceSessions },
+  { name: '0005-domain-claims', sql: domainClaims },
+  { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
 ];
 
 /** The names of all migrations of this program, in their order. */

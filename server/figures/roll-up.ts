@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newestRow, type Query, stillWriting, sumUp } from './store.ts';
 
-const BATCH = 20_000;
+const BATCH = 5_000;
 /** The core's statements end after 2.5 s; who writes for longer makes the sums wait for the next run. */
 const PATIENCE_MS = 3_000;
 const LOOK_AGAIN_MS = 20;

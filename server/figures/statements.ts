@@ -57,7 +57,7 @@ event as materialized (
 ),
 site as materialized (
   select id, domain, ${siteSince('w')} as since from websites w
-  where domain in (select domain from event) order by id for key share
+  where domain = any(array(select distinct domain from event)) order by id for key share
 ),
 site_event as materialized (
   select site.id as website, day, action, seconds from event join site on site.domain = event.domain and at >= since

@@ -38,7 +38,7 @@ export function createDirectClient({ served, describeError, answered }: Settings
         const body = await inTime(answer(parse(route.input, input), caller), found.mostSeconds);
         return JSON.parse(JSON.stringify(body));
       } catch (error) {
-        const failed = apiErrorOf(error, describeError);
+        const failed = apiErrorOf(error, describeError, name);
         status = failed.status;
         throw failed;
       } finally {
@@ -50,8 +50,8 @@ export function createDirectClient({ served, describeError, answered }: Settings
 }
 
 /** A fault as a caller over HTTP hears of it. */
-export function apiErrorOf(error: unknown, describeError: DescribeError): ApiError {
-  const { fault, body } = describeError(error);
+export function apiErrorOf(error: unknown, describeError: DescribeError, route?: RouteName): ApiError {
+  const { fault, body } = describeError(error, route);
   return new ApiError(fault.status, body, { retryAfter: fault.retryAfter, cause: error });
 }
 

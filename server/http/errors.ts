@@ -1,30 +1,31 @@
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type ErrorBody, errors, Fault } from '../../contract/errors.ts';
-import type { Log } from '../log.ts';
+import type { ErrorLog } from './error-log.ts';
 
 /** The one place that answers errors: a Fault with its code, a database that is away with 503, anything else with 500 and a reference that the log has. */
-export type AnswerError = (response: ServerResponse, error: unknown, options?: { oauth?: boolean }) => void;
+export type AnswerError = (response: ServerResponse, error: unknown, options?: { oauth?: boolean; route?: string }) => void;
 
-/** What an error is to its caller: its fault, and the body that says so; a fault of ours is in the log with the body's reference. */
-export type DescribeError = (error: unknown) => { fault: Fault; body: ErrorBody };
+/**
+ * What an error is to its caller: its fault, and the body that says so. A fault of ours is in the log with the body's reference.
+ * @param route what was called, as the log names it
+ */
+export type DescribeError = (error: unknown, route?: string) => { fault: Fault; body: ErrorBody };
 
-export function createDescribeError(log: Log): DescribeError {
-  return (error) => {
+export function createDescribeError(log: ErrorLog): DescribeError {
+  return (error, route = 'other') => {
     const fault = faultOf(error);
     const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
-    if (fault.status >= 500) {
-      body.reference = randomBytes(6).toString('hex');
-      log.error({ err: fault.cause ?? error, reference: body.reference }, fault.code);
-    }
+    if (fault.code === 'unavailable')
+      body.reference = fault === error ? log.unavailable(fault.cause ?? fault, route) : log.databaseAway(error);
+    else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route);
     return { fault, body };
   };
 }
 
 export function createAnswerError(describe: DescribeError, headers: Record<string, string>): AnswerError {
   return (response, error, options = {}) => {
-    const { fault, body } = describe(error);
+    const { fault, body } = describe(error, options.route);
     const { status, ...kind } = errors[fault.code];
     if (options.oauth && 'oauth' in kind) Object.assign(body, { error: kind.oauth, error_description: fault.message });
     else if (options.oauth && status < 500) Object.assign(body, { error: 'invalid_request', error_description: fault.message });

@@ -47,6 +47,8 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
       storeType: 'pool',
       tableName: 'rate_limits',
       tableCreated: true,
+      // Expired counters are removed by a timed job, in batches and by an index.
+      clearExpiredByTimeout: false,
       keyPrefix: limit,
       points: points * factor,
       duration,

@@ -94,7 +94,7 @@ export function createListener(settings: ServeSettings): (served: Served) => Lis
         response.writeHead(200, { ...answerHeaders, 'Content-Length': Buffer.byteLength(body) });
         response.end(body);
       } catch (error) {
-        settings.answerError(response, error, { oauth: route.oauth === true });
+        settings.answerError(response, error, { oauth: route.oauth === true, route: name });
       } finally {
         const { authorization } = request.headers;
         if (authorization !== undefined && asksWho(route.access)) settings.answered(authorization, response.statusCode);

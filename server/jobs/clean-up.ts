@@ -1,12 +1,14 @@
 import type { Task } from 'graphile-worker';
 import {
-  type RemoveBatch,
+  type Query,
+  type Removal,
   removeEndedAdminSessions,
   removeEndedAttempts,
-  removeEndedKeys,
   removeEndedLimits,
+  removeEndedRateLimits,
   removeEndedSessions,
   removeExpiredTokens,
+  removeIdleKeys,
   removeOldClaims,
   removeOldProbes,
   removeOldRecipients,
@@ -16,14 +18,10 @@ import {
 /** What one run may take; the next one goes on. */
 const RUN_MS = 20_000;
 
-/** Removes what visitors leave behind by the thousand; each kind is found by an index. @param over ends it between two batches */
-export function cleanUpSignIns(over: AbortSignal): Task {
-  return (_, { query }) => removeAll(query, [removeEndedAttempts(), removeExpiredTokens, removeEndedLimits], over);
-}
-
+const signInLeavings = [removeEndedAttempts, removeExpiredTokens, removeEndedLimits, removeEndedRateLimits];
 const accountLeavings = [
   removeEndedSessions,
-  removeEndedKeys,
+  removeIdleKeys,
   removeEndedAdminSessions,
   removeOldRecipients,
   removeOldClaims,
@@ -31,12 +29,31 @@ const accountLeavings = [
   removeOldTimes,
 ];
 
-/** Removes what browsers, sites and the service's own probes leave behind: few rows, for which no index is kept. @param over ends it between two batches */
+/** Removes what visitors leave behind by the thousand. @param over ends it between two batches */
+export function cleanUpSignIns(over: AbortSignal): Task {
+  return (_, { query }) => removeAll(query, signInLeavings, over);
+}
+
+/** Removes what browsers, sites and the service's own probes leave behind. @param over ends it between two batches */
 export function cleanUpAccounts(over: AbortSignal): Task {
   return (_, { query }) => removeAll(query, accountLeavings, over);
 }
 
-async function removeAll(query: Parameters<RemoveBatch>[0], kinds: RemoveBatch[], over: AbortSignal): Promise<void> {
+/** Removes a batch of each kind in turn, so that neither a large kind nor one that fails holds up the others. */
+async function removeAll(query: Query, kinds: readonly Removal[], over: AbortSignal): Promise<void> {
   const end = Date.now() + RUN_MS;
-  for (const removeBatch of kinds) while (!over.aborted && Date.now() < end && (await removeBatch(query)));
+  const failures: unknown[] = [];
+  let left = kinds.map((begin) => begin());
+  while (left.length > 0 && !over.aborted && Date.now() < end) {
+    const unfinished: typeof left = [];
+    for (const removeBatch of left) {
+      try {
+        if (await removeBatch(query)) unfinished.push(removeBatch);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    left = unfinished;
+  }
+  if (failures.length > 0) throw failures[0];
 }

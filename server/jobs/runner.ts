@@ -6,7 +6,7 @@ import { cleanUpAccounts, cleanUpSignIns } from './clean-up.ts';
 import { cleanUpUploads } from './clean-up-uploads.ts';
 import { releaseUnclaimed } from './release-unclaimed.ts';
 import { rollUp } from './roll-up.ts';
-import { openJobsPool, scheduleNextRuns, type Timetable } from './store.ts';
+import { openJobsPool, PREPARING, type Query, scheduleNextRuns, type Timetable } from './store.ts';
 
 const TIMETABLE: Timetable = [
   { task: 'clean-up-sign-ins', minute: null },
@@ -40,8 +40,8 @@ export type Jobs = {
 export async function startJobs(parts: {
   databaseUrl: string;
   log: Log;
-  releaseUnclaimed: () => Promise<number>;
-  removeUnneededUploads: () => Promise<number>;
+  releaseUnclaimed: (query: Query) => Promise<number>;
+  removeUnneededUploads: (query: Query) => Promise<number>;
 }): Promise<Jobs> {
   const { databaseUrl, log } = parts;
   const over = new AbortController();
@@ -57,6 +57,15 @@ export async function startJobs(parts: {
   let told = false;
   let connected = new AbortController();
 
+  const makeTables = async () => {
+    const pool = openJobsPool(databaseUrl, PREPARING);
+    try {
+      await runMigrations({ pgPool: pool, logger });
+    } finally {
+      void pool.end().catch(() => {});
+    }
+  };
+
   /** From a connection to its end: by `stop` or `reconnect`, or because the database went away. */
   const workOnce = async () => {
     const pool = openJobsPool(databaseUrl);
@@ -66,7 +75,7 @@ export async function startJobs(parts: {
     // After either, the library would wait up to a minute, or for ever, before it works again.
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => current.abort());
     try {
-      await runMigrations({ pgPool: pool, logger });
+      await makeTables();
       const workers = runTaskList({ concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, events, logger }, tasks, pool);
       try {
         while (!over.signal.aborted && !current.signal.aborted) {

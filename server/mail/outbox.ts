@@ -151,7 +151,8 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused, limi
       await mark();
       return true;
     } catch (error) {
-      log.warn({ error: String(error) }, 'mail: the database could not be asked or told about a mail');
+      if (!databaseDown) log.warn({ error: String(error) }, 'mail: the database could not be asked or told about a mail');
+      databaseDown = true;
       return false;
     }
   };

@@ -1,5 +1,5 @@
 import type { Transaction } from 'sequelize';
-import type { Database } from '../db/database.ts';
+import type { Database, Query } from '../db/database.ts';
 
 type UploadStore = {
   /** Expects one file of a user. @returns when that ends, in Unix seconds by the database's clock */
@@ -13,15 +13,19 @@ type UploadStore = {
   /** @param userId only an upload of this user's */
   isStored(id: string, userId?: string): Promise<boolean>;
   /**
-   * Removes the first upload after `after` that nobody needs, once `removeBytes` did its part; until then nobody can begin to need it.
-   * @returns its id, or null when there is none
+   * Reads the next uploads after the id `after`, by a connection of the timed jobs.
+   * @returns those of them that nobody needs, and the last one read; null: there are no more
    */
-  removeUnneeded(after: string, removeBytes: (id: string) => Promise<void>): Promise<string | null>;
+  findUnneeded(query: Query, after: string): Promise<{ unneeded: string[]; last: string | null }>;
+  /** Removes an upload, once `removeBytes` did its part; until then nobody can begin to need it. @returns false when somebody needs it */
+  removeUnneeded(id: string, removeBytes: () => Promise<void>): Promise<boolean>;
 };
 
-// An icon that was chosen a while ago may still wait for its form to be sent.
+// An icon that was chosen a while ago may still wait for its form to be sent. Written as a subquery with a limit, the websites
+// are looked up by their index, one by one, whatever the planner takes for their number.
 const UNNEEDED = `(stored_at is null and expires_at < now() - interval '1 day')
-  or (stored_at < now() - interval '1 day' and not exists (select from websites w where w.icon = u.id))`;
+  or (stored_at < now() - interval '1 day' and (select w.id from websites w where w.icon = u.id limit 1) is null)`;
+const SLICE = 1_000;
 
 /** The SQL of uploads. */
 export function createUploadStore(database: Database): UploadStore {
@@ -63,14 +67,22 @@ export function createUploadStore(database: Database): UploadStore {
       return (await ask(sql, [id, userId ?? null])).length === 1;
     },
 
-    removeUnneeded: async (after, removeBytes) =>
+    findUnneeded: async (query, after) => {
+      const { rows } = await query(
+        `with slice as materialized (select id, stored_at, expires_at from uploads where id > $1 order by id limit ${SLICE})
+         select array(select id from slice u where ${UNNEEDED} order by id) as unneeded, (select id from slice order by id desc limit 1) as last`,
+        [after],
+      );
+      return rows[0] as { unneeded: string[]; last: string | null };
+    },
+
+    removeUnneeded: async (id, removeBytes) =>
       (await database.orm()).transaction(async (transaction) => {
-        const sql = `select id from uploads u where id > $1 and (${UNNEEDED}) order by id limit 1 for update skip locked`;
-        const [unneeded] = await ask<{ id: string }>(sql, [after], transaction);
-        if (!unneeded) return null;
-        await removeBytes(unneeded.id);
-        await ask('delete from uploads where id = $1', [unneeded.id], transaction);
-        return unneeded.id;
+        const sql = `select from uploads u where id = $1 and (${UNNEEDED}) for update skip locked`;
+        if ((await ask(sql, [id], transaction)).length === 0) return false;
+        await removeBytes();
+        await ask('delete from uploads where id = $1', [id], transaction);
+        return true;
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
 import { formatOf, makeIcon } from './icon.ts';
@@ -15,6 +15,7 @@ const MOST_AT_ONCE_OF_ONE = 4;
 /** What one run of the clean-up may take, and how many failures of the storage end it. */
 const CLEAN_UP_MS = 20_000;
 const MOST_FAILURES = 3;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type Uploads = ReturnType<typeof createUploads>;
 
@@ -22,6 +23,8 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads(parts: { database: Database; limits: Pick<Limits, 'hit'>; urls: UploadUrls; storage: Storage }) {
   const { limits, urls, storage } = parts;
   const store = createUploadStore(parts.database);
+  /** How far the clean-up has come. */
+  let cleanedUpTo = FIRST_ID;
   /** Upload id → user id of the files that are being taken. */
   const underWay = new Map<string, string>();
   // One image is decoded at a time: its pixels may take a hundred megabytes.
@@ -94,26 +97,30 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
 
     /**
      * Removes what was never sent and what no site shows, a day after, with its bytes. A row goes after its bytes only, so that
-     * what the storage refuses is tried again by the next run.
+     * what the storage refuses is tried again. A run that does not reach the end is continued by the next one.
+     * @param query a connection of the timed jobs
      * @returns how many
      * @throws the storage's fault, when it failed
      */
-    async removeUnneeded(): Promise<number> {
+    async removeUnneeded(query: Query): Promise<number> {
       const end = Date.now() + CLEAN_UP_MS;
       const failures: unknown[] = [];
+      const goesOn = () => Date.now() < end && failures.length < MOST_FAILURES;
       let removed = 0;
-      let at = '00000000-0000-0000-0000-000000000000';
-      while (Date.now() < end && failures.length < MOST_FAILURES) {
-        try {
-          const id = await store.removeUnneeded(at, async (unneeded) => {
-            at = unneeded;
-            await storage.remove(unneeded);
-          });
-          if (!id) break;
-          removed += 1;
-        } catch (error) {
-          failures.push(error);
+      while (goesOn()) {
+        const { unneeded, last } = await store.findUnneeded(query, cleanedUpTo);
+        for (const id of unneeded) {
+          if (!goesOn()) break;
+          cleanedUpTo = id;
+          try {
+            if (await store.removeUnneeded(id, () => storage.remove(id))) removed += 1;
+          } catch (error) {
+            failures.push(error);
+          }
         }
+        if (!goesOn()) break;
+        cleanedUpTo = last ?? FIRST_ID;
+        if (last === null) break;
       }
       if (failures.length > 0) throw failures[0];
       return removed;

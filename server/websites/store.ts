@@ -50,8 +50,8 @@ type WebsiteStore = {
   remove(site: { id: string; email: string }): Promise<Site | null>;
   /** Gives a proven domain to its claimant, wholly: what belonged to another address's site goes with it. */
   claim(claim: Claim, newMailId: () => string): Promise<ClaimResult>;
-  /** Removes sites whose linked address never signed in. @returns how many of at most `most` */
-  releaseUnclaimed(afterDays: number, most: number): Promise<number>;
+  /** Removes sites whose linked address never signed in, by a connection of the timed jobs. @returns how many of at most `limit` */
+  releaseUnclaimed(query: Query, afterDays: number, limit: number): Promise<number>;
 };
 
 const SITE = 'id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt"';
@@ -138,18 +138,19 @@ export function createWebsiteStore(database: Database): WebsiteStore {
       }
     },
 
-    releaseUnclaimed: async (afterDays, most) => {
-      const [{ count }] = await ask<{ count: number }>(
-        `with old as (
-           select id from websites where claimed_at is null and email is not null and created_at < now() - make_interval(days => $1)
-           order by created_at limit $2 for update skip locked
-         ), site as (delete from websites w using old where w.id = old.id returning w.*),
-         audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from site),
+    releaseUnclaimed: async (query, afterDays, limit) => {
+      const { rows } = await query(
+        `with site as (
+           delete from websites where ctid = any(array(
+             select ctid from websites where claimed_at is null and email is not null and created_at < now() - make_interval(days => $1)
+             order by created_at limit $2 for update skip locked))
+           returning *
+         ), audit as (insert into audit_log (action, email, domain) select 'website_released', email, domain from site),
          ${endClaims('domain')}
          select count(*)::int from site`,
-        [afterDays, most],
+        [afterDays, limit],
       );
-      return count;
+      return (rows[0] as { count: number }).count;
     },
   };
 

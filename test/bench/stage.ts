@@ -73,6 +73,7 @@ export async function openStage(): Promise<Stage> {
     SMTP_URL: smtpUrl,
     MAIL_FROM: 'Email Auth <no-reply@emailauth.example>',
     TRUST_PROXY: '1',
+    DRAIN_SECONDS: '0',
   });
 
   return {

@@ -1,4 +1,4 @@
+import type { Step } from './steps.ts';
+
 /** A sign-in and a logout end the sessions of a device, which they find by this index. */
-export const up = `
-create index sessions_device on sessions (device);
-`;
+export const steps: readonly Step[] = [{ index: 'sessions_device', table: 'sessions', definition: '(device)' }];

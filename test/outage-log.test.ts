@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { type Cluster, createCluster } from './postgres.ts';
+import { freshAddress, freshDomain, registerSite } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+let cluster: Cluster;
+let stage: Stage;
+let service: Service;
+let shop: string;
+beforeAll(async () => {
+  cluster = await createCluster();
+  stage = await openStage(cluster.url('postgres'));
+  service = await stage.start();
+  shop = await registerSite(service.client());
+});
+afterAll(async () => {
+  await stage.close();
+  await cluster.remove();
+});
+
+type Line = { msg: string; level: number; reference?: string; requests?: number; err?: { stack?: string } };
+/** What the service has logged since the first `from` characters of its output. */
+const linesSince = (from: number): Line[] =>
+  service
+    .output()
+    .slice(from)
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line));
+const withStack = (lines: Line[]) => lines.filter(({ err }) => err?.stack);
+
+test('an outage of the database is logged by its begin and its end, not by request', { timeout: 120_000 }, async () => {
+  const from = service.output().length;
+  await cluster.kill();
+  const statuses = new Set<number>();
+  const references = new Set<string>();
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        n % 2
+          ? service.client().get(`/api/websites/domain/${shop}`)
+          : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
+      ),
+    );
+    for (const { status, json } of answers) {
+      statuses.add(status);
+      references.add(json.reference);
+    }
+  }
+  expect([...statuses]).toEqual([503]);
+  await cluster.start();
+  const begins = () => linesSince(from).filter(({ msg }) => msg.startsWith('database: a statement failed'));
+  const ends = () => linesSince(from).filter(({ msg }) => msg === 'database: requests are served again');
+  await waitUntil('the end is logged', 30_000, () => ends().length > 0);
+  await service.ready();
+  expect(begins()).toHaveLength(1);
+  expect(ends()).toHaveLength(1);
+  expect(ends()[0].requests).toBeGreaterThanOrEqual(200);
+  const lines = linesSince(from);
+  expect([...references].filter((known) => !lines.some(({ reference }) => reference === known))).toEqual([]);
+  expect(withStack(lines).length).toBeLessThanOrEqual(5);
+  expect(lines.length).toBeLessThan(50);
+});
+
+test('each answer with status 500 has its reference in the log, and the stack is there once', async () => {
+  await stage.query('alter table websites rename column created_at to created');
+  const from = service.output().length;
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => service.client().post('/api/websites/register', { domain: freshDomain(), email: freshAddress() })),
+    );
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([500]);
+    const references = answers.map(({ json }) => json.reference);
+    const logged = () => linesSince(from).filter(({ reference }) => references.includes(reference));
+    await waitUntil('every reference is logged', 5_000, () => logged().length === references.length);
+    expect(withStack(logged())).toHaveLength(1);
+    expect(service.output().slice(from)).toContain('"code":"42703"');
+  } finally {
+    await stage.query('alter table websites rename column created to created_at');
+  }
+});
