@@ -28,8 +28,6 @@ export default defineConfig({
         test: {
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
-          // A browser on a busy machine at times loses a click. A retry is told in the report.
-          retry: process.env.CI ? 1 : 0,
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,

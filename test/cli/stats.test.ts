@@ -88,7 +88,7 @@ describe('the password', () => {
     const terminal = open({ env: {} });
     await terminal.waitFor('Admin password');
     terminal.type(`not this one${KEYS.enter}`);
-    await terminal.waitFor('That is not the admin password. Try again.');
+    await terminal.waitFor(/That is not the admin password\. Try again\.[\s\S]*◆ {2}Admin password/);
     terminal.type(`${PASSWORD}${KEYS.enter}`);
     await terminal.waitFor('Refreshed at');
     terminal.type('q');
