@@ -152,7 +152,8 @@ export async function createService(parts: {
   });
 
   const describeError = createDescribeError(log);
-  const answerError = createAnswerError(describeError, dataHeaders(config.secure));
+  const headers = dataHeaders(config.secure);
+  const answerError = createAnswerError(describeError, headers);
   const web = loadWebApp(config);
   const about = createAbout(config);
   const served = [
@@ -180,7 +181,7 @@ export async function createService(parts: {
     clientOf: createDirectClient({ served, describeError, answered: apiKeyBearers.answered }),
     identityOf: (request) => identityOf(request, NO_COOKIES),
     describeError,
-    headers: dataHeaders(config.secure),
+    headers,
     names: openPublicNames(config),
     countSiteCheck: async ({ identity }) => {
       try {
@@ -214,6 +215,7 @@ export async function createService(parts: {
         header: (name) => request.headers[name]?.toString(),
       }),
       sendPage: web.sendSignIn,
+      headers,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
     openApi,
@@ -224,10 +226,11 @@ export async function createService(parts: {
       mcp,
       docsRouter({ docs: createDocs(config), headers: web.headers }),
       uploadsRouter({ uploads, secure: config.secure, origins }),
-      ...(local ? [demoRouter({ config })] : []),
-      ...(inbox ? [inboxRouter({ inbox })] : []),
+      ...(local ? [demoRouter({ config, headers })] : []),
+      ...(inbox ? [inboxRouter({ inbox, headers })] : []),
     ],
     answerError,
+    headers,
   });
 
   return {
