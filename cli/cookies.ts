@@ -17,10 +17,16 @@ export function createCookieJar(): CookieJar {
         const [pair, ...attributes] = line.split(';');
         const at = pair.indexOf('=');
         const name = pair.slice(0, at).trim();
-        if (attributes.some((attribute) => /^\s*max-age\s*=\s*0*\s*$/i.test(attribute))) cookies.delete(name);
+        if (attributes.some(isExpiry)) cookies.delete(name);
         else if (at > 0) cookies.set(name, pair.slice(at + 1).trim());
       }
     },
     clear: () => cookies.clear(),
   };
+}
+
+/** Whether an attribute of Set-Cookie is `Max-Age=0`. */
+function isExpiry(attribute: string): boolean {
+  const [name, seconds] = attribute.split('=', 2).map((part) => part.trim());
+  return name.toLowerCase() === 'max-age' && seconds !== undefined && /^0*$/.test(seconds);
 }

@@ -7,7 +7,7 @@ export function explainUsage(command: Command, { code, message }: CommanderError
   const line = lineOf(command);
   const help = `\`${line} --help\` shows how it is used.`;
   const typed = (text: string | undefined) => printable(text ?? '').slice(0, 60);
-  const [, meant] = /\(Did you mean (?:one of )?(.+)\?\)/.exec(message) ?? [];
+  const [, meant] = /\(Did you mean (?:one of )?([^()]+)\?\)/.exec(message) ?? [];
   const guess = (start: string) =>
     meant &&
     `Did you mean ${meant

@@ -5,6 +5,11 @@
 export const errors = {
   bad_request: { status: 400, message: 'The request is not valid.', hint: 'Correct the named field and send it again.' },
   bad_json: { status: 400, message: 'The body is not a JSON object.', hint: 'Send a JSON object with Content-Type: application/json.' },
+  too_many_fields: {
+    status: 400,
+    message: 'The request has too many parameters, fields, cookies or header entries.',
+    hint: 'Send at most 50 of each.',
+  },
   bad_email: { status: 400, message: 'Please enter a valid email address', hint: 'Give one address such as name@example.com.' },
   bad_domain: {
     status: 400,
@@ -84,6 +89,7 @@ export const errors = {
   api_key_not_found: { status: 404, message: 'You have no such API key.', hint: 'Check the list of your API keys.' },
   device_not_found: { status: 404, message: 'You are not signed in on such a device.', hint: 'Reload the list of your devices.' },
   mail_not_found: { status: 404, message: 'This mail is not owed any more.', hint: 'Reload the list.' },
+  request_timeout: { status: 408, message: 'The request did not arrive in time.', hint: 'Send it again, without pauses.' },
   method_not_allowed: { status: 405, message: 'This address does not take that method.', hint: 'See /openapi.json for the methods.' },
   domain_taken: {
     status: 409,
@@ -104,6 +110,11 @@ export const errors = {
   bad_icon: { status: 422, message: 'This file is no JPG or PNG image.', hint: 'Choose a JPG or PNG of at most 5 MB.' },
   icon_too_large: { status: 413, message: 'File size must be less than 5MB', hint: 'Choose a smaller image.' },
   too_large: { status: 413, message: 'The request is too large.', hint: 'Send less than 16 KB.' },
+  headers_too_large: {
+    status: 431,
+    message: 'The headers of the request are too large.',
+    hint: "Send less than 16 KB of headers. In a browser, delete this site's cookies.",
+  },
   unsupported_media_type: { status: 415, message: 'The body must be JSON.', hint: 'Send Content-Type: application/json.' },
   not_proven: {
     status: 422,

@@ -50,6 +50,11 @@ export const RATE_LIMITS = {
   admin_password_spare: { points: 1, duration: 900, whose: 'tries of the admin password from one network address over that total' },
   admin_password_spare_total: { points: 1000, duration: 3600, whose: 'tries of the admin password over that total, in all' },
 } as const;
+/**
+ * Query parameters, form fields, cookies, or entries of one list header that a request may have. RFC 6265 §6.1 asks clients to
+ * support 50 cookies for a domain.
+ */
+export const MAX_INPUT_ITEMS = 50;
 /** Applications and active API keys that one account may have. */
 export const MOST_APPLICATIONS = 50;
 export const MOST_API_KEYS = 50;
@@ -60,6 +65,8 @@ export const HINT_COOKIE_SECONDS = 3650 * 86_400;
 /** An icon's largest size in bytes, and its types. */
 export const ICON_BYTES = 5 * 1024 * 1024;
 export const ICON_TYPES = ['image/jpeg', 'image/png'] as const;
+/** How long an upload may pause, in seconds. */
+export const UPLOAD_IDLE_SECONDS = 5;
 /** The client id of the portal's own sign-in screen. */
 export const WEB_CLIENT_ID = 'emailauth_demo_client';
 /** The client id of the command line (a native client, RFC 8252). */
@@ -78,7 +85,7 @@ const NOT_IN_HOST = /[\s\p{Cc}\p{Cf}/\\?#@:%[\],;<>"'`|^{}()]/u;
  * @returns the address, or null when it is not one plain address
  */
 export function normalEmail(input: string): string | null {
-  const parts = input.replace(/^[ \t]+|[ \t]+$/g, '').split('@');
+  const parts = withoutOuterBlanks(input).split('@');
   if (parts.length !== 2) return null;
   const [local, host] = parts;
   // Before NFC and lower case, which make ASCII of a few other characters (U+212A KELVIN SIGN becomes k).
@@ -87,6 +94,16 @@ export function normalEmail(input: string): string | null {
   if (!domain) return null;
   const email = `${local.toLowerCase()}@${domain}`;
   return email.length <= 254 ? email : null;
+}
+
+/** Returns the text without the spaces and tabs at its ends; other white space stays, and makes an address invalid. */
+function withoutOuterBlanks(text: string): string {
+  const isBlank = (at: number) => text[at] === ' ' || text[at] === '\t';
+  let start = 0;
+  let end = text.length;
+  while (isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
 }
 
 /**

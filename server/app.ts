@@ -5,6 +5,7 @@ import { languageOf } from '../contract/languages.ts';
 import type { SignInBoot } from '../contract/pages.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import type { AnswerError } from './http/errors.ts';
+import { requireReadable } from './http/input-items.ts';
 import { entryOf, type WebApp } from './http/pages.ts';
 import { type Listener, preflightHeaders, type Served } from './http/serve.ts';
 import { siteFiles } from './http/site-files.ts';
@@ -24,6 +25,8 @@ export type AppParts = {
   /** Health, the documentation, and in local mode the inbox and the demo. */
   routers: express.Router[];
   answerError: AnswerError;
+  /** Headers of every answer that is data. */
+  headers: Record<string, string>;
 };
 
 /**
@@ -36,18 +39,25 @@ export function createApp(parts: AppParts): RequestListener {
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
 
+  const oauthPaths = new Set<string>();
   const methods = new Map<string, string[]>();
   for (const served of parts.served) {
     const route: Route = routes[served.name];
     if (route.development && !parts.development) continue;
+    if (route.oauth) oauthPaths.add(route.path);
     const listener = parts.listenerOf(served);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
     if (path === route.path) lane.set(`${route.method} ${path}`, listener);
     else app.route(path)[methodNames[route.method]]((request, response) => listener(request, response, request.params));
   }
-  app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, preflightHeaders).end());
+  app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...parts.headers, ...preflightHeaders }).end());
   for (const [path, allowed] of methods) app.all(path, refuseMethod(allowed));
+  // Express answers OPTIONS by itself.
+  app.options(/^/, (_request, response, next) => {
+    response.set(parts.headers);
+    next();
+  });
 
   for (const router of parts.routers) app.use(router);
   app.use('/assets', parts.web.headers, parts.web.assets);
@@ -56,7 +66,7 @@ export function createApp(parts: AppParts): RequestListener {
     response.set('Cache-Control', 'public, max-age=300').json(await parts.openApi());
   });
   app.get('/auth/link', (request, response) => parts.openLink(request, response));
-  if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts.publicUrl));
+  if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts));
   app.get(/^\/(?!api\/)/, pages(parts));
   app.use(() => {
     throw new Fault('not_found');
@@ -66,7 +76,13 @@ export function createApp(parts: AppParts): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
     const url = request.url ?? '';
     const at = url.indexOf('?');
-    const listener = lane.get(`${request.method} ${at < 0 ? url : url.slice(0, at)}`);
+    const path = at < 0 ? url : url.slice(0, at);
+    try {
+      requireReadable(request);
+    } catch (error) {
+      return parts.answerError(response, error, { oauth: oauthPaths.has(path) });
+    }
+    const listener = lane.get(`${request.method} ${path}`);
     if (!listener) return app(request, response);
     listener(request, response).catch((error) => parts.answerError(response, error));
   };
@@ -87,10 +103,10 @@ function pages({ web, pageTarget }: AppParts): RequestHandler {
 }
 
 /** A page opened as 127.0.0.1 would have other cookies than the links in the mails, which say localhost. */
-function toPublicUrl(publicUrl: string): RequestHandler {
+function toPublicUrl({ publicUrl, headers }: AppParts): RequestHandler {
   const { host } = new URL(publicUrl);
   return (request, response, next) => {
-    if (request.host !== host && isLoopbackHost(request.hostname)) response.redirect(publicUrl + request.originalUrl);
+    if (request.host !== host && isLoopbackHost(request.hostname)) response.set(headers).redirect(publicUrl + request.originalUrl);
     else next();
   };
 }

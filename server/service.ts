@@ -168,7 +168,8 @@ export async function createService(parts: {
   });
 
   const describeError = createDescribeError(createErrorLog(log, statusStore.ping));
-  const answerError = createAnswerError(describeError, dataHeaders(config.secure));
+  const headers = dataHeaders(config.secure);
+  const answerError = createAnswerError(describeError, headers);
   const web = loadWebApp(config);
   const about = createAbout(config);
   const served = [
@@ -196,7 +197,7 @@ export async function createService(parts: {
     clientOf: createDirectClient({ served, describeError, answered: apiKeyBearers.answered }),
     identityOf: (request) => identityOf(request, NO_COOKIES),
     describeError,
-    headers: dataHeaders(config.secure),
+    headers,
     names: openPublicNames(config),
     countSiteCheck: async ({ identity }) => {
       try {
@@ -231,6 +232,7 @@ export async function createService(parts: {
         header: (name) => request.headers[name]?.toString(),
       }),
       sendPage: web.sendSignIn,
+      headers,
     }),
     pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
     openApi,
@@ -241,10 +243,11 @@ export async function createService(parts: {
       mcp,
       docsRouter({ docs: createDocs(config), headers: web.headers }),
       uploadsRouter({ uploads, secure: config.secure, origins }),
-      ...(local ? [demoRouter({ config })] : []),
-      ...(inbox ? [inboxRouter({ inbox })] : []),
+      ...(local ? [demoRouter({ config, headers })] : []),
+      ...(inbox ? [inboxRouter({ inbox, headers })] : []),
     ],
     answerError,
+    headers,
   });
 
   return {

@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
 import { holdServingLock } from './db/serving-lock.ts';
 import { type Check, healthRouter } from './http/health.ts';
+import { answerParserErrors } from './http/parser-errors.ts';
+import { dataHeaders } from './http/protection.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { createService, type Service } from './service.ts';
@@ -66,7 +68,14 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
   const streams = new Set<http.ServerResponse>();
 
   const server = http.createServer(
-    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 },
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 5_000,
+      // The service refuses a request without Host itself, with the headers of every answer.
+      requireHostHeader: false,
+    },
     (request, response) => {
       if (draining || stopping) response.setHeader('Connection', 'close');
       // An event stream has no end of its own; it is ended when the service stops.
@@ -77,6 +86,8 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
       service.listener(request, response);
     },
   );
+
+  answerParserErrors(server, service.listener, dataHeaders(config.secure));
 
   try {
     await listen(server, config);

@@ -61,7 +61,7 @@ export function promptList(): string {
 
 /** Code in a fence that is longer than any in it. */
 function fenced(code: string, language = ''): string {
-  const longest = Math.max(2, ...[...code.matchAll(/^\s*(`{3,})/gm)].map(([, mark]) => mark.length));
+  const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map(([, mark]) => mark.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${code}\n${fence}`;
 }

@@ -20,7 +20,10 @@ export async function listConfig(context: Context): Promise<ExitCode> {
   const [host, language] = [await inUse(context, 'host'), await inUse(context, 'language')];
   const path = join(configDirectory(env), 'config.json');
   const rows = Object.entries({ host, language }).map(([key, { value, source }]) => [key, value, terminal.style('dim', SOURCES[source])]);
-  const text = table([['profile', settings.profile, ''], ...rows]).replace(/ +$/gm, '');
+  const text = table([['profile', settings.profile, ''], ...rows])
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
   terminal.answer({ profile: settings.profile, host, language, path }, `${text}\n\nThe file: ${path}`);
   return EXIT.ok;
 }

@@ -21,7 +21,7 @@ const MOST_LOOKUPS = 10;
 // Qualifier, name, value, and the prefixes of IPv4 and IPv6.
 const MECHANISM = /^([+\-~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::(.+?))?((?:\/\d+)?(?:\/\/\d+)?)$/i;
 const MODIFIER = /^([a-z][a-z0-9._-]*)=(.*)$/i;
-const NAME = /^[\x21-\x7e]+\.(?:[a-z0-9-]*[a-z][a-z0-9-]*\.?|[\x21-\x7e]*%\{[^}]+\})$|%\{[^}]+\}$/i;
+const MACRO_AT_END = /%\{[^{}]+\}$/;
 
 /** Of a name's TXT records those that are SPF (RFC 7208 §4.5). */
 export function spfOf(texts: readonly string[]): string[] {
@@ -46,7 +46,7 @@ function readModifier(record: SpfRecord, [term, name, value]: RegExpExecArray, s
   if (key !== 'redirect' && key !== 'exp') return;
   if (seen.has(key)) record.faults.push(`${key}= stands there twice`);
   seen.add(key);
-  if (!NAME.test(value)) record.faults.push(`"${oneLine(term, 60)}" names no domain`);
+  if (!isDomainSpec(value)) record.faults.push(`"${oneLine(term, 60)}" names no domain`);
   else if (key === 'redirect') record.redirect = value;
 }
 
@@ -77,13 +77,21 @@ function isSound(kind: string, value: string | undefined, prefix: string): boole
     case 'a':
     case 'mx': {
       const [, four, six] = /^(\/\d+)?(?:\/(\/\d+))?$/.exec(prefix) as RegExpExecArray;
-      return (value === undefined || NAME.test(value)) && (!four || isPrefix(four, 32)) && (!six || isPrefix(six, 128));
+      return (value === undefined || isDomainSpec(value)) && (!four || isPrefix(four, 32)) && (!six || isPrefix(six, 128));
     }
     case 'ptr':
-      return (value === undefined || NAME.test(value)) && prefix === '';
+      return (value === undefined || isDomainSpec(value)) && prefix === '';
     default:
-      return value !== undefined && NAME.test(value) && prefix === '';
+      return value !== undefined && isDomainSpec(value) && prefix === '';
   }
+}
+
+/** RFC 7208 §7.1: a name that ends with a top-level label, which holds a letter, or with a macro. */
+function isDomainSpec(text: string): boolean {
+  if (MACRO_AT_END.test(text)) return true;
+  const labels = text.replace(/\.$/, '').split('.');
+  const last = labels.at(-1) ?? '';
+  return /^[\x21-\x7e]+$/.test(text) && labels.length > 1 && text[0] !== '.' && /^[a-z0-9-]+$/i.test(last) && /[a-z]/i.test(last);
 }
 
 const isPrefix = (text: string, most: number) => /^\/(?:0|[1-9]\d*)$/.test(text) && Number(text.slice(1)) <= most;

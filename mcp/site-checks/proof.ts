@@ -1,5 +1,6 @@
 import { type Check, fail, oneLine, pass, runCheck, skip } from '../../contract/check.ts';
 import type { Client } from '../../contract/client.ts';
+import { hasProofText } from '../../contract/domain-proof.ts';
 import { askSite } from './ask-site.ts';
 import type { Look } from './look.ts';
 import type { Registered } from './registration.ts';
@@ -29,8 +30,7 @@ export function checkProof({ local }: Target, site: Registered | null, client: C
     }
     const { proof } = await client.claimWebsite({ domain }, { signal: until });
     const check = ways.prove(domain);
-    // As the service reads it: some panels keep the quotes of the zone file.
-    if (texts.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === proof.value)) {
+    if (hasProofText(texts, proof.value)) {
       return fail('The TXT record of the proof is there, but the service has not checked it.', check);
     }
     if (await hasFile(new URL(`https://${domain}/.well-known/emailauth.json`), proof.value, { ...look, signal: until })) {

@@ -11,7 +11,7 @@ export function createAbout({ mode, mailFrom, dkim, smtpUrl }: Pick<Config, 'mod
     version: version(),
     mode,
     mail: {
-      domain: domainToASCII(mailFrom.slice(mailFrom.lastIndexOf('@') + 1).replace(/>.*$/, '')),
+      domain: domainToASCII(mailFrom.slice(mailFrom.lastIndexOf('@') + 1).split('>', 1)[0]),
       dkim: dkim && { domain: domainToASCII(dkim.domainName), selector: dkim.keySelector, publicKey: publicKeyOf(dkim.privateKey) },
       delivered: smtpUrl !== null,
     },

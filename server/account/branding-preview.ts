@@ -40,6 +40,6 @@ export function createBrandingPreview(parts: {
     // The frame's sandbox opens no window, so that the sample's links lead nowhere.
     return html
       .replace('<head>', () => `<head><base target="_blank"><style>${styleSheet}</style>`)
-      .replace(/<body[^>]*>/, (body) => `${body}${envelope}`);
+      .replace(/<body[^<>]*>/, (body) => `${body}${envelope}`);
   };
 }

@@ -18,16 +18,22 @@ const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Referrer-Policy': 'same-origin',
-  'X-Content-Type-Options': 'nosniff',
-  'Cache-Control': 'no-store',
 };
 
 /**
  * A small shop that signs its visitors in as a stranger's site does: it has cookies of its own, and learns of the sign-in
  * core only what its server asks over HTTP. Local mode only.
  */
-export function demoRouter({ config }: { config: Pick<Config, 'publicUrl' | 'secretKey' | 'secure' | 'smtpUrl'> }): Router {
+export function demoRouter({
+  config,
+  headers,
+}: {
+  config: Pick<Config, 'publicUrl' | 'secretKey' | 'secure' | 'smtpUrl'>;
+  /** Headers of every answer that is data. */
+  headers: Record<string, string>;
+}): Router {
   const { publicUrl, secure } = config;
+  const headersOfPage = { ...headers, ...HEADERS };
   const seals = createSeals(config.secretKey);
   const { hostname } = new URL(publicUrl);
   const domain = registrableOf(hostname) ?? hostname;
@@ -38,9 +44,10 @@ export function demoRouter({ config }: { config: Pick<Config, 'publicUrl' | 'sec
   const setCookie = (response: Response, name: string, value: string, seconds: number) =>
     void response.cookie(name, value, { path: '/demo', httpOnly: true, sameSite: 'lax', secure, maxAge: seconds * 1000 });
   const dropCookie = (response: Response, name: string) => setCookie(response, name, '', 0);
-  const send = (response: Response, page: Html, status = 200) => void response.status(status).set(HEADERS).type('html').send(page.html);
+  const send = (response: Response, page: Html, status = 200) =>
+    void response.status(status).set(headersOfPage).type('html').send(page.html);
   const refuse = (response: Response, problem: Problem) => send(response, problemPage(problem), problem === 'unreachable' ? 502 : 400);
-  const go = (response: Response, location: string) => void response.status(303).set(HEADERS).set('Location', location).end();
+  const go = (response: Response, location: string) => void response.status(303).set(headersOfPage).set('Location', location).end();
   const openSession = (response: Response, email: string) => {
     setCookie(response, 'demo_session', seals.seal('session', email, SESSION_SECONDS), SESSION_SECONDS);
     go(response, '/demo');
@@ -51,11 +58,17 @@ export function demoRouter({ config }: { config: Pick<Config, 'publicUrl' | 'sec
   });
 
   router.get('/demo/style.css', (_, response) => {
-    response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' }).type('css').send(STYLE);
+    response
+      .set({ ...headers, 'Cache-Control': 'no-cache' })
+      .type('css')
+      .send(STYLE);
   });
 
   router.get('/demo/icon.svg', (_, response) => {
-    response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' }).type('svg').send(ICON);
+    response
+      .set({ ...headers, 'Cache-Control': 'no-cache' })
+      .type('svg')
+      .send(ICON);
   });
 
   // The state ties the visitor's return to this browser, so that nobody can sign somebody else in to an account of their own.

@@ -38,7 +38,7 @@ export function createAnswerError(describe: DescribeError, headers: Record<strin
       ...headers,
       ...(fault.retryAfter && { 'Retry-After': String(fault.retryAfter) }),
       // What is left of a body that was refused unread must not be taken for the next request.
-      ...(status === 413 && { Connection: 'close' }),
+      ...((status === 408 || status === 413) && { Connection: 'close' }),
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(text),
     });

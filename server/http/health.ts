@@ -9,12 +9,13 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/read-only.ts';
 import { isFromThisMachine } from './loopback.ts';
+import { dataHeaders } from './protection.ts';
 
 /** One thing that must be there before requests can be served. */
 export type Check = { name: string; ok: boolean; detail?: string };
 
 export type HealthParts = {
-  config: Pick<Config, 'metricsToken' | 'behindProxy'>;
+  config: Pick<Config, 'metricsToken' | 'behindProxy' | 'secure'>;
   database: Database;
   /** What must be there beside the database. */
   checks(): Promise<Check[]>;
@@ -50,8 +51,7 @@ export function healthRouter(parts: HealthParts): Router {
   };
 
   router.use(['/healthz', '/readyz', '/metrics'], (_request, response, next) => {
-    response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.set(dataHeaders(config.secure));
     next();
   });
   router.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
+import { requireFewItems } from './input-items.ts';
 
 const MOST_BYTES = 16 * 1024;
 const NUL = /\0|\\u0000/;
@@ -16,7 +17,7 @@ export function queryOf(request: IncomingMessage): Record<string, string | strin
 
 /**
  * The JSON object (or, where allowed, the form) of a request's body; an absent body is an empty object.
- * @throws Fault unsupported_media_type, too_large, bad_json, bad_request
+ * @throws Fault unsupported_media_type, too_large, too_many_fields, bad_json, bad_request
  */
 export async function readBody(request: IncomingMessage, allowForm: boolean): Promise<Record<string, unknown>> {
   const type = request.headers['content-type']?.split(';')[0].trim().toLowerCase();
@@ -27,7 +28,9 @@ export async function readBody(request: IncomingMessage, allowForm: boolean): Pr
   if (type !== 'application/json' && !isForm && !(isEmpty && type === undefined)) throw new Fault('unsupported_media_type');
   if (isEmpty) return {};
   const text = await readText(request);
-  return isForm ? fieldsOf(text) : objectOf(text);
+  if (!isForm) return objectOf(text);
+  requireFewItems('form fields', text, '&');
+  return fieldsOf(text);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
@@ -59,12 +62,19 @@ function objectOf(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-function fieldsOf(encoded: string): Record<string, string | string[]> {
+/**
+ * Returns the fields of a query or form; one that is repeated is an array. Takes time proportional to the length of `encoded`.
+ * @throws Fault bad_request for a NUL character
+ */
+export function fieldsOf(encoded: string): Record<string, string | string[]> {
   const fields: Record<string, string | string[]> = {};
   for (const [key, value] of new URLSearchParams(encoded)) {
     if (NUL.test(value)) throw nulFault();
     if (key === '__proto__') continue;
-    fields[key] = Object.hasOwn(fields, key) ? [fields[key], value].flat() : value;
+    const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+    if (known === undefined) fields[key] = value;
+    else if (typeof known === 'string') fields[key] = [known, value];
+    else known.push(value);
   }
   return fields;
 }

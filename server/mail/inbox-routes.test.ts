@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import express from 'express';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dataHeaders } from '../http/protection.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { inboxRouter } from './inbox-routes.ts';
 import { createMailer } from './mailer.ts';
@@ -17,7 +18,7 @@ let server: Server;
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'emailauth-inbox-'));
   inbox = createInbox({ dataDir });
-  server = createServer(express().use(inboxRouter({ inbox })));
+  server = createServer(express().use(inboxRouter({ inbox, headers: dataHeaders(false) })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {

@@ -11,10 +11,16 @@ const MESSAGE_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 const HEARTBEAT_MS = 20_000;
 
-/** /dev/inbox: the mails of local mode, live, for the person at this machine only. Anybody else is told that nothing is there. */
-export function inboxRouter({ inbox }: { inbox: Inbox }): Router {
+/**
+ * /dev/inbox: the mails of local mode, live, for the person at this machine only. Anybody else is told that nothing is there.
+ * @param parts.headers of every answer that is data; pages and messages replace the policy
+ */
+export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<string, string> }): Router {
   const router = Router();
-  router.use('/dev/inbox', onlyHere);
+  router.use('/dev/inbox', onlyHere, (_request, response, next) => {
+    response.set(headers);
+    next();
+  });
 
   router.get('/dev/inbox', async (_request, response) => {
     sendPage(response, pageHtml({ messages: await inbox.list(), chosen: null }));
@@ -49,7 +55,7 @@ export function inboxRouter({ inbox }: { inbox: Inbox }): Router {
   });
 
   router.get('/dev/inbox/events', async (request, response) => {
-    response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }).flushHeaders();
+    response.set('Content-Type', 'text/event-stream').flushHeaders();
     const stop = await inbox.watch(() => response.write('data: changed\n\n'));
     const heartbeat = setInterval(() => response.write(': still here\n\n'), HEARTBEAT_MS).unref();
     response.write('data: changed\n\n');
@@ -80,11 +86,6 @@ function sendPage(response: Response, html: string) {
 }
 
 function send(response: Response, type: string, body: string) {
-  response.set({
-    'Content-Type': `${type}; charset=utf-8`,
-    'Cache-Control': 'no-store',
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-  });
+  response.set('Content-Type', `${type}; charset=utf-8`);
   response.end(body);
 }

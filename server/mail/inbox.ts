@@ -129,6 +129,6 @@ async function parse(id: string, message: string): Promise<InboxMessage> {
     text: text.trim(),
     html,
     link,
-    code: /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? '',
+    code: /^[ \t]*(\d{6})[ \t]*\r?$/m.exec(text)?.[1] ?? '',
   };
 }

@@ -14,6 +14,9 @@ import { isRandomSecret, randomSecret } from './secrets.ts';
 import type { NewSession, Sessions } from './sessions.ts';
 import type { Browser, SignedIn, SignIn, Target } from './signin.ts';
 
+// Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
+const MAX_URL_LENGTH = 2048;
+
 type Visit = { clientAddress: string; cookies: Cookies; header(name: string): string | undefined };
 
 /** The calls of the sign-in core. */
@@ -99,6 +102,8 @@ export function linkListener(parts: {
   describeLink(secret: string): Promise<LinkPage>;
   visitOf(request: IncomingMessage, response: ServerResponse): Visit;
   sendPage(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  /** Headers of the redirect. */
+  headers: Record<string, string>;
 }) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { t, language } = queryOf(request);
@@ -114,10 +119,9 @@ export function linkListener(parts: {
     }
     remember(visit.cookies, signedIn);
     response.writeHead(303, {
+      ...parts.headers,
       // Express would encode the URL anew; a header is latin1, so that these are the bytes that came.
       Location: Buffer.from(signedIn.redirectUrl).toString('latin1'),
-      'Cache-Control': 'no-store',
-      'Referrer-Policy': 'no-referrer',
       'Content-Length': 0,
     });
     response.end();
@@ -147,9 +151,9 @@ export function pageTarget(
   };
 }
 
-/** Nothing but a host: whatever else an address holds must not stand on our page. */
+/** Returns the host of a URL, and nothing else of it, for a page; empty for a URL that is too long to be one of a site. */
 function hostOf(text: string): string {
-  return URL.canParse(text) ? new URL(text).hostname : '';
+  return text.length <= MAX_URL_LENGTH && URL.canParse(text) ? new URL(text).hostname : '';
 }
 
 function isPrefetch(request: IncomingMessage): boolean {

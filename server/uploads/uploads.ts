@@ -1,17 +1,20 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
+import { ICON_BYTES } from '../../contract/rules.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
 import { formatOf, makeIcon } from './icon.ts';
+import type { HoldBytes } from './receive-file.ts';
 import type { Storage } from './storage.ts';
 import { createUploadStore } from './store.ts';
 import { isUploadId, UPLOAD_SECONDS, type UploadUrls, uploadIdOf, uploadPath } from './upload-url.ts';
 
-/** Files that one process takes at once: each lies in memory until it is stored. */
-const MOST_AT_ONCE = 16;
-const MOST_AT_ONCE_OF_ONE = 4;
+/** Files of one account that one process takes at once. */
+const MAX_AT_ONCE_OF_ONE = 4;
+/** Memory for the files of all accounts that are arriving or wait to be stored: four accounts' share, so that none can use it up. */
+const MAX_BYTES_AT_ONCE = 4 * MAX_AT_ONCE_OF_ONE * ICON_BYTES;
 /** What one run of the clean-up may take, and how many failures of the storage end it. */
 const CLEAN_UP_MS = 20_000;
 const MOST_FAILURES = 3;
@@ -27,6 +30,7 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
   let cleanedUpTo = FIRST_ID;
   /** Upload id → user id of the files that are being taken. */
   const underWay = new Map<string, string>();
+  let bytesHeld = 0;
   // One image is decoded at a time: its pixels may take a hundred megabytes.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -45,24 +49,27 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
 
     /**
      * Takes the file of an address that `begin` gave. An address takes one file: one that is refused ends it too.
-     * @param readFile the whole body; called once the address proved good
-     * @throws Fault bad_upload, bad_icon, and what `readFile` throws
+     * @param readFile reads the whole body; called once the address proved good. It reserves the memory that it takes
+     * @throws Fault bad_upload, bad_icon, unavailable when too many files arrive, and what `readFile` throws
      */
     async receive(
       id: string,
       query: { expires?: unknown; signature?: unknown },
-      readFile: () => Promise<Buffer>,
+      readFile: (hold: HoldBytes) => Promise<Buffer>,
     ): Promise<{ iconUrl: string }> {
       if (!isUploadId(id) || !urls.isSigned(id, query) || underWay.has(id)) throw new Fault('bad_upload');
       const userId = await store.expectedFrom(id);
       if (!userId || underWay.has(id)) throw new Fault('bad_upload');
-      const ofUser = [...underWay.values()].filter((other) => other === userId).length;
-      if (underWay.size >= MOST_AT_ONCE || ofUser >= MOST_AT_ONCE_OF_ONE) {
-        throw new Fault('unavailable', { message: 'Too many files are on their way. Try again in a moment.', retryAfter: 5 });
-      }
+      if ([...underWay.values()].filter((other) => other === userId).length >= MAX_AT_ONCE_OF_ONE) throw tooManyFiles();
+      let bytesOfFile = 0;
+      const hold = (bytes: number) => {
+        if (bytesHeld + bytes > MAX_BYTES_AT_ONCE) throw tooManyFiles();
+        bytesHeld += bytes;
+        bytesOfFile += bytes;
+      };
       underWay.set(id, userId);
       try {
-        const file = await readFile();
+        const file = await readFile(hold);
         const stored = await inTurn(async () => {
           const icon = await makeIcon(file);
           return store.storeOnce(id, () => storage.put(id, icon));
@@ -74,6 +81,7 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
         throw error;
       } finally {
         underWay.delete(id);
+        bytesHeld -= bytesOfFile;
       }
     },
 
@@ -126,4 +134,8 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
       return removed;
     },
   };
+}
+
+function tooManyFiles(): Fault {
+  return new Fault('unavailable', { message: 'Too many files are on their way. Try again in a moment.', retryAfter: 5 });
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import { hasProofText } from '../../contract/domain-proof.ts';
 import { openPublicNames, type PublicNamesOptions } from './public-names.ts';
 
 /** How a claimant shows to control a domain: what to publish, and where. */
@@ -54,9 +55,7 @@ export async function findProof(
 
 async function hasRecord(domain: string, value: string, options: ProofOptions): Promise<boolean> {
   try {
-    const texts = await openPublicNames(options).texts(`_emailauth.${domain}`);
-    // Some panels keep the quotes of the zone file as part of the text.
-    return texts.some((text) => text.replace(/^[\s"]+|[\s"]+$/g, '') === value);
+    return hasProofText(await openPublicNames(options).texts(`_emailauth.${domain}`), value);
   } catch {
     return false;
   }

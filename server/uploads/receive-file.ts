@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { Fault } from '../../contract/errors.ts';
+import { ICON_BYTES, ICON_TYPES, UPLOAD_IDLE_SECONDS } from '../../contract/rules.ts';
+
+const TYPES: readonly string[] = [...ICON_TYPES, 'image/jpg'];
+/** A file that is somewhat too large is read to its end and dropped, so that its sender gets the answer; a larger one is cut off. */
+const MAX_READ_BYTES = 2 * ICON_BYTES;
+const INITIAL_BYTES = 64 * 1024;
+const IDLE_MS = UPLOAD_IDLE_SECONDS * 1000;
+
+/** Reserves memory for more bytes of a file. @throws Fault unavailable when too much is in use */
+export type HoldBytes = (bytes: number) => void;
+
+/**
+ * Reads the whole body of an upload.
+ * @param hold called before memory is allocated
+ * @throws Fault bad_icon, icon_too_large, bad_request, request_timeout when no data arrives for UPLOAD_IDLE_SECONDS, and what `hold` throws
+ */
+export async function receiveFile(request: IncomingMessage, hold: HoldBytes): Promise<Buffer> {
+  const type = request.headers['content-type']?.split(';')[0].trim().toLowerCase();
+  if (!type || !TYPES.includes(type)) throw new Fault('bad_icon', { message: 'Please select a file of type: image/jpeg, image/png' });
+  if (Number(request.headers['content-length']) > MAX_READ_BYTES) throw new Fault('icon_too_large');
+  const file = new GrowingFile(hold);
+  let idle: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      idle = setTimeout(() => reject(new Fault('request_timeout', { message: 'The file did not arrive in time.' })), IDLE_MS);
+      const endEarly = (cause?: unknown) => reject(new Fault('bad_request', { message: 'The file ended early.', cause }));
+      request.on('end', resolve).on('error', endEarly).on('close', endEarly);
+      request.on('data', (chunk: Buffer) => {
+        idle?.refresh();
+        try {
+          file.append(chunk);
+        } catch (fault) {
+          reject(fault);
+        }
+        if (file.received > MAX_READ_BYTES) reject(new Fault('icon_too_large'));
+      });
+    });
+  } catch (fault) {
+    request.pause();
+    // Node reads what is left of a refused body and drops it.
+    request.removeAllListeners('data');
+    throw fault;
+  } finally {
+    clearTimeout(idle);
+  }
+  if (file.received > ICON_BYTES) throw new Fault('icon_too_large');
+  return file.bytes();
+}
+
+/**
+ * The bytes of a file in one buffer that doubles as they arrive: kept as they came, chunks of a single byte would take a hundred
+ * times the memory of the file.
+ */
+class GrowingFile {
+  /** Bytes that arrived; those beyond ICON_BYTES are not kept. */
+  received = 0;
+  #buffer = Buffer.alloc(0);
+  readonly #hold: HoldBytes;
+
+  constructor(hold: HoldBytes) {
+    this.#hold = hold;
+  }
+
+  append(chunk: Buffer): void {
+    const at = this.received;
+    this.received += chunk.length;
+    if (this.received > ICON_BYTES) return;
+    if (this.received > this.#buffer.length) this.#grow(this.received);
+    chunk.copy(this.#buffer, at);
+  }
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.received);
+  }
+
+  #grow(needed: number): void {
+    const length = Math.min(ICON_BYTES, Math.max(INITIAL_BYTES, needed, 2 * this.#buffer.length));
+    this.#hold(length - this.#buffer.length);
+    const buffer = Buffer.allocUnsafe(length);
+    this.#buffer.copy(buffer);
+    this.#buffer = buffer;
+  }
+}

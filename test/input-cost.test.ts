@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { type Probe, probesOf, sendHostile } from './input-probes.ts';
+import { cpuMilliseconds } from './server-cpu.ts';
+import { signInDeveloper } from './sign-ins.ts';
+
+/** CPU time of the service that one request may cost: nobody may wait longer than 250 ms behind three of them. */
+const MAX_MS = 80;
+/** Where the headers are tried: one address for each way through the service. The bench tries them at every address. */
+const HEADERS_AT =
+  /^(?:GET \/api\/languages|GET \/api\/clients\/\{id\}\/logs|POST \/api\/auth\/token|GET \/auth|GET \/auth\/link|GET \/docs\/overview|GET \/assets\/none.js|GET \/metrics|PUT \/objects\/.*|POST \/mcp)$/;
+
+let stage: Stage;
+let service: Service;
+let client: Client;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  ({ client } = await signInDeveloper(stage, service));
+  // What is loaded by the first request of its kind is not the request's cost.
+  for (const { requests } of probesOf(0.01).filter(({ kind }) => kind !== 'headers'))
+    for (const request of requests) await sendHostile(client, service.client(), request);
+});
+afterAll(() => stage.close());
+
+const probes = probesOf(1).filter(({ kind, target }) => kind !== 'headers' || HEADERS_AT.test(target));
+
+test.each(probes.map((probe): [string, Probe] => [`${probe.target}: ${probe.kind}`, probe]))(
+  'no request of the largest size costs much CPU: %s',
+  async (_name, { requests }) => {
+    const stranger = service.client();
+    let before = await cpuMilliseconds(service.pid);
+    for (const request of requests) {
+      const status = await sendHostile(client, stranger, request);
+      const after = await cpuMilliseconds(service.pid);
+      expect([request.what, status < 500, after - before < MAX_MS || after - before]).toEqual([request.what, true, true]);
+      before = after;
+    }
+  },
+);

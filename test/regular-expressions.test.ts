@@ -1,0 +1,89 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are source code.
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Expression, expressionsIn, type Proofs, readProofs, slownessOf } from './regular-expressions.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** Expressions that are not proven to be linear, and why they may stay. */
+const REVIEWED: Record<string, Record<string, string>> = {
+  'cli/mcp/config-text.ts': {
+    '/^[ \\t]*(,?)[ \\t]*(?:\\/\\/.*|\\/\\*.*?\\*\\/)[ \\t]*(?=\\r?\\n)/':
+      'One line of a settings file of the person who runs the command.',
+  },
+  'cli/printable.ts': {
+    "new RegExp(`(${OWN_STYLE})|(?![\\\\n\\\\t])${CONTROL}`, 'gu')": 'Made of two constants without a repetition.',
+    "new RegExp(CONTROL, 'gu')": 'One character class.',
+  },
+  'server/http/pages.ts': { '/<script>([\\s\\S]*?)<\\/script>/g': 'Reads the pages that the build made, once, at the start.' },
+  'server/mail/templates/letter.ts': {
+    'new RegExp(`${OPEN}(\\\\w+)${CLOSE}`)': 'Its constants are two private characters, so that no match can begin twice.',
+  },
+  'server/mail/templates/layout.tsx': { '/<!--(?!\\[if|<!)[^>]*-->/g': 'Reads the HTML that our own components rendered.' },
+  'templates/doc-text.ts': {
+    '/<!--[\\s\\S]*?-->/g': 'Reads the documentation of this repository.',
+    '/^\\s*(?:[-*>]|\\d+\\.) +/gm': 'Reads the documentation of this repository.',
+    '/ *\\| */g': 'Reads the documentation of this repository.',
+    '/!?\\[([^\\]]*)\\]\\([^)\\s]*\\)/g': 'Reads the documentation of this repository.',
+  },
+  'templates/docs.ts': {
+    '/^ *(`{3,})[^\\n]*\\n[\\s\\S]*?^ *\\1`*$|`[^`\\n]+`|\\[([^\\]]*)\\]\\(([^)\\s]+)\\)/gm': 'Reads the documentation of this repository.',
+  },
+  'templates/recognise.ts': Object.fromEntries(
+    [
+      "new RegExp(`^[ \\\\t]*${exact}(?![\\\\w.-])`, 'im')",
+      "new RegExp(`[\"']${exact}(?![\\\\w.-])|^[ \\\\t]*[\"']?${exact}[\"']?[ \\\\t]*=`, 'im')",
+      "new RegExp(`^[ \\\\t]*gem[ \\\\t(]+[\"']${exact}[\"']`, 'm')",
+    ].map((text) => [text, 'The name of a package of ours, escaped, at the beginning of a line or after a quote.']),
+  ),
+  'templates/express/auth.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+  'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+};
+
+const sources = execFileSync('git', ['ls-files', 'contract', 'server', 'mcp', 'cli', 'web', 'templates'], { cwd: root, encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => /\.(?:ts|tsx|js|mjs)$/.test(file) && !/\.test\.tsx?$/.test(file));
+
+const isReviewed = ({ file, text }: Expression) => REVIEWED[file]?.[text] !== undefined;
+
+/** The complaint about an expression, or null. */
+function complaintOf({ file, line, text, pattern }: Expression, proofs?: Proofs): string | null {
+  const reason = pattern ? slownessOf(pattern, proofs) : 'not a literal, so that it cannot be checked';
+  return reason && `${file}:${line} ${text}: ${reason}`;
+}
+
+test('every regular expression takes linear time, or is reviewed', async () => {
+  const found = (await Promise.all(sources.map((file) => expressionsIn(join(root, file))))).flat();
+  const named = found.map((expression) => ({ ...expression, file: relative(root, expression.file) }));
+  expect(named.length).toBeGreaterThan(200);
+  const unique = new Map(named.filter((expression) => !isReviewed(expression)).map((expression) => [expression.text, expression]));
+  const proofs = await readProofs();
+  const complaints = [...unique.values()].map((expression) => complaintOf(expression, proofs));
+  await proofs.save();
+  expect(complaints.filter(Boolean)).toEqual([]);
+  // What was reviewed and is gone leaves the list.
+  const known = new Set(named.map(({ file, text }) => `${file} ${text}`));
+  const stale = Object.entries(REVIEWED).flatMap(([file, texts]) => Object.keys(texts).map((text) => `${file} ${text}`));
+  expect(stale.filter((entry) => !known.has(entry))).toEqual([]);
+}, 300_000);
+
+test.each([
+  String.raw`/^[\s"]+|[\s"]+$/g`,
+  '/^(a+)+$/',
+  String.raw`/(\w+\s?)*x/`,
+  String.raw`new RegExp('^[ \\t]+|[ \\t]+$', 'g')`,
+  'new RegExp(`${name}+`)',
+])('%s in a source is found and refused', async (planted) => {
+  const folder = await mkdtemp(join(tmpdir(), 'emailauth-expressions-'));
+  try {
+    const file = join(folder, 'planted.ts');
+    await writeFile(file, `export const text = (name: string) => name.replace(${planted}, '');\n`);
+    const [expression] = await expressionsIn(file);
+    expect(complaintOf(expression)).toMatch(/^.+planted\.ts:1 .+(?:polynomial|exponential|cannot be checked)/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

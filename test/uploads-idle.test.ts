@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type ClientRequest, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { png } from './images.ts';
+import { type Developer, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+});
+afterAll(() => stage.close());
+
+const begin = async ({ client }: Developer): Promise<string> => (await client.post('/api/objects/upload')).json.uploadURL;
+
+/** An upload that sends its headers and the given start of its body, and then nothing. */
+type Idle = { url: string; sent: ClientRequest; answer: Promise<{ status: number; code: string }> };
+
+function openIdle(url: string, start: Buffer | null): Idle {
+  const { port, pathname, search } = new URL(url);
+  const headers = { 'Content-Type': 'image/png', 'Content-Length': '4000000' };
+  const sent = request({ host: '127.0.0.1', port, path: pathname + search, method: 'PUT', agent: false, headers });
+  sent.on('error', () => {});
+  sent.flushHeaders();
+  if (start) sent.write(start);
+  const answer = once(sent, 'response').then(async ([response]) => {
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return { status: response.statusCode as number, code: JSON.parse(text).code as string };
+  });
+  answer.catch(() => {});
+  return { url, sent, answer };
+}
+
+async function upload({ client }: Developer, url: string) {
+  return client.send(url, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } });
+}
+
+/** An account may have four uploads under way: the others are refused once these are. */
+async function waitForRefusals(idle: Idle[], count: number): Promise<void> {
+  const refused: number[] = [];
+  for (const { answer } of idle) answer.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
+  await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(count);
+}
+
+test('idle uploads of one account block no upload of another, and end after 5 seconds without data', async () => {
+  const [idler, other] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+  const idle: Idle[] = [];
+  for (let count = 0; count < 20; count++) idle.push(openIdle(await begin(idler), count % 2 ? await png() : null));
+  await waitForRefusals(idle, 16);
+  expect((await upload(other, await begin(other))).status).toBe(200);
+
+  const answers = await Promise.all(idle.map(({ answer }) => answer));
+  const ended = idle.filter((_, at) => answers[at].status !== 503);
+  expect(answers.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
+  // The address was not used up.
+  expect((await upload(idler, ended[0].url)).status).toBe(200);
+});
+
+test('idle uploads of four accounts block no upload of a fifth', async () => {
+  const accounts = await Promise.all(Array.from({ length: 5 }, () => signInDeveloper(stage, service)));
+  const other = accounts.pop() as Developer;
+  const urls = await Promise.all(accounts.flatMap((account) => Array.from({ length: 5 }, () => begin(account))));
+  const idle = urls.map((url) => openIdle(url, null));
+  await waitForRefusals(idle, 4);
+  expect((await upload(other, await begin(other))).status).toBe(200);
+  for (const { sent } of idle) sent.destroy();
+});
+
+test('a file in chunks of one byte takes memory for its bytes, not for its chunks', async () => {
+  const developer = await signInDeveloper(stage, service);
+  const { port, pathname, search } = new URL(await begin(developer));
+  const before = await residentMegabytes();
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    path: pathname + search,
+    method: 'PUT',
+    agent: false,
+    headers: { 'Content-Type': 'image/png', 'Transfer-Encoding': 'chunked' },
+  });
+  const answered = once(sent, 'response');
+  const chunks = Buffer.from('1\r\nx\r\n'.repeat(10_000));
+  const socket = await new Promise<Socket>((resolve) => sent.on('socket', resolve));
+  sent.flushHeaders();
+  await once(socket, 'connect');
+  let most = 0;
+  for (let count = 0; count < 100; count++) {
+    if (!socket.write(chunks)) await once(socket, 'drain');
+    most = Math.max(most, await residentMegabytes());
+  }
+  socket.write('0\r\n\r\n');
+  const [response] = await answered;
+  expect(response.statusCode).toBe(422);
+  expect(most - before).toBeLessThan(80);
+});
+
+async function residentMegabytes(): Promise<number> {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(await readFile(`/proc/${service.pid}/status`, 'utf8'))?.[1]) / 1024;
+}
