@@ -16,9 +16,9 @@ module.exports = {
     },
     {
       name: 'nobody-imports-cli',
-      comment: 'cli/ is the front door.',
+      comment: 'cli/ is the front door. The test of the parsers examines those of every program.',
       severity: 'error',
-      from: { pathNot: '^cli/' },
+      from: { pathNot: ['^cli/', '^test/linear-time\\.test\\.ts$'] },
       to: { path: '^cli/' },
     },
     {
