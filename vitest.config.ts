@@ -30,6 +30,8 @@ export default defineConfig({
         test: {
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
+          // A browser on a busy machine at times loses a click. The report names a retry.
+          retry: process.env.CI ? 1 : 0,
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,

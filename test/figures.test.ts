@@ -63,6 +63,8 @@ const summed = () =>
 describe('the figures of a site', () => {
   test('count link, code, quick login and verified tokens, at once and after the sums', async () => {
     const site = await addSite(ann);
+    // Older than the attempts, which are aged below.
+    await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
     expect(await figuresOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
     const before = await today();
 
