@@ -5,6 +5,7 @@
  *   --quick        fewer and shorter rounds (under 45 s)
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts; `--only cli` needs no database
+ *   --only input   what hostile input costs every address of the service, as a Markdown table
  *   --figures N    instead: how long the figures take over the audit log of N sign-ins
  *   --upgrade N    instead: how long the upgrade from the first schema takes with N rows of the audit log
  */
@@ -14,6 +15,7 @@ import { sleep } from '../waiting.ts';
 import { measureCommands } from './commands.ts';
 import { measureFigures } from './figures.ts';
 import { measureGrowth } from './growth.ts';
+import { measureInput } from './input.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
 import { memoryOf } from './programs.ts';
 import { compare, figure, heading, row } from './report.ts';
@@ -48,6 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 try {
   if (Number(options.figures) > 0) await measureFigures(stage, Number(options.figures));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
+  else if (options.only === 'input') await measureInput(stage);
   else await bench(stage);
 } finally {
   await stage.close();
