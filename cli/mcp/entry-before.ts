@@ -44,8 +44,8 @@ export function withoutSecrets(entry: Entry, own: Entry): Entry {
 function masked(value: unknown): unknown {
   if (typeof value === 'string') {
     return value
+      .replace(/\bBearer [\w.~+/=-]{8,}/g, 'Bearer …')
       .replace(/\bea_(live|test)_\w+/g, 'ea_$1_…')
-      .replace(/\bBearer (?!ea_)[\w.~+/=-]{8,}/g, 'Bearer …')
       .replace(/\b(EMAILAUTH_TOKEN=)\S+/g, '$1…');
   }
   if (Array.isArray(value)) return value.map(masked);

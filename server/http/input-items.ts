@@ -16,8 +16,8 @@ const LIST_HEADERS = [
 ] as const;
 
 /**
- * Rejects a request without Host (RFC 9112 §3.2), and one with more query parameters, cookies or entries of one list header than MAX_INPUT_ITEMS. It is called before
- * anything parses them, since libraries take quadratic time for some lists.
+ * Rejects a request without Host (RFC 9112 §3.2), and one with more query parameters, cookies or entries of one list header than
+ * MAX_INPUT_ITEMS. It is called before anything parses them, since libraries take quadratic time for some lists.
  * @throws Fault bad_request, too_many_fields, which names what there are too many of
  */
 export function requireReadable({ url = '', httpVersion, headers }: IncomingMessage): void {

@@ -1,5 +1,4 @@
-import type { RequestListener, Server, ServerResponse } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorBody, type ErrorCode, errors } from '../../contract/errors.ts';
 
