@@ -20,7 +20,7 @@ hit as (
   returning hits <= $3 as admitted, resets_at
 )
 update outbox o set
-  data = case when hit.admitted then o.data || '{"counted": "yes"}' else o.data end,
+  data = o.data || case when hit.admitted then '{"counted": "yes"}'::jsonb else '{"postponed": "yes"}' end,
   due_at = case when hit.admitted then o.due_at else hit.resets_at end
 from hit where o.id = $1
 returning hit.admitted`;

@@ -24,7 +24,7 @@ export type OutboxStore = {
   /** By some seconds, without counting a try. */
   postpone(mail: { id: string; seconds: number }): Promise<void>;
   depth(): Promise<number>;
-  /** Whether a mail that has not expired waits for its first try for longer than a minute, without having been postponed. */
+  /** Whether a mail that has not expired waits for its first try for longer than a minute, without having been postponed by a limit. */
   overdue(): Promise<boolean>;
   /** The newest `most`, or those after the id `before`, without what expired. */
   owed(most: number, before?: string): Promise<OwedMail[]>;
@@ -60,7 +60,7 @@ from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
 
 const OVERDUE = `
 select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()
-  and due_at < now() + interval '${LEASE_SECONDS + 5} seconds') as overdue`;
+  and not data ? 'postponed') as overdue`;
 const OWED = `
 select id, kind, recipient, tries, created_at as "createdAt", due_at as "dueAt", expires_at as "expiresAt"
 from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by id desc limit $1`;

@@ -110,7 +110,7 @@ describe('a file that is not what was written changes nothing', () => {
     ],
     [
       'sessions smuggled in',
-      'its manifest.json is not valid (tables.14.name)',
+      'its manifest.json is not valid (tables.15.name)',
       () => copyWith((all) => withTable(all, { name: 'sessions', columns: ['hash'] }, 'hash\n\\x00\n')),
     ],
     [
