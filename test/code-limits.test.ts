@@ -66,7 +66,7 @@ test('wrong codes of a thousand strangers refuse no network without wrong codes 
 });
 
 test('the wrong code that reaches the limit of all is logged once, by one instance, and each is in the metrics', async () => {
-  const settings = { ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' };
+  const settings = { ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1', METRICS_TOKEN: 'a-token-for-the-metrics' };
   const instances = [await stage.start(settings), await stage.start(settings)];
   const attempts = await Promise.all(Array.from({ length: 10 }, (_, i) => begin(`198.51.100.${i}`)));
   await setTotal(996);
@@ -74,7 +74,9 @@ test('the wrong code that reaches the limit of all is logged once, by one instan
   await Promise.all(
     attempts.map((attempt, i) => enter(at(instances[i % 2], attempt), attempt.email, wrongOf(attempt.code), `198.51.100.${i}`)),
   );
-  for (const instance of instances) expect((await instance.client().get('/metrics')).text).toMatch(/^emailauth_wrong_codes_total 5$/m);
+  const authorization = { Authorization: `Bearer ${settings.METRICS_TOKEN}` };
+  for (const instance of instances)
+    expect((await instance.client().get('/metrics', authorization)).text).toMatch(/^emailauth_wrong_codes_total 5$/m);
   await Promise.all(instances.map((instance) => instance.stop()));
   const lines = instances.flatMap((instance) =>
     instance
