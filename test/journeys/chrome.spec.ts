@@ -181,6 +181,8 @@ describe('the menus', () => {
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
     expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
+    // A page that arrives closes an open menu.
+    await page.getByLabel('Full Name').waitFor();
     if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
     // The settings below have buttons of similar names.
     await page.getByRole('button', { name: 'Sign Out', exact: true }).click();
