@@ -1,27 +1,17 @@
 import type { Context } from '../context.ts';
-import { cancelled, EXIT, type ExitCode } from '../exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { onDatabase } from './on-database.ts';
 
-/** Lets the admin password be tried again at once, on every instance. */
-export async function unlockAdmin({ env, terminal, signal }: Context): Promise<ExitCode> {
-  const { readStorageConfig } = await import('../../server/config.ts');
-  const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
+/** Clears the counters of wrong admin passwords, so that the password is compared again on every instance. */
+export async function unlockAdmin(context: Context): Promise<ExitCode> {
+  const { terminal } = context;
   const { clearAdminLimits } = await import('../../server/admin/unlock-store.ts');
-  const database = await attachDatabase(readStorageConfig(env), { exclusive: false });
-  try {
-    const { client, close } = await connectAlone(database, signal, { writes: true });
-    try {
-      const cleared = await clearAdminLimits(client, database.place);
-      const words =
-        cleared === 0 ? 'Nothing was locked' : `Cleared ${cleared} ${cleared === 1 ? 'counter' : 'counters'} of wrong admin passwords`;
-      terminal.note(`Looked at ${database.place}`);
-      terminal.answer({ cleared }, `${words}. The admin password can be entered at /iladmin, on every instance.`);
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    throw signal.aborted ? cancelled() : error;
-  } finally {
-    await database.stop();
-  }
+  await onDatabase(context, { exclusive: false }, async (client, { place }) => {
+    const cleared = await clearAdminLimits(client, place);
+    const text =
+      cleared === 0 ? 'Nothing was locked' : `Cleared ${cleared} ${cleared === 1 ? 'counter' : 'counters'} of wrong admin passwords`;
+    terminal.note(`Looked at ${place}`);
+    terminal.answer({ cleared }, `${text}. The admin password can be entered at /iladmin, on every instance.`);
+  });
   return EXIT.ok;
 }

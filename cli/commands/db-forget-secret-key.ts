@@ -1,32 +1,18 @@
 import type { Context } from '../context.ts';
-import { cancelled, EXIT, type ExitCode } from '../exit.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
 import { mustConfirm } from '../prompts.ts';
+import { onDatabase } from './on-database.ts';
 
 /** Lets the next instance to start decide which SECRET_KEY the database is used with; the service must not run. */
-export async function forgetSecretKey({ env, terminal, signal }: Context): Promise<ExitCode> {
-  const { readStorageConfig } = await import('../../server/config.ts');
-  const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
+export async function forgetSecretKey(context: Context): Promise<ExitCode> {
+  const { terminal } = context;
   const { forgetSecretKey: forget } = await import('../../server/db/secret-key.ts');
-  const config = readStorageConfig(env);
-  // Where nobody can be asked it is told before a database is started.
+  // Without a terminal and --yes it fails before a database is started.
   if (!terminal.interactive) await mustConfirm(terminal, '');
-  const database = await attachDatabase(config, { exclusive: true });
-  try {
-    await mustConfirm(
-      terminal,
-      `Let the next start decide which SECRET_KEY ${database.place} is used with? Open mailed links and codes may end.`,
-    );
-    const { client, close } = await connectAlone(database, signal, { writes: true });
-    try {
-      const forgotten = await forget(client, database.place);
-      terminal.answer({ forgotten }, forgotten ? 'Forgotten. Start the service with the SECRET_KEY to use from now on.' : 'Nothing to do.');
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    throw signal.aborted ? cancelled() : error;
-  } finally {
-    await database.stop();
-  }
+  await onDatabase(context, { exclusive: true }, async (client, { place }) => {
+    await mustConfirm(terminal, `Let the next start decide which SECRET_KEY ${place} is used with? Open mailed links and codes may end.`);
+    const forgotten = await forget(client, place);
+    terminal.answer({ forgotten }, forgotten ? 'Forgotten. Start the service with the SECRET_KEY to use from now on.' : 'Nothing to do.');
+  });
   return EXIT.ok;
 }
