@@ -13,8 +13,8 @@ export async function inTransaction<Result>(pool: pg.Pool, work: (ask: Ask) => P
     client.release();
     return result;
   } catch (error) {
-    // The server rolls back when the connection closes, also where it no longer answers.
-    client.release(true);
+    // Closes the connection, which rolls back even if the server does not answer, and lets the pool see the cause.
+    client.release(error as Error);
     throw error;
   }
 }

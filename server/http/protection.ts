@@ -36,7 +36,7 @@ export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): R
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
-        // No page makes markup or scripts of text, so there is no policy that could.
+        // No page creates markup or scripts from text, so no policy is needed.
         requireTrustedTypesFor: ["'script'"],
         trustedTypes: ["'none'"],
       },

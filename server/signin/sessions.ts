@@ -116,7 +116,7 @@ export function createSessions(parts: {
     /**
      * Continues the mailed link of an application for whoever names its address: the program that began the sign-in is never the
      * browser that opens the link, and a mail scanner does not know the address.
-     * @returns the application's redirect URI with the code; null: it is no link of an OAuth client
+     * @returns the application's redirect URI with the code; null when it is not a link of an OAuth client
      * @throws Fault bad_link
      */
     async confirmApplicationLink({ t, email }: Parsed<'confirmLink'>): Promise<string | null> {
