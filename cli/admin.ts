@@ -4,8 +4,8 @@ import { openApi } from './api.ts';
 import type { Context } from './context.ts';
 import { createCookieJar } from './cookies.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { checkDays, type Day } from './figures.ts';
 import { askHidden } from './prompts.ts';
+import { checkDays, type Day } from './stats.ts';
 
 const VARIABLE = 'EMAILAUTH_ADMIN_PASSWORD';
 const TRIES = 3;

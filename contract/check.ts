@@ -18,7 +18,7 @@ export const fail = (detail: string, fix: string): Verdict => ({ ok: false, deta
 export const skip = (detail: string, fix = ''): Verdict => ({ ok: null, detail, fix });
 
 /** How long one check may take, in ms. */
-const MOST_MS = 10_000;
+const MAX_MS = 10_000;
 
 /** When a check ends whatever it waits for: called off by `signal` (Ctrl-C, a client that left), out of time by `deadline`. */
 export type Until = { signal: AbortSignal; deadline?: AbortSignal };
@@ -33,10 +33,10 @@ export async function runCheck(
   parts: { id: string; name: string; late?: Verdict } & Until,
   look: (signal: AbortSignal) => Promise<Verdict>,
 ): Promise<Check> {
-  const { id, name, signal, deadline, late = skip(`It took longer than ${MOST_MS / 1000} s.`, 'Try again.') } = parts;
+  const { id, name, signal, deadline, late = skip(`It took longer than ${MAX_MS / 1000} s.`, 'Try again.') } = parts;
   const over = new AbortController();
   const end = () => over.abort();
-  const timer = setTimeout(end, MOST_MS);
+  const timer = setTimeout(end, MAX_MS);
   const ends = deadline ? AbortSignal.any([signal, deadline]) : signal;
   ends.addEventListener('abort', end);
   if (ends.aborted) end();

@@ -1,5 +1,6 @@
+import { type Endpoint, endpoints } from './endpoints.ts';
 import type { ErrorBody, ErrorCode } from './errors.ts';
-import { type Input, type Output, type Route, type RouteName, routes } from './routes.ts';
+import type { Input, Output, RouteName } from './routes.ts';
 
 /** An answer that is not a success. `message` is the sentence of the service. */
 export class ApiError extends Error {
@@ -31,21 +32,21 @@ export class ApiError extends Error {
 export type Client = { [Name in RouteName]: (input: Input<Name>, options?: { signal?: AbortSignal }) => Promise<Output<Name>> };
 
 /**
- * One function for each route of the contract.
+ * Returns one function for each call of the API.
  * @param options.baseUrl origin of the service; empty in the browser, where cookies go along
  * @param options.fetch another fetch, one that keeps cookies for instance
  * @throws ApiError for every answer that is not a success and when no answer comes
  */
 export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
   const send = options.fetch ?? fetch;
-  const call = async (route: Route, input: Record<string, unknown>, signal?: AbortSignal) => {
-    const { path, rest } = fillPath(route.path, input);
-    const inQuery = route.method === 'GET' || route.method === 'DELETE';
+  const call = async ({ method, path: template }: Endpoint, input: Record<string, unknown>, signal?: AbortSignal) => {
+    const { path, rest } = fillPath(template, input);
+    const inQuery = method === 'GET' || method === 'DELETE';
     let response: Response;
     let text: string;
     try {
       response = await send(`${options.baseUrl ?? ''}${path}${inQuery ? queryOf(rest) : ''}`, {
-        method: route.method,
+        method,
         credentials: 'same-origin',
         headers: { ...(inQuery ? {} : { 'Content-Type': 'application/json' }), ...options.headers },
         body: inQuery ? undefined : JSON.stringify(rest),
@@ -60,9 +61,9 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
     if (response.ok) return parseAnswer(response.status, text);
     throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
   };
-  const calls = Object.entries(routes).map(([name, route]) => [
+  const calls = Object.entries(endpoints).map(([name, endpoint]) => [
     name,
-    (input: Record<string, unknown>, more?: { signal?: AbortSignal }) => call(route, input, more?.signal),
+    (input: Record<string, unknown>, more?: { signal?: AbortSignal }) => call(endpoint, input, more?.signal),
   ]);
   return Object.fromEntries(calls);
 }

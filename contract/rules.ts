@@ -56,8 +56,8 @@ export const RATE_LIMITS = {
  */
 export const MAX_INPUT_ITEMS = 50;
 /** Applications and active API keys that one account may have. */
-export const MOST_APPLICATIONS = 50;
-export const MOST_API_KEYS = 50;
+export const MAX_APPLICATIONS = 50;
+export const MAX_API_KEYS = 50;
 /** Remembered accounts a browser keeps, newest first. */
 export const REMEMBERED_ACCOUNTS = 5;
 /** Life of the cookies that only help the page, in seconds (3650 days). */

@@ -5,11 +5,11 @@ import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { createAbout } from './about/about.ts';
 import { aboutRoutes } from './about/routes.ts';
-import { createAccounts } from './account/account.ts';
-import { createBrandingPreview } from './account/branding-preview.ts';
-import { createDevices } from './account/devices.ts';
-import { previewRouter } from './account/preview-routes.ts';
-import { accountRoutes } from './account/routes.ts';
+import { createAccounts } from './accounts/accounts.ts';
+import { createBrandingPreview } from './accounts/branding-preview.ts';
+import { createDevices } from './accounts/devices.ts';
+import { previewRouter } from './accounts/preview-routes.ts';
+import { accountRoutes } from './accounts/routes.ts';
 import { createAdmin } from './admin/admin.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApiKeys } from './api-keys/api-keys.ts';
@@ -23,8 +23,6 @@ import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
-import { createFigures } from './figures/figures.ts';
-import { figureRoutes } from './figures/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
@@ -54,6 +52,8 @@ import { createSessionStore } from './signin/session-store.ts';
 import { createSessions } from './signin/sessions.ts';
 import { createSignIn } from './signin/signin.ts';
 import { createSignInStore } from './signin/store.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { createStats } from './stats/stats.ts';
 import { createProbes } from './status/probes.ts';
 import { statusRoutes } from './status/routes.ts';
 import { createStatus } from './status/status.ts';
@@ -151,7 +151,7 @@ export async function createService(parts: {
   });
   const status = createStatus({ probes, history: statusStore.history });
   const admin = createAdmin({ config, development, database, limits, outbox });
-  const figures = createFigures({ database, uptime: status.uptimePercent });
+  const figures = createStats({ database, uptime: status.uptimePercent });
 
   const account = createAccounts(database);
   const devices = createDevices(database);
@@ -178,7 +178,7 @@ export async function createService(parts: {
     ...aboutRoutes(about),
     ...statusRoutes(status),
     ...adminRoutes(admin),
-    ...figureRoutes(figures),
+    ...statsRoutes(figures),
     ...uploadRoutes(uploads),
     ...accountRoutes(account, devices),
     ...applicationRoutes(applications),

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { GRACE_HOURS } from '../contract/applications.ts';
+import type { Access } from '../contract/endpoints.ts';
 import { errors } from '../contract/errors.ts';
-import { type Access, type Route, routes } from '../contract/routes.ts';
+import { type Route, routes } from '../contract/routes.ts';
 import {
   ATTEMPT_SECONDS,
   CODE_TRIES,
   ICON_BYTES,
   ICON_TYPES,
+  MAX_API_KEYS,
+  MAX_APPLICATIONS,
   MAX_UNPROVEN_WEBSITES,
-  MOST_API_KEYS,
-  MOST_APPLICATIONS,
   RATE_LIMITS,
   REMEMBERED_ACCOUNTS,
   TOKEN_SECONDS,
@@ -115,7 +116,7 @@ allows a hundred times as much. Tokens that are valid are always answered.`,
         ['Tries of a code', String(CODE_TRIES)],
         ['Accounts that a browser remembers', String(REMEMBERED_ACCOUNTS)],
         ['Websites with an unproven domain of one account', String(MAX_UNPROVEN_WEBSITES)],
-        ['Applications and API keys of one account', `${MOST_APPLICATIONS} and ${MOST_API_KEYS}`],
+        ['Applications and API keys of one account', `${MAX_APPLICATIONS} and ${MAX_API_KEYS}`],
         [
           'An icon',
           `${ICON_TYPES.map((type) => type.replace('image/', '').toUpperCase()).join(' or ')} of at most ${ICON_BYTES / 1024 ** 2} MB`,

@@ -6,7 +6,7 @@ export type Searchable = DocSection & { slug: string; title: string };
 /** What a search found. */
 export type Hit = Searchable & { excerpt: string };
 
-const MOST_TERMS = 12;
+const MAX_TERMS = 12;
 const EXCERPT_LENGTH = 280;
 // Words of questions, which stand on every page.
 const COMMON = new Set(
@@ -62,7 +62,7 @@ function postingsOf(words: readonly string[][]): Postings {
  */
 export function searchSections(index: SearchIndex, query: string, limit: number): Hit[] {
   const { sections, lengths, average } = index;
-  const terms = [...new Set(wordsOf(query.slice(0, 400)))].filter((word) => !COMMON.has(word)).slice(0, MOST_TERMS);
+  const terms = [...new Set(wordsOf(query.slice(0, 400)))].filter((word) => !COMMON.has(word)).slice(0, MAX_TERMS);
   const found = terms.map((term) => {
     const having = new Set([...(index.text.get(term)?.keys() ?? []), ...(index.heading.get(term)?.keys() ?? [])]).size;
     const rarity = Math.log(1 + (sections.length - having + 0.5) / (having + 0.5));

@@ -36,7 +36,7 @@ const planted: Record<string, Tree> = {
   'sql-stays-in-stores-and-db': { 'server/websites/websites.ts': "import { Sequelize } from 'sequelize'; new Sequelize();" },
   'nodemailer-stays-in-the-mailer': { 'server/signin/signin.ts': "import { createTransport } from 'nodemailer'; createTransport();" },
   'a-feature-keeps-its-store-and-routes': {
-    'server/account/account.ts': "import '../signin/session-store.ts';",
+    'server/accounts/accounts.ts': "import '../signin/session-store.ts';",
     'server/signin/session-store.ts': 'export {};',
   },
   'routes-reach-the-store-through-the-domain': {

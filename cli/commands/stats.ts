@@ -1,7 +1,7 @@
 import { type AdminSession, openAdmin } from '../admin.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { type Figures, figuresOf, inFull, readDays } from '../figures.ts';
+import { type Figures, inFull, readDays, statsOf } from '../stats.ts';
 import { table } from '../terminal.ts';
 
 /** Shows the sign-ins of the service: on a screen where there is one, else as a table. */
@@ -13,7 +13,7 @@ export async function stats(context: Context, options: { days?: string; plain: b
   const admin = await openAdmin(isScreen ? { ...context, terminal: { ...terminal, detail: () => {} } } : context);
   try {
     if (isScreen) return await showScreen(context, admin, wanted);
-    const figures = figuresOf(await admin.dailyLogins(), wanted);
+    const figures = statsOf(await admin.dailyLogins(), wanted);
     terminal.answer(figures, textOf(figures));
     return EXIT.ok;
   } finally {
@@ -34,7 +34,7 @@ async function showScreen(context: Context, admin: AdminSession, wanted: number)
   return showStats({
     host: new URL(await context.host()).host,
     days: wanted,
-    load: async (asked) => figuresOf(await admin.dailyLogins(asked), wanted),
+    load: async (asked) => statsOf(await admin.dailyLogins(asked), wanted),
     env,
     signal,
   });

@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<Reason, string>> = {
 };
 
 /** Longer than any token. */
-const MOST_BYTES = 4_096;
+const MAX_BYTES = 4_096;
 
 /** Asks the service whom a token is for. As an API key's owner only tokens of the owner's sites are valid. */
 export async function verify(context: Context, given: { token?: string; domain?: string }): Promise<ExitCode> {
@@ -31,7 +31,7 @@ export async function verify(context: Context, given: { token?: string; domain?:
 async function tokenOf({ terminal }: Context, given: string | undefined): Promise<string> {
   if (given !== undefined && given !== '-') return given;
   if (given === '-' && !terminal.interactive) {
-    const token = (await terminal.readInput(MOST_BYTES)).trim();
+    const token = (await terminal.readInput(MAX_BYTES)).trim();
     if (!token) throw usageError('There was no token on stdin.', 'Pipe it in: `emailauth verify - < token.txt`');
     return token;
   }

@@ -1,7 +1,7 @@
 import { type Check, fail, pass, runCheck, skip, type Verdict } from '../../contract/check.ts';
 import type { Seen } from './service.ts';
 
-const MOST_SECONDS = 60;
+const MAX_SECONDS = 60;
 
 /** Compares this machine's clock with the service's. */
 export function checkClock(seen: Seen | null, signal: AbortSignal): Promise<Check> {
@@ -14,7 +14,7 @@ export function checkClock(seen: Seen | null, signal: AbortSignal): Promise<Chec
 export function judgeClock({ about, askedAt, answeredAt }: Seen): Verdict {
   const seconds = Math.round(((askedAt + answeredAt) / 2 - Date.parse(about.time)) / 1000);
   const apart = Math.abs(seconds);
-  if (apart <= MOST_SECONDS) return pass(apart === 0 ? "This machine's and the service's agree." : `${apart} s from the service's.`);
+  if (apart <= MAX_SECONDS) return pass(apart === 0 ? "This machine's and the service's agree." : `${apart} s from the service's.`);
   return fail(
     `This machine's clock is ${inWords(apart)} ${seconds > 0 ? 'ahead of' : 'behind'} the service's.`,
     "Links and tokens end by the service's clock, so the times shown here are off. Set the wrong clock, for instance by `timedatectl set-ntp true`.",

@@ -3,7 +3,7 @@ import { fail, oneLine, pass, type Verdict } from '../../contract/check.ts';
 import { parseTags } from './tags.ts';
 
 /** RFC 8301 §3.2: verifiers ignore shorter keys, and signers should use longer ones than 1024. */
-const LEAST_BITS = 1024;
+const MIN_BITS = 1024;
 const GOOD_BITS = 2048;
 
 /** What is wrong with a DKIM key record (RFC 6376 §3.6.1), and the key in it when there is one. */
@@ -31,7 +31,7 @@ export function parseDkim(text: string): DkimRecord {
   const read = /^[A-Za-z0-9+/]+={0,2}$/.test(key) ? readKey(kind, Buffer.from(key, 'base64')) : null;
   if (!read) return broken('holds no key in its p=: it may have been cut or wrapped when it was pasted');
   const bits = read.asymmetricKeyDetails?.modulusLength;
-  if (bits !== undefined && bits < LEAST_BITS) return broken(`has a key of ${bits} bits, which receivers ignore`);
+  if (bits !== undefined && bits < MIN_BITS) return broken(`has a key of ${bits} bits, which receivers ignore`);
   return { fault: null, key: read, testing: listed('t')?.includes('y') ?? false };
 }
 

@@ -16,7 +16,7 @@ export type SpfRecord = {
 };
 
 /** RFC 7208 §4.6.4. */
-const MOST_LOOKUPS = 10;
+const MAX_LOOKUPS = 10;
 
 // Qualifier, name, value, and the prefixes of IPv4 and IPv6.
 const MECHANISM = /^([+\-~?]?)(all|include|a|mx|ptr|ip4|ip6|exists)(?::(.+?))?((?:\/\d+)?(?:\/\/\d+)?)$/i;
@@ -113,9 +113,9 @@ export async function judgeSpf(domain: string, textsOf: (name: string) => Promis
   await follow(domain, records, walk, textsOf, []);
   const shown = `${domain}: ${oneLine(records[0])}`;
   if (walk.fault) return fail(`${walk.fault}.`, `Correct the TXT record that begins with v=spf1, for instance to: ${example}`);
-  if (walk.lookups > MOST_LOOKUPS) {
+  if (walk.lookups > MAX_LOOKUPS) {
     return fail(
-      `The SPF record of ${domain} needs more than ${MOST_LOOKUPS} DNS lookups, so receivers ignore it (RFC 7208).`,
+      `The SPF record of ${domain} needs more than ${MAX_LOOKUPS} DNS lookups, so receivers ignore it (RFC 7208).`,
       'Remove include: and other mechanisms that you do not need, or replace them by ip4: and ip6:.',
     );
   }
@@ -151,7 +151,7 @@ async function follow(
   const next = record.redirect ? [...record.includes, record.redirect] : record.includes;
   for (const name of next) {
     walk.lookups++;
-    if (walk.fault || walk.lookups > MOST_LOOKUPS) return;
+    if (walk.fault || walk.lookups > MAX_LOOKUPS) return;
     // What a macro stands for depends on the mail.
     if (name.includes('%')) continue;
     const within: Walk = { lookups: walk.lookups, all: null, fault: null };

@@ -8,7 +8,7 @@ import { askChoice } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** Beyond this size a file is no list of dependencies. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** The directory of a project, without symbolic links. @throws CommandError usage when there is none */
 export function directoryOf(path: string): string {
@@ -47,7 +47,7 @@ function textsIn(root: string): Record<string, string> {
     const path = join(root, file);
     try {
       const state = statSync(path);
-      if (state.isFile() && state.size <= MOST_BYTES) texts[file] = readFileSync(path, 'utf8');
+      if (state.isFile() && state.size <= MAX_BYTES) texts[file] = readFileSync(path, 'utf8');
     } catch {
       // It is not there, or not for us to read.
     }

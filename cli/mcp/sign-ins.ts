@@ -12,7 +12,7 @@ import { lineOf } from './entry.ts';
 import { TOKEN_FIRST } from './failures.ts';
 
 /** So many logins are kept at once; the oldest makes room. */
-const MOST_LOGINS = 20;
+const MAX_LOGINS = 20;
 const AGAIN = 'Call start_login again, and use the code of the mail that it sends.';
 
 type Login = {
@@ -61,7 +61,7 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
       }
       const loginId = randomBytes(16).toString('base64url');
       const [oldest] = logins.keys();
-      if (logins.size >= MOST_LOGINS) forget(oldest);
+      if (logins.size >= MAX_LOGINS) forget(oldest);
       const timer = setTimeout(forget, attempts.endsAt() - Date.now(), loginId).unref();
       const finish = (opened: Opened) => {
         login.outcome ??= signIn(context, host, login, opened);

@@ -2,7 +2,7 @@
 export type Plot = { starts: number[]; bar: number; slot: number };
 
 /** Narrower bars than this, with a column between them, cannot be told apart. */
-export const LEAST_SLOT = 2;
+export const MIN_SLOT = 2;
 const WIDEST_BAR = 10;
 
 /** Spreads bars over the whole width. */

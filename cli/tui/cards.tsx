@@ -1,5 +1,5 @@
 import { Box, Text } from 'ink';
-import { type Figures, inFull } from '../figures.ts';
+import { type Figures, inFull } from '../stats.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Layout } from './layout.ts';
 import { fitting, inShort } from './words.ts';

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
-import { type Day, inFull } from '../figures.ts';
-import { cellsOf, type LabelLine, LEAST_SLOT, labelLine, plotOf, scaleTop } from './bars.ts';
+import { type Day, inFull } from '../stats.ts';
+import { cellsOf, type LabelLine, labelLine, MIN_SLOT, plotOf, scaleTop } from './bars.ts';
 import type { Glyphs } from './glyphs.ts';
 import { Heading } from './heading.tsx';
 import { dayParts, fullDay, inShort, shortDay } from './words.ts';
@@ -21,7 +21,7 @@ export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
   const axis = scale(top).length + 1;
   const width = size.width - axis;
   // Where not all fit, the days around the chosen one are left.
-  const many = Math.max(1, Math.min(days.length, Math.floor((width + 1) / LEAST_SLOT)));
+  const many = Math.max(1, Math.min(days.length, Math.floor((width + 1) / MIN_SLOT)));
   const skipped = Math.max(0, chosen - many + 1);
   const shown = days.slice(skipped, skipped + many).reverse();
   const at = shown.length - 1 - (chosen - skipped);

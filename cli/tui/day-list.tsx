@@ -1,12 +1,12 @@
 import { Box, Text } from 'ink';
-import { type Day, inFull } from '../figures.ts';
+import { type Day, inFull } from '../stats.ts';
 import { halvesOf } from './bars.ts';
 import type { Glyphs } from './glyphs.ts';
 import { Heading } from './heading.tsx';
 import { fullDay, shortDay } from './words.ts';
 
 /** A shorter one tells nothing. */
-const LEAST_BAR = 4;
+const MIN_BAR = 4;
 
 type Props = {
   /** Newest first. */
@@ -26,7 +26,7 @@ export function DayList({ days, first, chosen, isInUse, size, glyphs }: Props) {
   const greatest = Math.max(...days.map(({ count }) => count));
   const room = size.width - 2 - name(days[0].date).length - 2 - counts - 2;
   const bar = (count: number) => {
-    const halves = room < LEAST_BAR ? 0 : halvesOf(count, greatest, room);
+    const halves = room < MIN_BAR ? 0 : halvesOf(count, greatest, room);
     return halves === 0 ? '' : `  ${glyphs.whole.repeat(Math.floor(halves / 2))}${halves % 2 ? glyphs.half : ''}`;
   };
   const places = `${first + 1} to ${first + shown.length} of ${days.length}`;

@@ -1,7 +1,7 @@
 import { Box, Text } from 'ink';
 import type { Glyphs } from './glyphs.ts';
 import type { Layout } from './layout.ts';
-import type { Loaded } from './use-figures.ts';
+import type { Loaded } from './use-stats.ts';
 import { clockTime, fitting } from './words.ts';
 
 type Props = { loaded: Loaded; isAuto: boolean; layout: Layout; glyphs: Glyphs };

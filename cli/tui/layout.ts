@@ -19,7 +19,7 @@ export type Layout = {
 };
 
 const BESIDE_COLUMNS = 110;
-const MOST_BARS = 36;
+const MAX_BARS = 36;
 
 /** What fits into a terminal. @param days in the list */
 export function layoutOf(columns: number, rows: number, days: number): Layout {
@@ -46,7 +46,7 @@ export function layoutOf(columns: number, rows: number, days: number): Layout {
     cardWidth: Math.floor((chartWidth - 2) / 3),
     spaced,
     panes,
-    chart: { width: chartWidth, bars: Math.min(MOST_BARS, Math.max(1, chartHeight - 2 - labels)), labels },
+    chart: { width: chartWidth, bars: Math.min(MAX_BARS, Math.max(1, chartHeight - 2 - labels)), labels },
     list: { width: listWidth, rows: Math.min(days, Math.max(1, listHeight - 1)) },
     footer,
   };
@@ -58,6 +58,6 @@ function heights(panes: Layout['panes'], body: number, days: number): [chart: nu
   const room = body - 1;
   const chart = Math.max(7, Math.round(room * 0.6));
   // A short list leaves the rest to the chart.
-  const list = Math.min(days + 1, room - Math.min(chart, MOST_BARS + 4));
+  const list = Math.min(days + 1, room - Math.min(chart, MAX_BARS + 4));
   return [room - list, list];
 }

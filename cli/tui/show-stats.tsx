@@ -4,7 +4,7 @@ import { Frames } from './frames.ts';
 import { glyphsFor } from './glyphs.ts';
 import { enterScreen } from './screen.ts';
 import { StatsScreen } from './stats-screen.tsx';
-import type { Load } from './use-figures.ts';
+import type { Load } from './use-stats.ts';
 
 /**
  * Shows the figures on the whole terminal until somebody quits, and leaves it as it was.

@@ -2,10 +2,10 @@ import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../test/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { figuresOf } from '../figures.ts';
+import { statsOf } from '../stats.ts';
 import { glyphsFor } from './glyphs.ts';
 import { StatsScreen } from './stats-screen.tsx';
-import { AUTO_REFRESH_MS, type Load } from './use-figures.ts';
+import { AUTO_REFRESH_MS, type Load } from './use-stats.ts';
 
 const glyphs = glyphsFor({ LANG: 'C.UTF-8' }, 'linux');
 const NEWEST = Date.UTC(2026, 10, 21);
@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 /** 30 days, the newest first. */
 function figures(countOf: (i: number) => number, { newest = NEWEST, days = 30 } = {}) {
   const all = Array.from({ length: 30 }, (_, i) => ({ date: new Date(newest - i * DAY).toISOString().slice(0, 10), count: countOf(i) }));
-  return figuresOf(all, days);
+  return statsOf(all, days);
 }
 
 const rising = () => figures((i) => 1000 + (30 - i) * 10);

@@ -1,6 +1,6 @@
 import { Box, Text } from 'ink';
 import { useEffect, useRef, useState } from 'react';
-import type { Figures } from '../figures.ts';
+import type { Figures } from '../stats.ts';
 import { Cards } from './cards.tsx';
 import { Chart } from './chart.tsx';
 import { DayList } from './day-list.tsx';
@@ -8,8 +8,8 @@ import { Footer } from './footer.tsx';
 import type { Glyphs } from './glyphs.ts';
 import { Help } from './help.tsx';
 import { type Layout, layoutOf } from './layout.ts';
-import { type Load, type Loaded, useFigures } from './use-figures.ts';
 import { type KeyName, useKeys } from './use-keys.ts';
+import { type Load, type Loaded, useStats } from './use-stats.ts';
 import { afterKey, FIRST_VIEW, type View, within } from './view.ts';
 import { cut } from './words.ts';
 
@@ -28,7 +28,7 @@ type Props = {
 /** The whole screen of `emailauth stats`. */
 export function StatsScreen({ host, days, load, size, glyphs, onQuit }: Props) {
   const [isAuto, setAuto] = useState(false);
-  const { refresh, ...loaded } = useFigures(load, isAuto);
+  const { refresh, ...loaded } = useStats(load, isAuto);
   const [view, setView] = useState(FIRST_VIEW);
   const layout = layoutOf(size.columns, size.rows, days);
   const extent = { chart: Math.min(CHART_DAYS, days), list: days, rows: layout.list.rows };

@@ -26,7 +26,7 @@ export type SiteChecksParts = {
 };
 
 /** All checks together, in ms. */
-const MOST_MS = 10_000;
+const MAX_MS = 10_000;
 
 const ways: Ways = {
   url: 'url',
@@ -43,7 +43,7 @@ export function createCheckSite(parts: SiteChecksParts): CheckSite {
     refuseForeignPlace(target, parts);
     if (!target.local) await refuseForeignSite(target, parts, signal);
     await parts.begin?.();
-    const look: Look = { names: parts.names, userAgent: 'emailauth-check', ways, signal, deadline: AbortSignal.timeout(MOST_MS) };
+    const look: Look = { names: parts.names, userAgent: 'emailauth-check', ways, signal, deadline: AbortSignal.timeout(MAX_MS) };
     const checks = await examine(target, parts, look);
     return checks.map(({ id, ok, detail, fix }) => ({ id, ok, detail, fix: fix || null }));
   };

@@ -7,7 +7,7 @@ import type { Registered } from './registration.ts';
 import type { Target } from './target.ts';
 
 /** The proof file holds 50 characters. */
-const MOST_FILE = 4_096;
+const MAX_FILE = 4_096;
 
 /**
  * Whether the domain's proof counts. A sign-in works without one, so an owner who has not begun to prove the domain hears no
@@ -45,7 +45,7 @@ export function checkProof({ local }: Target, site: Registered | null, client: C
 
 async function hasFile(url: URL, value: string, look: Look): Promise<boolean> {
   try {
-    const { status, body } = await askSite(url, { ...look, mostBody: MOST_FILE });
+    const { status, body } = await askSite(url, { ...look, mostBody: MAX_FILE });
     return status === 200 && JSON.parse(body)?.emailauth === value;
   } catch {
     return false;

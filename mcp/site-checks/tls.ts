@@ -7,9 +7,9 @@ import type { Look, SiteNames } from './look.ts';
 import { isOurs, networkFault } from './network-fault.ts';
 import type { Target } from './target.ts';
 
-const LEAST_DAYS = 14;
+const MIN_DAYS = 14;
 const DAY_MS = 86_400_000;
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const LOOK = 'See that the site runs and that its firewall lets everybody in.';
 
 /** Whether the site's certificate is trusted, for this host, and lasts; Node.js itself speaks nothing older than TLS 1.2. */
@@ -58,7 +58,7 @@ function namesOf({ subjectaltname, valid_to }: PeerCertificate): string {
 export function judgeDays(host: string, { valid_to }: Pick<PeerCertificate, 'valid_to'>, protocol: string, now: number): Verdict {
   const days = Math.floor((Date.parse(valid_to) - now) / DAY_MS);
   const until = new Date(valid_to).toISOString().slice(0, 10);
-  if (days >= LEAST_DAYS) return pass(`${host} has a trusted certificate until ${until}, and speaks ${protocol}.`);
+  if (days >= MIN_DAYS) return pass(`${host} has a trusted certificate until ${until}, and speaks ${protocol}.`);
   const left = days === 1 ? '1 day' : `${days} days`;
   return fail(`The certificate of ${host} ends in ${left}, on ${until}.`, 'Renew it, and see why that did not happen by itself.');
 }
@@ -82,7 +82,7 @@ export function checkRedirect({ local, callback }: Target, look: Look): Promise<
 export async function judgeRedirect(from: URL, look: Pick<Look, 'names' | 'userAgent' | 'signal'>): Promise<Verdict> {
   const site = organisationOf(from.hostname);
   let url = from;
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const { status, location } = await askSite(url, look);
     const target = status >= 300 && status < 400 && location && URL.canParse(location, url.href) ? new URL(location, url) : null;
     const fix = `Redirect every http address of ${from.hostname} to https (status 301 or 308).`;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { FIGURE_DAYS, Overview, SiteFigures } from '../../contract/figures.ts';
+import { FIGURE_DAYS, Overview, WebsiteStats } from '../../contract/stats.ts';
 import { ownSite } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { OwnDomain } from './fields.ts';
 
-const Figures = SiteFigures.omit({ id: true }).extend({ domain: z.string() });
+const Figures = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
 
 export const getStats = defineTool({
   name: 'get_stats',
@@ -17,16 +17,16 @@ export const getStats = defineTool({
     const wanted = domain === undefined ? undefined : await ownSite(client, domain, signal);
     const [sites, figures, account] = await Promise.all([
       wanted ? [wanted] : client.listWebsites({}, { signal }),
-      client.websiteFigures({}, { signal }),
+      client.websiteStats({}, { signal }),
       client.overview({}, { signal }),
     ]);
-    const figuresOf = new Map(figures.map(({ id, ...counts }) => [id, counts]));
+    const statsOf = new Map(figures.map(({ id, ...counts }) => [id, counts]));
     const { totalLogins, activeApplications, apiRequests, uptimePercent } = account;
     return {
       days: FIGURE_DAYS,
       account: { totalLogins, activeApplications, apiRequests, uptimePercent },
       sites: sites.flatMap(({ id, domain: name }) => {
-        const counts = figuresOf.get(id);
+        const counts = statsOf.get(id);
         return counts ? [{ domain: name, ...counts }] : [];
       }),
     };

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { MOST_API_KEYS } from '../../contract/rules.ts';
+import { MAX_API_KEYS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
 import { digest, randomSecret } from '../signin/secrets.ts';
@@ -16,7 +16,7 @@ export type ApiKeys = ReturnType<typeof createApiKeys>;
 export function createApiKeys(database: Database) {
   const store = createApiKeyStore(database);
   const ownerOf = ({ id, email }: Account) => ({ userId: id, email });
-  const tooMany = () => new Fault('too_many', { message: `You have ${MOST_API_KEYS} active API keys, as many as an account may have.` });
+  const tooMany = () => new Fault('too_many', { message: `You have ${MAX_API_KEYS} active API keys, as many as an account may have.` });
 
   return {
     async list(account: Account): Promise<Output<'listApiKeys'>> {
@@ -26,7 +26,7 @@ export function createApiKeys(database: Database) {
     /** @throws Fault too_many */
     async create(account: Account, input: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
       const { key, row } = newKey(input.environment);
-      const added = await store.add(ownerOf(account), row, input, MOST_API_KEYS);
+      const added = await store.add(ownerOf(account), row, input, MAX_API_KEYS);
       if (!added) throw tooMany();
       return { ...present(added), key };
     },
@@ -36,7 +36,7 @@ export function createApiKeys(database: Database) {
       const old = await store.find(account.id, id);
       if (!old?.isActive || old.expiresAt) throw new Fault('api_key_not_found');
       const { key, row } = newKey(old.environment);
-      const successor = await store.rotate(ownerOf(account), id, row, graceHours, MOST_API_KEYS);
+      const successor = await store.rotate(ownerOf(account), id, row, graceHours, MAX_API_KEYS);
       if (!successor) throw tooMany();
       return { ...present(successor), key };
     },

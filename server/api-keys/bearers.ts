@@ -10,7 +10,7 @@ const KEY = /^Bearer (ea_(?:live|test)_[\w-]{43})$/i;
 
 /** A revoked key may live so long in a process; with the time of the request that is under the promised second. */
 const REMEMBER_MS = 500;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 const COUNT_MS = 1_000;
 
 export type ApiKeyBearers = ReturnType<typeof createApiKeyBearers>;
@@ -29,7 +29,7 @@ export function createApiKeyBearers(database: Database) {
     const name = hash.toString('base64url');
     const known = remembered.get(name);
     if (known && known.until > now) return known.key;
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     const found = store.find(hash);
     found.catch(() => remembered.delete(name));
     remembered.set(name, { key: found, until: now + REMEMBER_MS });

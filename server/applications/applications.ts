@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { MOST_APPLICATIONS } from '../../contract/rules.ts';
+import { MAX_APPLICATIONS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
 import { type Application, createApplicationStore } from './store.ts';
@@ -29,12 +29,8 @@ export function createApplications(database: Database) {
     /** @throws Fault too_many */
     async create(account: Account, { name, redirectUris }: Parsed<'createClient'>): Promise<Output<'createClient'>> {
       const clientId = `app_${randomBytes(16).toString('base64url')}`;
-      const added = await store.add(
-        ownerOf(account),
-        { id: uuid(), name, clientId, redirectUris: unique(redirectUris) },
-        MOST_APPLICATIONS,
-      );
-      if (!added) throw new Fault('too_many', { message: `You have ${MOST_APPLICATIONS} applications, as many as an account may have.` });
+      const added = await store.add(ownerOf(account), { id: uuid(), name, clientId, redirectUris: unique(redirectUris) }, MAX_APPLICATIONS);
+      if (!added) throw new Fault('too_many', { message: `You have ${MAX_APPLICATIONS} applications, as many as an account may have.` });
       return present(added);
     },
 

@@ -10,8 +10,8 @@ import {
   type IconPart,
   iconEntry,
   MANIFEST,
+  MAX_MANIFEST_BYTES,
   type Manifest,
-  MOST_MANIFEST_BYTES,
   readManifest,
   type TablePart,
   tableEntry,
@@ -24,8 +24,8 @@ type ArchivePart = { manifest: Manifest; content: Readable } & ({ table: TablePa
 type Entry = Extract extends AsyncIterable<infer Source> ? Source : never;
 
 /** Text packs to a tenth; a thousandth is what an attack packs to. */
-const MOST_RATIO = 250;
-const LEAST_BOUND = 64 * 1024 * 1024;
+const MAX_RATIO = 250;
+const MIN_BOUND = 64 * 1024 * 1024;
 /** What may come between two parts: their headers, and what waits in buffers. */
 const BETWEEN_PARTS = 2 * 1024 * 1024;
 
@@ -51,8 +51,7 @@ export async function* readArchive(file: string, signal: AbortSignal): AsyncGene
       if (done) throw damaged(file, `${name} is missing`);
       const { header } = entry;
       if (header.name !== name || header.type !== 'file') throw damaged(file, `it holds something else in the place of ${name}`);
-      if (bytes === null ? (header.size ?? 0) > MOST_MANIFEST_BYTES : header.size !== bytes)
-        throw damaged(file, `${name} has another size`);
+      if (bytes === null ? (header.size ?? 0) > MAX_MANIFEST_BYTES : header.size !== bytes) throw damaged(file, `${name} has another size`);
       allowance(header.size ?? 0);
       return entry;
     };
@@ -93,7 +92,7 @@ export async function checkArchive(file: string, signal: AbortSignal): Promise<M
 
 /** Stops what unpacks to more than it may: in all by the size of the file, and between two parts. */
 function bounds(file: string, packed: number): { allowance(bytes: number): void; bound: Transform } {
-  const most = Math.max(LEAST_BOUND, packed * MOST_RATIO);
+  const most = Math.max(MIN_BOUND, packed * MAX_RATIO);
   let total = 0;
   let allowed = BETWEEN_PARTS;
   const bound = new Transform({

@@ -7,9 +7,9 @@ const FORMAT_VERSION = 1;
 
 /** Where the manifest stands in the archive: first, so that everything after it can be checked as it comes. */
 export const MANIFEST = 'manifest.json';
-export const MOST_MANIFEST_BYTES = 64_000_000;
+export const MAX_MANIFEST_BYTES = 64_000_000;
 /** An icon passes through memory. */
-const MOST_ICON_BYTES = 32_000_000;
+const MAX_ICON_BYTES = 32_000_000;
 
 // Shown on terminals: no text of the file gets there that is not of a narrow form.
 const part = z.object({ bytes: z.int().nonnegative(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
@@ -27,7 +27,7 @@ const shape = z.object({
   icons: z.object({
     place: z.enum(['files', 'bucket']),
     missing: z.int().nonnegative(),
-    files: z.array(part.extend({ id: z.uuid(), bytes: part.shape.bytes.max(MOST_ICON_BYTES) })),
+    files: z.array(part.extend({ id: z.uuid(), bytes: part.shape.bytes.max(MAX_ICON_BYTES) })),
   }),
 });
 

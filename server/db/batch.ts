@@ -1,7 +1,7 @@
 /** Largest number of rows one statement takes. */
-const MOST_ROWS = 64;
+const MAX_ROWS = 64;
 /** Statements of one kind that may be under way at once. One alone makes the next one fuller: half the commits of two. */
-const MOST_IN_FLIGHT = 1;
+const MAX_IN_FLIGHT = 1;
 
 type Waiting<Row, Result> = { row: Row; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
@@ -24,9 +24,9 @@ export function batched<Row, Result>(
   let crowded = false;
 
   const flush = async () => {
-    const batch = waiting.slice(0, MOST_ROWS);
+    const batch = waiting.slice(0, MAX_ROWS);
     if (order) batch.sort((a, b) => order(a.row, b.row));
-    waiting = waiting.slice(MOST_ROWS);
+    waiting = waiting.slice(MAX_ROWS);
     crowded = batch.length > 1;
     inFlight++;
     try {
@@ -42,14 +42,14 @@ export function batched<Row, Result>(
   };
 
   const flushSoon = () => {
-    if (scheduled || inFlight >= MOST_IN_FLIGHT || waiting.length === 0) return;
+    if (scheduled || inFlight >= MAX_IN_FLIGHT || waiting.length === 0) return;
     scheduled = true;
     const go = () => {
       scheduled = false;
       if (waiting.length > 0) void flush();
       flushSoon();
     };
-    if (crowded && lingerMs > 0 && waiting.length < MOST_ROWS) setTimeout(go, lingerMs);
+    if (crowded && lingerMs > 0 && waiting.length < MAX_ROWS) setTimeout(go, lingerMs);
     else setImmediate(go);
   };
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Access } from '../../contract/endpoints.ts';
 import { errors } from '../../contract/errors.ts';
-import { type Access, type Route, routes } from '../../contract/routes.ts';
+import { type Route, routes } from '../../contract/routes.ts';
 
 const ErrorAnswer = z
   .object({

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Access } from '../../contract/endpoints.ts';
 import { Fault } from '../../contract/errors.ts';
-import type { Access } from '../../contract/routes.ts';
 
 const HSTS = 'max-age=63072000; includeSubDomains';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { requireFewItems } from './input-items.ts';
 
-const MOST_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 const NUL = /\0|\\u0000/;
 
 /**
@@ -34,13 +34,13 @@ export async function readBody(request: IncomingMessage, allowForm: boolean): Pr
 }
 
 async function readText(request: IncomingMessage): Promise<string> {
-  if (Number(request.headers['content-length']) > MOST_BYTES) throw new Fault('too_large');
+  if (Number(request.headers['content-length']) > MAX_BYTES) throw new Fault('too_large');
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MOST_BYTES) {
+      if (size > MAX_BYTES) {
         request.pause();
         reject(new Fault('too_large'));
       } else chunks.push(chunk);

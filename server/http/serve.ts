@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
+import type { Access } from '../../contract/endpoints.ts';
 import { type ErrorCode, Fault } from '../../contract/errors.ts';
-import { type Access, type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
+import { type Output, type Parsed, type Route, type RouteName, type Routes, routes } from '../../contract/routes.ts';
 import { clientAddressOf } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import type { AnswerError } from './errors.ts';
@@ -30,7 +31,7 @@ export type Caller<Name extends RouteName = RouteName> = {
 export type Served = { name: RouteName; answer: (input: never, caller: never) => unknown; mostSeconds: number };
 
 // PostgreSQL's own waits end at 2.5 s; whatever queues up before them ends here, so that a 503 comes within 3 s.
-const MOST_SECONDS = 2.9;
+const MAX_SECONDS = 2.9;
 
 /**
  * Binds a route of the contract to the function that answers it.
@@ -41,7 +42,7 @@ export function serve<Name extends RouteName>(
   answer: (input: Parsed<Name>, caller: Caller<Name>) => Output<Name> | Promise<Output<Name>>,
   options: { mostSeconds?: number } = {},
 ): Served {
-  return { name, answer, mostSeconds: options.mostSeconds ?? MOST_SECONDS };
+  return { name, answer, mostSeconds: options.mostSeconds ?? MAX_SECONDS };
 }
 
 /** A request listener that also takes the parameters of its path. */

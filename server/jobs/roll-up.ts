@@ -1,5 +1,5 @@
 import type { Task } from 'graphile-worker';
-import { rollUp as bringUpToDate } from '../figures/roll-up.ts';
+import { rollUp as bringUpToDate } from '../stats/roll-up.ts';
 
 /** What one run may take; the next one goes on. */
 const RUN_MS = 20_000;

@@ -32,7 +32,7 @@ export type Inbox = {
   watch(changed: () => void): Promise<() => void>;
 };
 
-const MOST_MESSAGES = 200;
+const MAX_MESSAGES = 200;
 const PRUNE_EVERY = 20;
 /** One write makes several events of the file system. */
 const SETTLE_MS = 50;
@@ -62,7 +62,7 @@ export function createInbox({ dataDir }: { dataDir: string }): Inbox {
   };
 
   const prune = async () => {
-    for (const id of (await ids()).slice(MOST_MESSAGES)) {
+    for (const id of (await ids()).slice(MAX_MESSAGES)) {
       parsed.delete(id);
       await rm(join(folder, `${id}.eml`), { force: true });
     }
@@ -93,7 +93,7 @@ export function createInbox({ dataDir }: { dataDir: string }): Inbox {
       if (deliveries++ % PRUNE_EVERY === 0) await prune();
     },
     async list() {
-      const newest = (await ids()).slice(0, MOST_MESSAGES);
+      const newest = (await ids()).slice(0, MAX_MESSAGES);
       const found = await Promise.all(newest.map(find));
       return found.filter((message) => message !== null);
     },

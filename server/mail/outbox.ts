@@ -47,7 +47,7 @@ const PROBE_MS = 5_000;
 const POSTPONE_SECONDS = 5;
 const STOP_MS = 8_000;
 /** A reason may hold a name that differs from mail to mail; beyond so many nobody reads on. */
-const MOST_REASONS = 20;
+const MAX_REASONS = 20;
 
 type Parts = {
   database: Pick<Database, 'core'>;
@@ -103,7 +103,7 @@ export function createOutbox({ database, mailer, log, secretsOf, onRefused, limi
   };
 
   const complain = (reason: string) => {
-    if (reasons.has(reason) || reasons.size >= MOST_REASONS) return;
+    if (reasons.has(reason) || reasons.size >= MAX_REASONS) return;
     reasons.add(reason);
     log.error({ reason }, 'mail: a mail cannot be made; such mails wait, and expire if this lasts');
   };

@@ -35,7 +35,7 @@ type Line<Message> = {
 const USUAL = 4;
 /** Connections at most, when messages hang or the server is slow. */
 const MOST = 64;
-const MOST_WAITING = 5_000;
+const MAX_WAITING = 5_000;
 /** For opening a connection, and for the answer to a message. */
 export const TIMEOUT_MS = 10_000;
 const IDLE_MS = 30_000;
@@ -187,7 +187,7 @@ export function createPool<Message>(connect: Connect<Message>): Pool<Message> {
 
   return {
     send(message, startBy) {
-      if (closed || queue.length >= MOST_WAITING) return Promise.resolve('not_tried');
+      if (closed || queue.length >= MAX_WAITING) return Promise.resolve('not_tried');
       ticking ??= setInterval(tick, TICK_MS).unref();
       return new Promise((done) => {
         queue.push({ message, since: performance.now(), startBy, done });

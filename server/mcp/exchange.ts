@@ -6,7 +6,7 @@ type Fetch = ReturnType<typeof createMcpHandler>['fetch'];
 const maxRequestBodySize = 64 * 1024;
 
 /** Only the protocol of 2025-03-26 has batches, and no client sends long ones. */
-const MOST_BATCHED = 10;
+const MAX_BATCHED = 10;
 
 /**
  * Answers one HTTP request a call, in both eras of the protocol, each time with a server of its own. Answers are JSON: no tool
@@ -17,7 +17,7 @@ export function createExchange(open: (options: Parameters<Fetch>[1]) => McpServe
   const modern = createMcpHandler(({ authInfo }) => open({ authInfo }), { legacy: 'reject', maxRequestBodySize });
   const fetch: Fetch = async (request, options) => {
     if (!(await isLegacyRequest(request, undefined, { maxRequestBodySize }))) return modern.fetch(request, options);
-    if ((await messagesIn(request.clone())) > MOST_BATCHED) return tooMany();
+    if ((await messagesIn(request.clone())) > MAX_BATCHED) return tooMany();
     const server = open(options);
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true, maxRequestBodySize });
     // A client that leaves gets no answer, so that nothing below comes to its end.
@@ -43,6 +43,6 @@ async function messagesIn(request: Request): Promise<number> {
 }
 
 function tooMany(): Response {
-  const message = `A batch holds at most ${MOST_BATCHED} messages. Send the others by themselves.`;
+  const message = `A batch holds at most ${MAX_BATCHED} messages. Send the others by themselves.`;
   return Response.json({ jsonrpc: '2.0', error: { code: -32600, message }, id: null }, { status: 400 });
 }

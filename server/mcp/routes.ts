@@ -20,7 +20,7 @@ type Parts = AdmissionParts & {
 };
 
 /** Longer than any tool takes; a call that its client has cancelled gets no answer at all. */
-const MOST_MS = 30_000;
+const MAX_MS = 30_000;
 
 /** /mcp: the MCP server over Streamable HTTP, without sessions, for whoever the bearer token names. */
 export function mcpRouter(parts: Parts): Router {
@@ -35,7 +35,7 @@ export function mcpRouter(parts: Parts): Router {
       handler = undefined;
       throw error;
     });
-    const timer = setTimeout(() => response.destroy(), MOST_MS);
+    const timer = setTimeout(() => response.destroy(), MAX_MS);
     response.once('close', () => clearTimeout(timer));
     await (await handler)(Object.assign(request, { auth }), response);
   });

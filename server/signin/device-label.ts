@@ -3,8 +3,8 @@ import type Bowser from 'bowser';
 const UNKNOWN = 'Unknown browser';
 const PROGRAM = /^emailauth\b/;
 /** Longer ones are no browser's. */
-const MOST_CHARACTERS = 512;
-const MOST_KEPT = 500;
+const MAX_CHARACTERS = 512;
+const MAX_KEPT = 500;
 
 const kept = new Map<string, string>();
 
@@ -14,12 +14,12 @@ const kept = new Map<string, string>();
  */
 export async function deviceLabelOf(userAgent: string): Promise<string> {
   if (PROGRAM.test(userAgent)) return 'Email Auth CLI';
-  if (userAgent === '' || userAgent.length > MOST_CHARACTERS) return UNKNOWN;
+  if (userAgent === '' || userAgent.length > MAX_CHARACTERS) return UNKNOWN;
   const known = kept.get(userAgent);
   if (known !== undefined) return known;
   // 6 ms, which the start of the service does not pay.
   const label = labelOf((await import('bowser')).default, userAgent);
-  if (kept.size >= MOST_KEPT) kept.clear();
+  if (kept.size >= MAX_KEPT) kept.clear();
   kept.set(userAgent, label);
   return label;
 }

@@ -3,7 +3,7 @@ import { normalHost } from '../../contract/rules.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const FORBIDDEN = /[\p{Cc}\p{Cs}\s\\]/u;
-const MOST_BYTES = 2048;
+const MAX_BYTES = 2048;
 
 /** Whether a URL's hostname is this very machine. */
 export function isLoopbackHost(hostname: string): boolean {
@@ -21,7 +21,7 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
   const refuse = (message: string): never => {
     throw new Fault('bad_forward_url', { message, field: 'forward_url' });
   };
-  if (Buffer.byteLength(text) > MOST_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
+  if (Buffer.byteLength(text) > MAX_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
   if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url holds a space, a backslash or a control character.');
   if (!URL.canParse(text)) return refuse('The forward_url is not an absolute URL.');
   const url = new URL(text);

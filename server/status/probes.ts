@@ -29,11 +29,11 @@ const MINUTE_MS = 60_000;
 /** So that the first probe costs the start nothing. */
 const FIRST_MS = 2_000;
 /** An answer that comes later is none. */
-const MOST_MS = 2_000;
+const MAX_MS = 2_000;
 /** A mail server may greet slowly. */
-const MOST_MAIL_MS = 5_000;
+const MAX_MAIL_MS = 5_000;
 /** Minutes that wait in memory while the database is away: a day. */
-const MOST_WAITING = 1_440;
+const MAX_WAITING = 1_440;
 
 export function createProbes({ log, ping, mailsGoOut, requestSelf, keep, isStopping }: Parts): Probes {
   let latest: Probe | null = null;
@@ -46,11 +46,11 @@ export function createProbes({ log, ping, mailsGoOut, requestSelf, keep, isStopp
   const measure = async (): Promise<Probe> => {
     const at = performance.now();
     const [databaseMs, responseMs, mailMs] = await Promise.all([
-      timed(ping(), MOST_MS),
-      timed(requestSelf(MOST_MS), MOST_MS),
+      timed(ping(), MAX_MS),
+      timed(requestSelf(MAX_MS), MAX_MS),
       timed(
         mailsGoOut().then((good) => good || Promise.reject(new Error('No mail goes out'))),
-        MOST_MAIL_MS,
+        MAX_MAIL_MS,
       ),
     ]);
     const results: [Component, number | null][] = [
@@ -115,7 +115,7 @@ export function createProbes({ log, ping, mailsGoOut, requestSelf, keep, isStopp
 /** Adds a probe to those that wait, one a minute: of two the worse. */
 export function waited(probes: Probe[], next: Probe): Probe[] {
   const last = probes.at(-1);
-  if (!last || Math.floor(last.at / MINUTE_MS) !== Math.floor(next.at / MINUTE_MS)) return [...probes, next].slice(-MOST_WAITING);
+  if (!last || Math.floor(last.at / MINUTE_MS) !== Math.floor(next.at / MINUTE_MS)) return [...probes, next].slice(-MAX_WAITING);
   const worst = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.max(one, other));
   const failed = [...new Set([...last.failed, ...next.failed])];
   const both = { databaseMs: worst(last.databaseMs, next.databaseMs), responseMs: worst(last.responseMs, next.responseMs), failed };

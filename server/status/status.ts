@@ -14,9 +14,9 @@ export type Status = {
 
 /** How old an answer may be, in ms. */
 const FRESH_MS = 15_000;
-const MOST_HISTORY_MS = 2_000;
+const MAX_HISTORY_MS = 2_000;
 /** Fewer minutes make no average. */
-const LEAST_MEASURED = 60;
+const MIN_MEASURED = 60;
 /** An answer that takes longer, in ms, degrades its component. */
 const SLOW = { database: 500, response: 1_000 };
 
@@ -66,7 +66,7 @@ export function stateOf({ failed, databaseMs, responseMs, checkedAt }: Probe): O
 export function summaryOf({ since, responseMs, days, incidents }: History, failing: boolean): NonNullable<StatusAnswer['history']> {
   const measured = days.reduce((sum, day) => sum + day.measured, 0);
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
-  const enough = measured >= LEAST_MEASURED;
+  const enough = measured >= MIN_MEASURED;
   return {
     since: since?.toISOString() ?? null,
     // Rounded down, so that one failed minute never reads as 100.
@@ -84,7 +84,7 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
 
 function inTime(history: Promise<History>): Promise<History | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MOST_HISTORY_MS, null);
+    const timer = setTimeout(resolve, MAX_HISTORY_MS, null);
     history.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
   });
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 /** An icon's longest side as it is kept, in pixels. */
 const SIDE = 512;
 /** Pixels that are decoded at most: with an interlaced PNG all of them lie in memory at once. */
-const MOST_PIXELS = 25_000_000;
+const MAX_PIXELS = 25_000_000;
 const DECODE_SECONDS = 5;
 
 type Format = 'png' | 'jpeg';
@@ -34,10 +34,10 @@ export async function makeIcon(bytes: Buffer): Promise<Buffer> {
   if (!whole) throw new Fault('bad_icon', { message: 'This file is damaged, or holds more than an image. Save it as a JPG or PNG again.' });
 
   const sharp = await loadSharp();
-  const image = sharp(bytes, { failOn: 'error', limitInputPixels: MOST_PIXELS, sequentialRead: true, pages: 1 });
+  const image = sharp(bytes, { failOn: 'error', limitInputPixels: MAX_PIXELS, sequentialRead: true, pages: 1 });
   const { width, height, ...metadata } = await image.metadata().catch(refuse);
   if (metadata.format !== format) throw new Fault('bad_icon');
-  if (width * height > MOST_PIXELS) throw tooManyPixels();
+  if (width * height > MAX_PIXELS) throw tooManyPixels();
   return image
     .autoOrient()
     .resize({ width: SIDE, height: SIDE, fit: 'inside', withoutEnlargement: true })

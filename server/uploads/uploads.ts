@@ -17,7 +17,7 @@ const MAX_AT_ONCE_OF_ONE = 4;
 const MAX_BYTES_AT_ONCE = 4 * MAX_AT_ONCE_OF_ONE * ICON_BYTES;
 /** What one run of the clean-up may take, and how many failures of the storage end it. */
 const CLEAN_UP_MS = 20_000;
-const MOST_FAILURES = 3;
+const MAX_FAILURES = 3;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -113,7 +113,7 @@ export function createUploads(parts: { database: Database; limits: Pick<Limits, 
     async removeUnneeded(query: Query): Promise<number> {
       const end = Date.now() + CLEAN_UP_MS;
       const failures: unknown[] = [];
-      const goesOn = () => Date.now() < end && failures.length < MOST_FAILURES;
+      const goesOn = () => Date.now() < end && failures.length < MAX_FAILURES;
       let removed = 0;
       while (goesOn()) {
         const { unneeded, last } = await store.findUnneeded(query, cleanedUpTo);

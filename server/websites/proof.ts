@@ -19,7 +19,7 @@ export type ProofOptions = PublicNamesOptions & {
 
 const WELL_KNOWN = '/.well-known/emailauth.json';
 const FETCH_TIMEOUT_MS = 5_000;
-const MOST_LENGTH = 4_096;
+const MAX_LENGTH = 4_096;
 
 /** Makes the challenge of one claim: 128 random bits, as hexadecimal digits. */
 export const newChallenge = (): string => randomBytes(16).toString('hex');
@@ -92,7 +92,7 @@ async function fetchFile(domain: string, options: ProofOptions): Promise<string>
     let body = '';
     for await (const chunk of response.setEncoding('utf8')) {
       body += chunk;
-      if (body.length > MOST_LENGTH) throw new Error('The file is too large');
+      if (body.length > MAX_LENGTH) throw new Error('The file is too large');
     }
     return body;
   } finally {

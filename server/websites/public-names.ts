@@ -25,7 +25,7 @@ export type PublicNames = {
 };
 
 const TIMEOUT_MS = 3_000;
-const MOST_ADDRESSES = 4;
+const MAX_ADDRESSES = 4;
 // The last one: a record may refer to a name that cannot be one.
 const ABSENT = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
@@ -40,7 +40,7 @@ export function openPublicNames({ dnsServers, isAllowedAddress = isPublicAddress
     );
     const failed = answers.find((answer) => answer.status === 'rejected');
     if (found.length === 0) throw failed?.reason ?? coded('ENOTFOUND', `${host} has no address`);
-    const allowed = found.filter(({ address }) => isAllowedAddress(address)).slice(0, MOST_ADDRESSES);
+    const allowed = found.filter(({ address }) => isAllowedAddress(address)).slice(0, MAX_ADDRESSES);
     if (allowed.length === 0) throw coded('ENOTPUBLIC', `${host} has no public address`);
     return allowed;
   }

@@ -13,13 +13,13 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { sleep } from '../waiting.ts';
 import { measureCommands } from './commands.ts';
-import { measureFigures } from './figures.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
 import { memoryOf } from './programs.ts';
 import { compare, figure, heading, row } from './report.ts';
 import { type Contestant, openStage, registerSite, type Stage } from './stage.ts';
+import { measureStats } from './stats.ts';
 import { measureUpgrade } from './upgrade.ts';
 
 const { values: options } = parseArgs({
@@ -48,7 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(130);
   });
 try {
-  if (Number(options.figures) > 0) await measureFigures(stage, Number(options.figures));
+  if (Number(options.figures) > 0) await measureStats(stage, Number(options.figures));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else if (options.only === 'input') await measureInput(stage);
   else await bench(stage);

@@ -35,7 +35,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
 
   const addSite = async (domain: string, iconUrl?: string) => (await owner.client.post('/api/websites', { domain, iconUrl })).json;
   const sites = async (who = owner) => (await who.client.get('/api/websites')).json;
-  const figuresOf = async (id: string, who = owner) =>
+  const statsOf = async (id: string, who = owner) =>
     (await who.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
   const upload = async (): Promise<string> => {
     const { uploadURL } = (await owner.client.post('/api/objects/upload')).json;
@@ -124,13 +124,13 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     owner = await signInDeveloper(stage, service, owner.email);
     expect(await sites()).toEqual(listed);
     expect((await sites()).some((site: { id: string }) => site.id === later.id)).toBe(false);
-    expect((await figuresOf(id)).completed).toBe(verified);
+    expect((await statsOf(id)).completed).toBe(verified);
     const shown = await service.client().get(icon);
     expect([shown.status, shown.text]).toEqual([200, picture.text]);
     expect((await service.client().get(later.iconUrl)).status).toBe(404);
     const token = await visitorToken(stage, service.client(), domain);
     expect((await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`)).json.valid).toBe(true);
-    expect((await figuresOf(id)).completed).toBe(verified + 1);
+    expect((await statsOf(id)).completed).toBe(verified + 1);
   });
 
   test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 240_000 }, async () => {

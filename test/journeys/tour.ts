@@ -68,7 +68,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.post('/api/api-keys', { name: 'Continuous integration', environment: 'test' });
   await ada.client.put('/api/user/profile', { name: 'Ada Lovelace' });
   await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
-  await fillFigures(stage);
+  await fillStats(stage);
   return {
     visitor: await stateOf(browser),
     newcomer: await stateOf(browser, newcomer.client),
@@ -91,7 +91,7 @@ const icon = () =>
     .toBuffer();
 
 /** A month of sign-ins, calls and probes: what a month would have left behind. */
-async function fillFigures(stage: Stage): Promise<void> {
+async function fillStats(stage: Stage): Promise<void> {
   await stage.query(`
     insert into daily_logins select d::date, (40 + 25 * sin(extract(doy from d)))::bigint
       from generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d

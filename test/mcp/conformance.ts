@@ -11,7 +11,7 @@ import { installPinned } from '../pinned-packages.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 
 /** The suite uses what Node.js has from there on. */
-const LEAST_NODE = 22;
+const MIN_NODE = 22;
 const START_MS = 60_000;
 
 const here = join(import.meta.dirname, 'conformance');
@@ -58,9 +58,9 @@ function readExpected(): Set<string> {
 
 /** @returns this Node.js, where it is new enough, or the one that npm installed beside the suite */
 function nodeFor(packages: string): string {
-  if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE) return process.execPath;
+  if (Number(process.versions.node.split('.')[0]) >= MIN_NODE) return process.execPath;
   const node = join(packages, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  if (!existsSync(node)) throw new Error(`The conformance suite needs Node.js ${LEAST_NODE}, and npm has none for this system.`);
+  if (!existsSync(node)) throw new Error(`The conformance suite needs Node.js ${MIN_NODE}, and npm has none for this system.`);
   return node;
 }
 

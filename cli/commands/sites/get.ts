@@ -1,11 +1,11 @@
-import { FIGURE_DAYS } from '../../../contract/figures.ts';
 import type { Output } from '../../../contract/routes.ts';
+import { FIGURE_DAYS } from '../../../contract/stats.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { siteOf, siteText } from '../../sites.ts';
 import { table } from '../../terminal.ts';
 
-type Figures = Omit<Output<'websiteFigures'>[number], 'id'>;
+type Figures = Omit<Output<'websiteStats'>[number], 'id'>;
 
 const NONE: Figures = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
 
@@ -14,13 +14,13 @@ export async function get(context: Context, domain: string): Promise<ExitCode> {
   const { terminal } = context;
   const { client, host } = await context.signedIn();
   const site = await siteOf(client, domain);
-  const { id, ...figures } = (await client.websiteFigures({})).find((each) => each.id === site.id) ?? { id: site.id, ...NONE };
+  const { id, ...figures } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NONE };
   const title = terminal.style('bold', `Last ${FIGURE_DAYS} days`);
-  terminal.answer({ ...site, id, figures }, `${siteText(context, site, host)}\n\n${title}\n${figuresText(figures)}`);
+  terminal.answer({ ...site, id, figures }, `${siteText(context, site, host)}\n\n${title}\n${statsText(figures)}`);
   return EXIT.ok;
 }
 
-function figuresText({ sent, opened, again, completed, medianSeconds }: Figures): string {
+function statsText({ sent, opened, again, completed, medianSeconds }: Figures): string {
   const rows: [string, number][] = [
     ['mails asked for', sent],
     ['links opened and codes entered', opened],

@@ -1,4 +1,4 @@
-import { FIGURE_DAYS } from '../../../contract/figures.ts';
+import { FIGURE_DAYS } from '../../../contract/stats.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { dayOf, nameOf } from '../../sites.ts';
@@ -9,7 +9,7 @@ const SIGN_INS = `SIGN-INS (${FIGURE_DAYS}D)`;
 /** The caller's websites, for people with their verified sign-ins of 30 days. */
 export async function list({ terminal, signedIn }: Context): Promise<ExitCode> {
   const { client } = await signedIn();
-  const [sites, figures] = await Promise.all([client.listWebsites({}), terminal.json ? [] : client.websiteFigures({})]);
+  const [sites, figures] = await Promise.all([client.listWebsites({}), terminal.json ? [] : client.websiteStats({})]);
   const signInsOf = (id: string) => figures.find((each) => each.id === id)?.completed ?? 0;
   const rows = sites.map((site) => [
     nameOf(site),

@@ -4,14 +4,14 @@ import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
-import type { Figures } from './figures.ts';
 import type { Website } from './queries.ts';
-import { SiteFigures } from './site-figures.tsx';
+import type { Figures } from './stats.ts';
+import { WebsiteStats } from './website-stats.tsx';
 
 export function WebsiteRow({
   website,
   figures,
-  figuresFailed,
+  statsFailed,
   onTry,
   onProve,
   onEdit,
@@ -20,7 +20,7 @@ export function WebsiteRow({
   website: Website;
   /** Undefined: not loaded yet. */
   figures: Figures | undefined;
-  figuresFailed: boolean;
+  statsFailed: boolean;
   onTry: () => void;
   onProve: () => void;
   onEdit: () => void;
@@ -55,7 +55,7 @@ export function WebsiteRow({
         </div>
       </div>
       <div className="mt-3 sm:pl-13">
-        <SiteFigures figures={figures} failed={figuresFailed} />
+        <WebsiteStats figures={figures} failed={statsFailed} />
       </div>
     </li>
   );

@@ -7,9 +7,9 @@ import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/rows.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { useSiteFigures } from './figures.ts';
 import { ProofDialog } from './proof-dialog.tsx';
 import { useWebsites, type Website } from './queries.ts';
+import { useWebsiteStats } from './stats.ts';
 import { TryDialog } from './try-dialog.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteRow } from './website-row.tsx';
@@ -19,7 +19,7 @@ type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'pro
 /** /developer-email-auth: the developer's websites. */
 export function WebsitesPage() {
   const { data: websites, error, isFetching, refetch } = useWebsites();
-  const figures = useSiteFigures();
+  const figures = useWebsiteStats();
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const add = () => setOpen({ dialog: 'save', website: null });
@@ -55,7 +55,7 @@ export function WebsitesPage() {
               key={website.id}
               website={website}
               figures={figures.data?.get(website.id)}
-              figuresFailed={figures.isError}
+              statsFailed={figures.isError}
               onTry={() => setOpen({ dialog: 'try', website })}
               onProve={() => setOpen({ dialog: 'prove', website })}
               onEdit={() => setOpen({ dialog: 'save', website })}

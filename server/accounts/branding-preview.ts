@@ -5,7 +5,7 @@ import type { Account } from '../http/serve.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { escapeHtml } from '../mail/mime.ts';
-import type { Accounts } from './account.ts';
+import type { Accounts } from './accounts.ts';
 
 export type PreviewInput = z.output<typeof Branding> & { language: LanguageCode };
 

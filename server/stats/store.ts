@@ -3,13 +3,13 @@ import type { Output } from '../../contract/routes.ts';
 import { DAILY_LOGINS, NEWEST, OVERVIEW, SITE_FIGURES, STILL_WRITING, SUM_UP } from './statements.ts';
 
 /** Answers from the sums and what came after them. By the core's pool, whose settings keep to the indexes. */
-export function createFiguresStore(core: pg.Pool) {
+export function createStatsStore(core: pg.Pool) {
   return {
     async dailyLogins(): Promise<Output<'dailyLogins'>> {
       return (await core.query({ name: 'figures-daily', text: DAILY_LOGINS })).rows;
     },
 
-    async ofSites(email: string): Promise<Output<'websiteFigures'>> {
+    async ofSites(email: string): Promise<Output<'websiteStats'>> {
       return (await core.query({ name: 'figures-sites', text: SITE_FIGURES, values: [email] })).rows;
     },
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
-import { createFigures, type Figures } from '../server/figures/figures.ts';
-import { rollUp } from '../server/figures/roll-up.ts';
+import { rollUp } from '../server/stats/roll-up.ts';
+import { createStats, type Figures } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { sleep, waitUntil } from './waiting.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
-  figures = createFigures({ database, uptime: async () => null });
+  figures = createStats({ database, uptime: async () => null });
   // The sums are made when a test says so.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const summedUp = (mostMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { over: new AbortController().signal, mostMs });
 const addSite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
-const figuresOf = async (owner: Developer, id: string) =>
+const statsOf = async (owner: Developer, id: string) =>
   (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
 const today = async () => (await figures.dailyLogins())[0].count;
@@ -65,7 +65,7 @@ describe('the figures of a site', () => {
     const site = await addSite(ann);
     // Older than the attempts, which are aged below.
     await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
-    expect(await figuresOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+    expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
     const before = await today();
 
     // By the link, 14 seconds after the request, and verified twice: the second time says no.
@@ -92,27 +92,27 @@ describe('the figures of a site', () => {
     await askForMail(service.client(), freshAddress(), `https://${site.domain}/`);
 
     const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
-    expect(await figuresOf(ann, site.id)).toEqual(expected);
+    expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
     expect(await summedUp()).toBe(true);
     expect(await watermark()).toBe(0);
-    expect(await figuresOf(ann, site.id)).toEqual(expected);
+    expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
     expect(await overviewOf(ann)).toEqual({ totalLogins: 3, activeApplications: 0, apiRequests: 0, uptimePercent: null });
 
     // Half of it summed up, half of it live.
     await visitorToken(stage, service.client(), site.domain);
-    expect(await figuresOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: 14 });
+    expect(await statsOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: 14 });
     expect((await overviewOf(ann)).totalLogins).toBe(4);
   });
 
   test("are nobody else's", async () => {
     const site = await addSite(ann);
     await visitorToken(stage, service.client(), site.domain);
-    expect(await figuresOf(bob, site.id)).toBeUndefined();
+    expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
     await summedUp();
-    expect(await figuresOf(bob, site.id)).toBeUndefined();
+    expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
     for (const path of ['/api/websites/figures', '/api/overview', '/api/admin/daily-login-stats'])
       expect([path, (await service.client().get(path)).status]).toEqual([path, 401]);
@@ -125,13 +125,13 @@ describe('the figures of a site', () => {
     if (when === 'after') await summedUp();
     await ann.client.delete(`/api/websites/${first.id}`);
     const second = await addSite(bob, first.domain);
-    expect(await figuresOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
+    expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
     await summedUp();
-    expect(await figuresOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
+    expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
     await visitorToken(stage, service.client(), second.domain);
-    expect(await figuresOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+    expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
     await summedUp();
-    expect(await figuresOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
+    expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
   });
 
   test('stay with a site that moves, which takes nothing over from the owner before', async () => {
@@ -141,9 +141,9 @@ describe('the figures of a site', () => {
     await visitorToken(stage, service.client(), left.domain);
     await bob.client.delete(`/api/websites/${left.id}`);
     expect((await ann.client.put(`/api/websites/${moving.id}`, { domain: left.domain })).json).toMatchObject({ domain: left.domain });
-    expect(await figuresOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
+    expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
     await summedUp();
-    expect(await figuresOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
+    expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
   });
 
   test('cover 30 UTC days and no more', async () => {
@@ -153,9 +153,9 @@ describe('the figures of a site', () => {
     for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
       await addRow('signed_in', { domain: site.domain, at });
     await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '29 days 1 microsecond'` });
-    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 3 });
+    expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     await summedUp();
-    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 3 });
+    expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     const sums = await stage.query(
       `select (date_trunc('day', now(), 'UTC') at time zone 'UTC')::date - day as ago, opened::int from daily_sites where website = $1 order by day desc`,
       [site.id],
@@ -171,12 +171,12 @@ describe('the figures of a site', () => {
         seconds,
       ]);
     for (const seconds of [600, 9]) await open(seconds);
-    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(9);
+    expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
     await summedUp();
     for (const seconds of [9, 30, 30]) await open(seconds);
-    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(30);
+    expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     await summedUp();
-    expect((await figuresOf(ann, site.id)).medianSeconds).toBe(30);
+    expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
       { seconds: expect.arrayContaining([9, 30, 600]), opened: expect.arrayContaining([1, 2, 2]) },
     ]);
@@ -273,7 +273,7 @@ describe('the sums', () => {
     }
     await waitUntil('all is summed up', 30_000, async () => (await summedUp()) && (await watermark()) === 0);
     expect(await today()).toBe(before + 2);
-    expect(await figuresOf(ann, site.id)).toMatchObject({ opened: 2 });
+    expect(await statsOf(ann, site.id)).toMatchObject({ opened: 2 });
     expect(await summed()).toEqual(await counted());
   });
 
@@ -313,7 +313,7 @@ describe('the sums', () => {
   });
 
   test('reach by the primary key for what they do not hold', async () => {
-    const { DAILY_LOGINS, OVERVIEW, SITE_FIGURES } = await import('../server/figures/statements.ts');
+    const { DAILY_LOGINS, OVERVIEW, SITE_FIGURES } = await import('../server/stats/statements.ts');
     for (const statement of [DAILY_LOGINS, SITE_FIGURES, OVERVIEW]) {
       const plan = await database.core.query(
         `explain ${statement.replaceAll('$1', "'a@b.example'").replaceAll('$2', "'018f0000-0000-7000-8000-000000000000'::uuid")}`,

@@ -7,10 +7,10 @@ export type Day = { date: string; count: number };
 export type Figures = { days: Day[]; today: number; total: number; average: number };
 
 /** As many as the service gives. */
-export const MOST_DAYS = 30;
+export const MAX_DAYS = 30;
 
 /** @param days newest first, as the service gives them */
-export function figuresOf(days: readonly Day[], wanted: number): Figures {
+export function statsOf(days: readonly Day[], wanted: number): Figures {
   const taken = days.slice(0, wanted);
   const total = taken.reduce((sum, { count }) => sum + count, 0);
   return { days: taken, today: taken[0]?.count ?? 0, total, average: Math.round(total / (taken.length || 1)) };
@@ -18,9 +18,9 @@ export function figuresOf(days: readonly Day[], wanted: number): Figures {
 
 /** What `--days` says. @throws CommandError usage */
 export function readDays(text: string | undefined): number {
-  if (text === undefined) return MOST_DAYS;
+  if (text === undefined) return MAX_DAYS;
   const days = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > MOST_DAYS) throw usageError(`--days takes a number from 1 to ${MOST_DAYS}.`);
+  if (days < 1 || days > MAX_DAYS) throw usageError(`--days takes a number from 1 to ${MAX_DAYS}.`);
   return days;
 }
 

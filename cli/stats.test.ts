@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkDays, figuresOf, readDays } from './figures.ts';
+import { checkDays, readDays, statsOf } from './stats.ts';
 
 const days = [5, 0, 3, 3].map((count, i) => ({ date: `2026-11-${21 - i}`, count }));
 
 test('the figures are those of the days that were asked for', () => {
-  expect(figuresOf(days, 30)).toEqual({ days, today: 5, total: 11, average: 3 });
-  expect(figuresOf(days, 2)).toEqual({ days: days.slice(0, 2), today: 5, total: 5, average: 3 });
-  expect(figuresOf([], 30)).toEqual({ days: [], today: 0, total: 0, average: 0 });
+  expect(statsOf(days, 30)).toEqual({ days, today: 5, total: 11, average: 3 });
+  expect(statsOf(days, 2)).toEqual({ days: days.slice(0, 2), today: 5, total: 5, average: 3 });
+  expect(statsOf([], 30)).toEqual({ days: [], today: 0, total: 0, average: 0 });
 });
 
 test.each([

@@ -1,9 +1,9 @@
 import { type Served, serve } from '../http/serve.ts';
-import type { Figures } from './figures.ts';
+import type { Figures } from './stats.ts';
 
-export function figureRoutes(figures: Figures): Served[] {
+export function statsRoutes(figures: Figures): Served[] {
   return [
-    serve('websiteFigures', (_, { account }) => figures.ofSites(account)),
+    serve('websiteStats', (_, { account }) => figures.ofSites(account)),
     serve('overview', (_, { account }) => figures.overview(account)),
     serve('dailyLogins', () => figures.dailyLogins()),
   ];

@@ -1,4 +1,4 @@
-import { FIGURE_DAYS } from '../../contract/figures.ts';
+import { FIGURE_DAYS } from '../../contract/stats.ts';
 
 /** Whether a row of the audit log is a sign-in: of a visitor, a developer or an application's user. A portal token's opening is none, the session that follows it is. */
 const IS_SIGN_IN =

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const FIGURE_DAYS = 30;
 
 /** The sign-ins of a site in the last 30 UTC days. */
-export const SiteFigures = z.object({
+export const WebsiteStats = z.object({
   id: z.uuid().meta({ description: "The website's id" }),
   sent: z.number().meta({ description: 'Mails asked for' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
@@ -12,7 +12,7 @@ export const SiteFigures = z.object({
   completed: z.number().meta({ description: 'Tokens that the site verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
 });
-export const SiteFiguresList = z.array(SiteFigures);
+export const WebsiteStatsList = z.array(WebsiteStats);
 
 /** The cards of the dashboard's overview, measured over the last 30 UTC days. */
 export const Overview = z.object({

@@ -1,7 +1,7 @@
 import { bearerOf } from '../http/identity.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
 import { blankRemembered } from '../signin/remembered.ts';
-import { type Accounts, presentAccount } from './account.ts';
+import { type Accounts, presentAccount } from './accounts.ts';
 import type { Devices } from './devices.ts';
 
 export function accountRoutes(accounts: Accounts, devices: Devices): Served[] {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
-import { createFigures } from '../../server/figures/figures.ts';
-import { rollUp } from '../../server/figures/roll-up.ts';
+import { rollUp } from '../../server/stats/roll-up.ts';
+import { createStats } from '../../server/stats/stats.ts';
 import { query } from '../postgres.ts';
 import { compare, figure, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
@@ -19,7 +19,7 @@ const CALLS = 200;
 const ACCOUNT = { id: '018f0000-0000-7000-8000-000000000000', email: 'owner@mail.example', name: null };
 
 /** How long the figures take over the audit log of many sign-ins, all of them summed up, and with a minute's load that is not. */
-export async function measureFigures(stage: Stage, signIns: number): Promise<void> {
+export async function measureStats(stage: Stage, signIns: number): Promise<void> {
   const url = await stage.createDatabase('service', 'figures');
   const database = openDatabase(url);
   const jobs = new pg.Pool({ connectionString: url, max: 1 });
@@ -32,7 +32,7 @@ export async function measureFigures(stage: Stage, signIns: number): Promise<voi
          now(), now() - interval '90 days' from generate_series(0, ${SITES - 1}) n`,
     );
     for (let from = 0; from < signIns; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, signIns), signIns));
-    const figures = createFigures({ database, uptime: async () => null });
+    const figures = createStats({ database, uptime: async () => null });
     const sumUp = async () => {
       const began = performance.now();
       const { signal: over } = new AbortController();
@@ -48,7 +48,7 @@ export async function measureFigures(stage: Stage, signIns: number): Promise<voi
       row(late === 0 ? 'all is summed up' : `${figure(late * ROWS_EACH)} rows are not`);
       for (const [name, ask] of [
         ['dailyLogins', figures.dailyLogins],
-        [`websiteFigures, ${OWN_SITES} sites`, () => figures.ofSites(ACCOUNT)],
+        [`websiteStats, ${OWN_SITES} sites`, () => figures.ofSites(ACCOUNT)],
         ['overview', () => figures.overview(ACCOUNT)],
       ] as const) {
         const { p50, p99 } = await timesOf(ask);

@@ -1,8 +1,8 @@
 import { Skeleton } from '../../ui/skeleton.tsx';
-import type { Figures } from './figures.ts';
+import type { Figures } from './stats.ts';
 
 /** A website's sign-ins of the last 30 days in one line. @param figures undefined: not loaded yet @param failed they could not be loaded */
-export function SiteFigures({ figures, failed = false }: { figures: Figures | undefined; failed?: boolean }) {
+export function WebsiteStats({ figures, failed = false }: { figures: Figures | undefined; failed?: boolean }) {
   if (!figures) {
     if (failed) return <p className="text-[0.8125rem] leading-5 text-muted">The sign-in figures could not be loaded.</p>;
     return (

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { describeFailure } from '../exit.ts';
-import type { Figures } from '../figures.ts';
+import type { Figures } from '../stats.ts';
 import { harmless } from './words.ts';
 
 /** Asks the service. @param options.reopen a session that has ended is opened again: somebody pressed the key for that */
@@ -12,7 +12,7 @@ export const AUTO_REFRESH_MS = 60_000;
 export type Loaded = { figures: Figures | null; at: Date | null; isLoading: boolean; error: readonly string[] };
 
 /** Loads the figures at once, when asked, and every minute where that is wanted. */
-export function useFigures(load: Load, isAuto: boolean): Loaded & { refresh: (reopen: boolean) => void } {
+export function useStats(load: Load, isAuto: boolean): Loaded & { refresh: (reopen: boolean) => void } {
   const [loaded, setLoaded] = useState<Loaded>({ figures: null, at: null, isLoading: true, error: [] });
   const running = useRef<AbortController | null>(null);
 

@@ -1,0 +1,90 @@
+/**
+ * Who may make a call. `anyone`: the pages of this service and programs, never a page of another origin.
+ * `any-origin`: also pages elsewhere, but without cookies. `identity`: whoever is signed in, also by an application's token.
+ * `account`: a signed-in developer, or a program with an API key of theirs. `person`: a signed-in developer, without an API key.
+ * `admin`: a browser that opened the admin pages with their password.
+ */
+export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person' | 'admin';
+
+/** How one call is made. Path parameters stand in braces. */
+export type Endpoint = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: `/api/${string}`;
+  access: Access;
+  /** Form encoding is accepted and errors carry the names of RFC 6749. */
+  oauth?: true;
+  /** Exists in local mode only. */
+  development?: true;
+};
+
+/** Method, path and access of every call of the API. Without schemas, so that a browser bundle can hold it. */
+export const endpoints = {
+  domainAuth: { method: 'POST', path: '/api/auth/domain-auth', access: 'anyone' },
+  attempt: { method: 'GET', path: '/api/auth/attempt', access: 'anyone' },
+  confirmLink: { method: 'POST', path: '/api/auth/confirm-link', access: 'anyone' },
+  confirmBrowser: { method: 'POST', path: '/api/auth/confirm-browser', access: 'anyone' },
+  emailCode: { method: 'POST', path: '/api/auth/email-code', access: 'anyone' },
+  verifyToken: { method: 'GET', path: '/api/verify-token', access: 'any-origin' },
+  verifyTokenByPost: { method: 'POST', path: '/api/verify-token', access: 'any-origin' },
+
+  authorize: { method: 'POST', path: '/api/auth/authorize', access: 'anyone', oauth: true },
+  token: { method: 'POST', path: '/api/auth/token', access: 'anyone', oauth: true },
+  validateKey: { method: 'POST', path: '/api/auth/validate-key', access: 'anyone' },
+  tokenLogin: { method: 'POST', path: '/api/auth/token-login', access: 'anyone' },
+  logout: { method: 'POST', path: '/api/auth/logout', access: 'anyone' },
+
+  me: { method: 'GET', path: '/api/user/me', access: 'identity' },
+  settings: { method: 'GET', path: '/api/user/settings', access: 'account' },
+  saveProfile: { method: 'PUT', path: '/api/user/profile', access: 'person' },
+  saveOrganisation: { method: 'PUT', path: '/api/user/organisation', access: 'person' },
+  saveBranding: { method: 'PUT', path: '/api/user/branding', access: 'person' },
+  listDevices: { method: 'GET', path: '/api/user/devices', access: 'person' },
+  signOutDevice: { method: 'DELETE', path: '/api/user/devices/{id}', access: 'person' },
+  signOutEverywhere: { method: 'POST', path: '/api/user/sign-out-everywhere', access: 'person' },
+  auditLogs: { method: 'GET', path: '/api/audit-logs', access: 'account' },
+  waitlist: { method: 'GET', path: '/api/waitlist', access: 'person' },
+  joinWaitlist: { method: 'POST', path: '/api/waitlist', access: 'person' },
+
+  languages: { method: 'GET', path: '/api/languages', access: 'anyone' },
+  translations: { method: 'GET', path: '/api/translations/{language}/auth', access: 'anyone' },
+
+  registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
+  findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
+  listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
+  createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
+  updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
+  deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account' },
+  claimWebsite: { method: 'GET', path: '/api/websites/claim/{domain}', access: 'account' },
+  proveWebsite: { method: 'POST', path: '/api/websites/prove', access: 'account' },
+  beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
+  websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
+
+  listClients: { method: 'GET', path: '/api/clients', access: 'account' },
+  createClient: { method: 'POST', path: '/api/clients', access: 'account' },
+  updateClient: { method: 'PUT', path: '/api/clients/{id}', access: 'account' },
+  deleteClient: { method: 'DELETE', path: '/api/clients/{id}', access: 'account' },
+  clientLogs: { method: 'GET', path: '/api/clients/{id}/logs', access: 'account' },
+  listApiKeys: { method: 'GET', path: '/api/api-keys', access: 'person' },
+  createApiKey: { method: 'POST', path: '/api/api-keys', access: 'person' },
+  rotateApiKey: { method: 'POST', path: '/api/api-keys/{id}/rotate', access: 'person' },
+  revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{id}', access: 'person' },
+  apiKeyUsage: { method: 'GET', path: '/api/api-keys/{id}/usage', access: 'person' },
+  overview: { method: 'GET', path: '/api/overview', access: 'account' },
+
+  about: { method: 'GET', path: '/api/about', access: 'anyone' },
+  status: { method: 'GET', path: '/api/status', access: 'anyone' },
+
+  adminSession: { method: 'GET', path: '/api/admin/session', access: 'anyone' },
+  adminVerify: { method: 'POST', path: '/api/admin/verify', access: 'anyone' },
+  adminLogout: { method: 'POST', path: '/api/admin/logout', access: 'anyone' },
+  dailyLogins: { method: 'GET', path: '/api/admin/daily-login-stats', access: 'admin' },
+  enableAdmin: { method: 'POST', path: '/api/dev/admin-session', access: 'person', development: true },
+  adminWebsites: { method: 'GET', path: '/api/dev/websites', access: 'admin', development: true },
+  adminUsers: { method: 'GET', path: '/api/dev/users', access: 'admin', development: true },
+  adminMails: { method: 'GET', path: '/api/dev/mails', access: 'admin', development: true },
+  retryMail: { method: 'POST', path: '/api/dev/mails/{id}/retry', access: 'admin', development: true },
+  adminAuditLog: { method: 'GET', path: '/api/dev/audit-logs', access: 'admin', development: true },
+} as const satisfies Record<string, Endpoint>;
+
+export type Endpoints = typeof endpoints;
+export type EndpointName = keyof Endpoints;
