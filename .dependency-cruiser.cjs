@@ -1,4 +1,4 @@
-// Who may import whom. Each rule is planted and seen to fire in test/rooms.test.ts; docs/architecture.md tells the reasons.
+// Who may import whom. Each rule is planted and seen to fire in test/import-rules.test.ts; docs/architecture.md tells the reasons.
 
 const tests = '\\.(?:test|spec)\\.tsx?$';
 const store = '^server/[^/]+/[^/]*store[^/]*\\.ts$';
@@ -187,7 +187,7 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     // The files in a template's folder belong to other people's projects.
     exclude: { path: '^(?:(?:dist|data)/|templates/[^/]+/)' },
-    // Imports of types count as well: they tie rooms together all the same.
+    // Imports of types count as well: they make folders depend on each other too.
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },

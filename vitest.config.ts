@@ -9,7 +9,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           // The import rules and the regular expressions belong to `npm run check`, which runs this project.
-          include: ['{contract,server,cli,mcp,templates,web}/**/*.test.{ts,tsx}', 'test/{rooms,regular-expressions,linear-time}.test.ts'],
+          include: [
+            '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
+            'test/{import-rules,regular-expressions,linear-time}.test.ts',
+          ],
           // The checker's own JavaScript, on every system alike; its native program is an optional package.
           env: { RECHECK_BACKEND: 'pure', RECHECK_SYNC_BACKEND: 'pure' },
           testTimeout: 30_000,
@@ -19,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
-          exclude: ['test/{rooms,regular-expressions,linear-time}.test.ts'],
+          exclude: ['test/{import-rules,regular-expressions,linear-time}.test.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,

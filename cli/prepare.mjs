@@ -12,6 +12,7 @@ const home = join(dirname(fileURLToPath(import.meta.url)), '..');
 const at = (...path) => join(home, ...path);
 const SOURCES = [
   'contract',
+  'diagnostics',
   'server',
   'cli',
   'mcp',

@@ -7,7 +7,7 @@ import type { CheckSite } from '../mcp/server.ts';
  */
 export async function openCheckSite(parts: { client: Client; host: string; env: Record<string, string | undefined> }): Promise<CheckSite> {
   const [{ createCheckSite }, { openPublicNames }] = await Promise.all([
-    import('../mcp/site-checks/check-site.ts'),
+    import('../diagnostics/website/check-site.ts'),
     import('../server/websites/public-names.ts'),
   ]);
   const servers = parts.env.DNS_SERVERS?.trim();

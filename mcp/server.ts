@@ -5,8 +5,8 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { tools } from './tools.ts';
 
+export { createCheckSite } from '../diagnostics/website/check-site.ts';
 export type { CheckSite, McpContext, SignIn } from './context.ts';
-export { createCheckSite } from './site-checks/check-site.ts';
 
 const FIXED = { listChanged: false };
 

@@ -1,6 +1,6 @@
 import type { Check } from '../../contract/check.ts';
-import type { Look } from '../../mcp/site-checks/look.ts';
-import type { Target } from '../../mcp/site-checks/target.ts';
+import type { Look } from '../../diagnostics/website/look.ts';
+import type { Target } from '../../diagnostics/website/target.ts';
 import type { Context } from '../context.ts';
 import { checkClock } from '../doctor/clock.ts';
 import { checkCredentials } from '../doctor/credentials.ts';
@@ -26,7 +26,7 @@ export async function doctor(context: Context, { domain, url }: { domain?: strin
 }
 
 async function readSite(domain: string, url: string | undefined): Promise<Target> {
-  const { readTarget } = await import('../../mcp/site-checks/target.ts');
+  const { readTarget } = await import('../../diagnostics/website/target.ts');
   return readTarget(domain, url, { ways, refuse: usageError });
 }
 
@@ -51,8 +51,8 @@ async function examine(context: Context, target: Target | null, names: Names): P
 
 async function examineAtService(context: Context, target: Target, look: Look, answers: boolean): Promise<Check[]> {
   const [{ checkRegistration }, { checkProof }] = await Promise.all([
-    import('../../mcp/site-checks/registration.ts'),
-    import('../../mcp/site-checks/proof.ts'),
+    import('../../diagnostics/website/registration.ts'),
+    import('../../diagnostics/website/proof.ts'),
   ]);
   const owner = await context.signedIn().then(
     ({ client }) => client,
@@ -65,8 +65,8 @@ async function examineAtService(context: Context, target: Target, look: Look, an
 
 async function examineSite(target: Target, service: string, look: Look): Promise<Check[]> {
   const [{ checkRedirect, checkTls }, { checkCallback }] = await Promise.all([
-    import('../../mcp/site-checks/tls.ts'),
-    import('../../mcp/site-checks/callback.ts'),
+    import('../../diagnostics/website/tls.ts'),
+    import('../../diagnostics/website/callback.ts'),
   ]);
   const [tls, redirect, callback] = await Promise.all([
     checkTls(target, look),

@@ -28,7 +28,7 @@ function whyNot(about: About | null): string {
 type Looks = Record<'mail_domain' | 'spf' | 'dkim' | 'dmarc', () => Promise<Verdict>>;
 
 async function looksAt({ domain, dkim }: About['mail'], names: Names): Promise<Looks> {
-  const { organisationOf } = await import('../../mcp/site-checks/hosts.ts');
+  const { organisationOf } = await import('../../diagnostics/website/hosts.ts');
   // Asked once, for the policy and for how strictly it reads DKIM.
   const dmarc = findDmarc(domain, organisationOf(domain), names.texts);
   dmarc.catch(() => {});

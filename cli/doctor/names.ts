@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isThisMachine } from '../../contract/rules.ts';
-import type { SiteNames } from '../../mcp/site-checks/look.ts';
+import type { SiteNames } from '../../diagnostics/website/look.ts';
 import { usageError } from '../exit.ts';
 
 /** The DNS as doctor asks it. A name or record that is not there is no error; a name server that fails is. */

@@ -63,7 +63,7 @@ async function explain(host: string, error: unknown): Promise<Verdict> {
   if (/redirect/.test(answer.cause instanceof Error ? String(answer.cause.cause) : '')) {
     return fail(`${host} redirects to another address.`, 'Name that one with --host.');
   }
-  const { networkFault } = await import('../../mcp/site-checks/network-fault.ts');
+  const { networkFault } = await import('../../diagnostics/website/network-fault.ts');
   const { detail, fix } = networkFault(answer, host);
   return fail(detail, fix || START_OR_NAME);
 }

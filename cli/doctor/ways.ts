@@ -1,4 +1,4 @@
-import type { Ways } from '../../mcp/site-checks/look.ts';
+import type { Ways } from '../../diagnostics/website/look.ts';
 
 /** What to do next, as commands. */
 export const ways: Ways = {

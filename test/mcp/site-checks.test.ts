@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../contract/client.ts';
-import { createCheckSite } from '../../mcp/site-checks/check-site.ts';
+import { createCheckSite } from '../../diagnostics/website/check-site.ts';
 import { openPublicNames } from '../../server/websites/public-names.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';

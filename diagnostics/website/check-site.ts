@@ -1,7 +1,7 @@
 import type { Check } from '../../contract/check.ts';
 import type { Client } from '../../contract/client.ts';
-import type { CheckSite } from '../context.ts';
-import { refusal } from '../result.ts';
+import type { CheckSite } from '../../mcp/context.ts';
+import { refusal } from '../../mcp/result.ts';
 import { checkCallback } from './callback.ts';
 import type { Look, SiteNames, Ways } from './look.ts';
 import { checkProof } from './proof.ts';
