@@ -93,10 +93,10 @@ module.exports = {
     },
     {
       name: 'sql-stays-in-stores-and-db',
-      comment: 'A domain file speaks to its store, and the store speaks SQL.',
+      comment: 'server/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates)/', pathNot: ['^server/db/', store, tests] },
-      to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/' },
+      to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'nodemailer-stays-in-the-mailer',

@@ -1,23 +1,17 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { createAbout } from './about/about.ts';
 import { aboutRoutes } from './about/routes.ts';
-import { createAccounts } from './accounts/accounts.ts';
-import { createBrandingPreview } from './accounts/branding-preview.ts';
-import { createDevices } from './accounts/devices.ts';
+import { Accounts, accountRoutes } from './accounts/accounts.ts';
+import { Devices, deviceRoutes } from './accounts/devices.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
-import { accountRoutes } from './accounts/routes.ts';
-import { createAdmin } from './admin/admin.ts';
-import { adminRoutes } from './admin/routes.ts';
-import { createApiKeys } from './api-keys/api-keys.ts';
-import { createApiKeyBearers } from './api-keys/bearers.ts';
-import { apiKeyRoutes } from './api-keys/routes.ts';
+import { Admin, adminRoutes } from './admin/admin.ts';
+import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
+import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
-import { createApplications } from './applications/applications.ts';
-import { applicationRoutes } from './applications/routes.ts';
+import { Applications, applicationRoutes } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -52,21 +46,18 @@ import { createSessionStore } from './signin/session-store.ts';
 import { createSessions } from './signin/sessions.ts';
 import { createSignIn } from './signin/signin.ts';
 import { createSignInStore } from './signin/store.ts';
-import { statsRoutes } from './stats/routes.ts';
-import { createStats } from './stats/stats.ts';
+import { Stats, statsRoutes } from './stats/stats.ts';
 import { createProbes } from './status/probes.ts';
 import { statusRoutes } from './status/routes.ts';
 import { createStatus } from './status/status.ts';
 import { createStatusStore } from './status/store.ts';
-import { bucketStorage } from './uploads/bucket.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
-import { diskStorage } from './uploads/storage.ts';
+import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
-import { createUploads } from './uploads/uploads.ts';
+import { Uploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
 import { openPublicNames } from './websites/public-names.ts';
-import { websiteRoutes } from './websites/routes.ts';
-import { createWebsites } from './websites/websites.ts';
+import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Long enough for the start to be over. */
 const ORM_DELAY_MS = 300;
@@ -117,7 +108,7 @@ export async function createService(parts: {
   });
   const codes = createCodeTries(database.core, { limitFactor, log });
   const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, codes, secrets, outbox });
-  const applications = createApplications(database);
+  const applications = new Applications(database);
   const applicationSignIns = createApplicationSignInStore(database.core);
   const sessions = createSessions({
     publicUrl: config.publicUrl,
@@ -127,15 +118,16 @@ export async function createService(parts: {
     applications,
     applicationSignIns,
   });
-  const apiKeyBearers = createApiKeyBearers(database);
+  const apiKeyBearers = new ApiKeyBearers(database);
+  const answered = (authorization: string, status: number) => apiKeyBearers.answered(authorization, status);
   const limits = createLimits(database.core, limitFactor);
-  const uploads = createUploads({
+  const uploads = new Uploads({
     database,
     limits,
     urls: createUploadUrls(config.secretKey, config.publicUrl),
-    storage: config.bucket ? bucketStorage(config.bucket) : diskStorage(join(config.dataDir, 'uploads')),
+    storage: openStorage(config),
   });
-  const websites = createWebsites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
+  const websites = new Websites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
 
   const statusStore = createStatusStore(database.core);
   const probes = createProbes({
@@ -150,11 +142,10 @@ export async function createService(parts: {
     isStopping: () => parts.ownAddress() === null,
   });
   const status = createStatus({ probes, history: statusStore.history });
-  const admin = createAdmin({ config, development, database, limits, outbox });
-  const figures = createStats({ database, uptime: status.uptimePercent });
+  const admin = new Admin({ config, development, database, limits, outbox });
+  const stats = new Stats({ database, uptime: status.uptimePercent });
 
-  const account = createAccounts(database);
-  const devices = createDevices(database);
+  const account = new Accounts(database);
   const identityOf = createIdentity(sessions, apiKeyBearers);
   const origins = new Set([config.publicUrl]);
   const preview = previewRouter({
@@ -164,7 +155,9 @@ export async function createService(parts: {
       const identity = await identityOf(request, cookiesOf(request, response, config.secure));
       return identity?.by === 'session' ? identity : null;
     },
-    preview: createBrandingPreview({ publicUrl: config.publicUrl, mailer, accounts: account }),
+    publicUrl: config.publicUrl,
+    mailer,
+    accounts: account,
   });
 
   const describeError = createDescribeError(createErrorLog(log, statusStore.ping));
@@ -173,16 +166,17 @@ export async function createService(parts: {
   const web = loadWebApp(config);
   const about = createAbout(config);
   const served = [
-    ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
+    ...signInRoutes(signin, sessions, limits, (authorization) => apiKeyBearers.ownerOf(authorization)),
     ...websiteRoutes(websites),
     ...aboutRoutes(about),
     ...statusRoutes(status),
     ...adminRoutes(admin),
-    ...statsRoutes(figures),
+    ...statsRoutes(stats),
     ...uploadRoutes(uploads),
-    ...accountRoutes(account, devices),
+    ...accountRoutes(account),
+    ...deviceRoutes(new Devices(database)),
     ...applicationRoutes(applications),
-    ...apiKeyRoutes(createApiKeys(database)),
+    ...apiKeyRoutes(new ApiKeys(database)),
     ...languageRoutes(),
   ];
   let description: Promise<object> | undefined;
@@ -194,7 +188,7 @@ export async function createService(parts: {
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     version: about().version,
-    clientOf: createDirectClient({ served, describeError, answered: apiKeyBearers.answered }),
+    clientOf: createDirectClient({ served, describeError, answered }),
     identityOf: (request) => identityOf(request, NO_COOKIES),
     describeError,
     headers,
@@ -220,8 +214,8 @@ export async function createService(parts: {
       origins,
       answerError,
       identityOf,
-      isAdmin: admin.isOpen,
-      answered: apiKeyBearers.answered,
+      isAdmin: (cookies) => admin.isOpen(cookies),
+      answered,
     }),
     openLink: linkListener({
       signin,
@@ -264,8 +258,8 @@ export async function createService(parts: {
       probes.stop();
       await Promise.all([outbox.stop(), apiKeyBearers.stop()]);
     },
-    releaseUnclaimed: websites.releaseUnclaimed,
-    removeUnneededUploads: uploads.removeUnneeded,
+    releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
+    removeUnneededUploads: (query) => uploads.removeUnneeded(query),
     outboxDepth: outbox.depth,
     wrongCodes: codes.wrongCodes,
   };

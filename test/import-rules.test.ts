@@ -63,7 +63,7 @@ const sound: Tree = {
   'server/signin/routes.ts': "import './signin.ts'; import '../http/serve.ts'; import '../../contract/routes.ts';",
   'server/signin/signin.ts': "import './store.ts'; import '../mail/mailer.ts'; import '../websites/websites.ts';",
   'server/signin/store.ts': "import pg from 'pg'; import '../db/database.ts'; new pg.Pool();",
-  'server/websites/websites.ts': "import './store.ts';",
+  'server/websites/websites.ts': "import type { Transaction } from 'sequelize'; import './store.ts'; export type A = Transaction;",
   'server/websites/store.ts': "import { Sequelize } from 'sequelize'; new Sequelize();",
   'server/http/serve.ts': "import type { Response } from 'express'; export type A = Response;",
   'server/mail/mailer.ts': "import { createTransport } from 'nodemailer'; createTransport();",

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
-import { type Migration, migrate } from '../server/db/migrate.ts';
+import { migrate } from '../server/db/migrate.ts';
+import type { Migration } from '../server/db/migrations/migrations.ts';
 import { query } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -30,7 +31,7 @@ const records = async () => (await query(url, 'select name from migrations order
 
 test('a backfill changes every row in batches, tells its progress, and is recorded with the steps after it', async () => {
   const lines: string[] = [];
-  const ran = await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line), reportEveryMs: 1 });
+  const ran = await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line), reportIntervalMs: 1 });
   expect(ran).toEqual(['0002-upper-names']);
   expect(await open()).toBe(0);
   expect(await records()).toEqual(['0001-people', '0002-upper-names']);
@@ -66,7 +67,7 @@ test('a step that fails is named with its cause, and the steps before it are kep
     ],
   };
   await expect(migrate(url, { migrations: [people, upperNames, failing] })).rejects.toThrow(
-    'Migration 0003-failing, step 2 of 2: divide: division by zero. The steps before it are kept.',
+    'Migration 0003-failing, step 2 of 2: divide: division by zero. The previous steps are kept.',
   );
   expect(await records()).toEqual(['0001-people', '0002-upper-names', '0003-failing/1']);
   const columns = await query(url, "select from information_schema.columns where table_name = 'people' and column_name in ('age', 'half')");

@@ -62,7 +62,7 @@ test('an instance that runs goes on serving after a newer program has changed th
 test('an instance with another SECRET_KEY does not start, until the operator has it forgotten while nobody serves', async () => {
   const first = await stage.start();
   expect(await refusal(OTHER_KEY)).toMatch(
-    /another SECRET_KEY than the instances that used this database before.*emailauth db forget-secret-key/s,
+    /SECRET_KEY of this instance differs from the one that this database was used with before.*emailauth db forget-secret-key/s,
   );
   const [{ fingerprint }] = await stage.query("select encode(secret_key_fingerprint, 'hex') as fingerprint from installation");
   expect(fingerprint).toMatch(/^[0-9a-f]{32}$/);
@@ -72,12 +72,12 @@ test('an instance with another SECRET_KEY does not start, until the operator has
   const served = await home.run([...forget, '--yes']);
   expect([served.exitCode, served.json().error.code]).toEqual([6, 'running']);
   await first.stop();
-  expect(await refusal(OTHER_KEY)).toContain('another SECRET_KEY');
+  expect(await refusal(OTHER_KEY)).toContain('SECRET_KEY of this instance differs');
 
   expect((await home.run([...forget, '--yes'])).json()).toEqual({ forgotten: true });
   expect((await home.run([...forget, '--yes'])).json()).toEqual({ forgotten: false });
   const second = await stage.start(OTHER_KEY);
-  expect(await refusal()).toContain('another SECRET_KEY');
+  expect(await refusal()).toContain('SECRET_KEY of this instance differs');
   await second.stop();
   expect((await home.run([...forget, '--yes'])).exitCode).toBe(0);
 });
@@ -97,14 +97,14 @@ test('the embedded database says so when the kept SECRET_KEY is lost, and when i
   await (await stage.start(EMBEDDED)).stop();
   const key = join(stage.dataDir, 'secret-key');
   await rename(key, `${key}.aside`);
-  expect(await refusal(EMBEDDED)).toMatch(/another SECRET_KEY.*the file secret-key in DATA_DIR/s);
+  expect(await refusal(EMBEDDED)).toMatch(/SECRET_KEY of this instance differs.*the file secret-key in DATA_DIR/s);
   await rename(`${key}.aside`, key);
 
   const version = join(stage.dataDir, 'postgres/PG_VERSION');
   const own = await readFile(version, 'utf8');
   await writeFile(version, '15\n');
   const sentence = new RegExp(
-    `is of PostgreSQL 15, and this release of emailauth brings PostgreSQL ${own.trim()}\\. Its files are untouched\\..*emailauth backup.*emailauth restore`,
+    `belongs to PostgreSQL 15, and this release of emailauth includes PostgreSQL ${own.trim()}\\. Its files are untouched\\..*emailauth backup.*emailauth restore`,
     's',
   );
   expect(await refusal(EMBEDDED)).toMatch(sentence);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp } from '../server/stats/roll-up.ts';
-import { createStats, type Figures } from '../server/stats/stats.ts';
+import { Stats } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { sleep, waitUntil } from './waiting.ts';
@@ -12,7 +12,7 @@ let stage: Stage;
 let service: Service;
 let database: Database;
 let jobs: pg.Pool;
-let figures: Figures;
+let stats: Stats;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await stage.start();
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
-  figures = createStats({ database, uptime: async () => null });
+  stats = new Stats({ database, uptime: async () => null });
   // The sums are made when a test says so.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);
@@ -32,12 +32,12 @@ afterAll(async () => {
   await stage.close();
 });
 
-const summedUp = (mostMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { over: new AbortController().signal, mostMs });
+const summedUp = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs });
 const addSite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
 const statsOf = async (owner: Developer, id: string) =>
   (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
-const today = async () => (await figures.dailyLogins())[0].count;
+const today = async () => (await stats.dailyLogins())[0].count;
 /** One row of the audit log, as a sign-in would write it. @param at SQL */
 const addRow = (action: string, { domain = null as string | null, clientId = null as string | null, at = 'now()' } = {}) =>
   stage.query(`insert into audit_log (at, action, email, domain, client_id) values (${at}, $1, 'v@mail.example', $2, $3)`, [
@@ -186,7 +186,7 @@ describe('the figures of a site', () => {
 describe('the sign-ins of the service', () => {
   test('are 30 UTC days, newest first, days without one included', async () => {
     const midnight = "date_trunc('day', now(), 'UTC')";
-    const before = await figures.dailyLogins();
+    const before = await stats.dailyLogins();
     expect(before).toHaveLength(30);
     const [{ day }] = await stage.query("select (now() at time zone 'UTC')::date::text as day");
     const dates = Array.from({ length: 30 }, (_, ago) => new Date(Date.parse(`${day}`) - ago * 86_400_000).toISOString().slice(0, 10));
@@ -195,9 +195,9 @@ describe('the sign-ins of the service', () => {
       await addRow('developer_signed_in', { at });
     await addRow('developer_signed_in', { at: `${midnight} - interval '29 days 1 microsecond'` });
     const more = before.map(({ date, count }, ago) => ({ date, count: [0, 1, 29].includes(ago) ? count + 1 : count }));
-    expect(await figures.dailyLogins()).toEqual(more);
+    expect(await stats.dailyLogins()).toEqual(more);
     await summedUp();
-    expect(await figures.dailyLogins()).toEqual(more);
+    expect(await stats.dailyLogins()).toEqual(more);
   });
 
   test("count a developer's sign-in by a portal token once, and an application's users", async () => {
@@ -281,13 +281,13 @@ describe('the sums', () => {
     await stage.query(
       "insert into audit_log (action, email) select 'developer_signed_in', 'v@mail.example' from generate_series(1, 25000)",
     );
-    const before = await figures.dailyLogins();
+    const before = await stats.dailyLogins();
     await summedUp(1);
     expect(await watermark()).toBeGreaterThan(0);
-    expect(await figures.dailyLogins()).toEqual(before);
+    expect(await stats.dailyLogins()).toEqual(before);
     await summedUp();
     expect(await watermark()).toBe(0);
-    expect(await figures.dailyLogins()).toEqual(before);
+    expect(await stats.dailyLogins()).toEqual(before);
   });
 
   test('are made by the service itself, which lives on when they fail', async () => {
@@ -313,8 +313,8 @@ describe('the sums', () => {
   });
 
   test('reach by the primary key for what they do not hold', async () => {
-    const { DAILY_LOGINS, OVERVIEW, SITE_FIGURES } = await import('../server/stats/statements.ts');
-    for (const statement of [DAILY_LOGINS, SITE_FIGURES, OVERVIEW]) {
+    const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
+    for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW]) {
       const plan = await database.core.query(
         `explain ${statement.replaceAll('$1', "'a@b.example'").replaceAll('$2', "'018f0000-0000-7000-8000-000000000000'::uuid")}`,
       );

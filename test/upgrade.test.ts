@@ -205,7 +205,7 @@ describe('an upgrade from the first schema', () => {
       }
       const next = beginMigration(stage);
       if (then === 'PostgreSQL finishes the statement')
-        await waitUntil('it waits', 30_000, () => next.text().includes('Another process migrates the database'));
+        await waitUntil('it waits', 30_000, () => next.text().includes('Another process is migrating the database'));
       else await waitUntil('it builds the index again', 30_000, () => isBuilding(stage, 'websites_icon'));
       await letGo();
       const { exitCode, stdout, stderr } = await next.child;
@@ -222,7 +222,7 @@ describe('an upgrade from the first schema', () => {
     const first = beginMigration(stage);
     await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
     const second = beginMigration(stage);
-    await waitUntil('the other one waits', 30_000, () => second.text().includes('Another process migrates the database'));
+    await waitUntil('the other one waits', 30_000, () => second.text().includes('Another process is migrating the database'));
     await letGo();
     const answers = await Promise.all([first.child, second.child]);
     expect(answers.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([

@@ -4,9 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, openDatabase, type Query } from '../server/db/database.ts';
-import { bucketStorage } from '../server/uploads/bucket.ts';
-import { diskStorage, type Storage } from '../server/uploads/storage.ts';
-import { createUploads } from '../server/uploads/uploads.ts';
+import { bucketStorage, diskStorage, type Storage } from '../server/uploads/storage.ts';
+import { Uploads } from '../server/uploads/uploads.ts';
 import { openBucket, type TestBucket } from './bucket.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { png } from './images.ts';
@@ -54,7 +53,7 @@ const agedDays = (id: string, days: number) =>
 const query: Query = (text, values) => database.core.query(text, values);
 const isKnown = async (id: string) => (await stage.query('select 1 from uploads where id = $1', [id])).length === 1;
 const uploadsOn = (storage: Storage) =>
-  createUploads({
+  new Uploads({
     database,
     limits: { hit: async () => {} },
     urls: { sign: () => '', isSigned: () => false },

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
 import type { Account } from '../server/http/serve.ts';
 import type { Mail } from '../server/mail/mail.ts';
-import { createWebsites, type Websites } from '../server/websites/websites.ts';
+import { Websites } from '../server/websites/websites.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { query } from './postgres.ts';
 import { freshDomain } from './sign-ins.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   database = openDatabase(url);
   await migrate(url);
   names = await openNameServer();
-  websites = createWebsites({
+  websites = new Websites({
     config: { mode: 'production', publicUrl: 'https://auth.example', dnsServers: [names.address] },
     database,
     outbox: { handOver: (mail) => void handedOver.push(mail) },

@@ -18,7 +18,7 @@ export async function backup(
     force,
     program: version(),
     signal,
-    tell: (text) => terminal.note(text),
+    report: (text) => terminal.note(text),
   }).catch((error) => {
     throw signal.aborted ? cancelled() : error;
   });

@@ -20,7 +20,7 @@ export async function restore(
     file,
     revokeApiKeys,
     signal,
-    tell: (text) => terminal.note(text),
+    report: (text) => terminal.note(text),
     async confirm({ place, present, manifest: { createdAt, tables } }) {
       const kept = (which: string) => (tables.find((each) => each.name === which)?.rows ?? 0).toLocaleString('en');
       const rows = [

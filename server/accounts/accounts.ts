@@ -1,64 +1,104 @@
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import type { Database } from '../db/database.ts';
-import type { Account } from '../http/serve.ts';
-import { createAccountStore, type Profile } from './store.ts';
+import { type Database, isUniqueViolation } from '../db/database.ts';
+import type { User } from '../db/models.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
 
-/** What an account may know of itself. */
-export function presentAccount({ id, email, name }: Account): Output<'me'> {
-  return { id, email, name };
-}
+/** Actions of visitors with the account's address, which are not part of its audit trail: the condition of the index audit_log_account. */
+const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified'];
 
-export type Accounts = ReturnType<typeof createAccounts>;
+type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl'>;
 
-/** An account's own settings, its audit trail and its places on waitlists. */
-export function createAccounts(database: Pick<Database, 'orm'>) {
-  const store = createAccountStore(database);
+/** The settings of an account, its audit trail and its places on waitlists. */
+export class Accounts {
+  readonly #database: Pick<Database, 'orm'>;
 
-  /** @throws Fault sign_in_needed when the account is gone */
-  async function settings({ id }: Account): Promise<Output<'settings'>> {
-    const profile = await store.profile(id);
-    if (!profile) throw new Fault('sign_in_needed');
-    return present(profile);
+  constructor(database: Pick<Database, 'orm'>) {
+    this.#database = database;
   }
 
-  return {
-    settings,
+  /** @throws Fault sign_in_needed when the account no longer exists */
+  async settings({ id }: Account): Promise<Output<'settings'>> {
+    const { User } = await this.#database.orm();
+    const user = await User.findByPk(id);
+    if (!user) throw new Fault('sign_in_needed');
+    return present(user);
+  }
 
-    async saveProfile(account: Account, { name }: Parsed<'saveProfile'>): Promise<Output<'saveProfile'>> {
-      await store.saveName(account.id, name);
-      return settings(account);
-    },
+  saveProfile(account: Account, { name }: Parsed<'saveProfile'>): Promise<Output<'saveProfile'>> {
+    return this.#save(account, { name: name || null }, 'profile_changed');
+  }
 
-    async saveOrganisation(account: Account, { organisation }: Parsed<'saveOrganisation'>): Promise<Output<'saveOrganisation'>> {
-      await store.saveOrganisation(account.id, organisation);
-      return settings(account);
-    },
+  saveOrganisation(account: Account, { organisation }: Parsed<'saveOrganisation'>): Promise<Output<'saveOrganisation'>> {
+    return this.#save(account, { organisation }, 'organisation_changed');
+  }
 
-    async saveBranding(account: Account, { fromName, logoUrl }: Parsed<'saveBranding'>): Promise<Output<'saveBranding'>> {
-      await store.saveBrand(account.id, { name: fromName, logoUrl });
-      return settings(account);
-    },
+  saveBranding(account: Account, { fromName, logoUrl }: Parsed<'saveBranding'>): Promise<Output<'saveBranding'>> {
+    return this.#save(account, { brandName: fromName, brandLogoUrl: logoUrl }, 'branding_changed');
+  }
 
-    async auditLogs({ email }: Account, limit: number): Promise<Output<'auditLogs'>> {
-      const rows = await store.auditLog(email, limit);
-      return rows.map(({ createdAt, ...row }) => ({ ...row, createdAt: createdAt.toISOString() }));
-    },
+  /** Returns the account's own actions, newest first; not the sign-ins of visitors with its address, nor what happened at its applications. */
+  async auditLogs({ email }: Account, limit: number): Promise<Output<'auditLogs'>> {
+    const { AuditEntry, Op } = await this.#database.orm();
+    const entries = await AuditEntry.findAll({
+      attributes: ['id', 'action', 'createdAt', 'domain'],
+      where: { email, clientId: null, action: { [Op.notIn]: VISITOR_ACTIONS } },
+      order: [['id', 'desc']],
+      limit,
+      raw: true,
+    });
+    return entries.map(({ createdAt, ...entry }) => ({ ...entry, createdAt: createdAt.toISOString() }));
+  }
 
-    waitlist: async ({ email }: Account): Promise<Output<'waitlist'>> => ({ joined: await store.waitlists(email) }),
+  async waitlist({ email }: Account): Promise<Output<'waitlist'>> {
+    const { WaitlistPlace } = await this.#database.orm();
+    const places = await WaitlistPlace.findAll({ attributes: ['service'], where: { email }, order: ['service'], raw: true });
+    return { joined: places.map(({ service }) => service) };
+  }
 
-    /** Once for each service, however often it is asked. */
-    async joinWaitlist({ email }: Account, { service }: Parsed<'joinWaitlist'>): Promise<Output<'joinWaitlist'>> {
-      await store.joinWaitlist(email, service);
-      return { joined: await store.waitlists(email) };
-    },
+  /** Joins a waitlist; does nothing when the account is on it. */
+  async joinWaitlist(account: Account, { service }: Parsed<'joinWaitlist'>): Promise<Output<'joinWaitlist'>> {
+    const { sequelize, AuditEntry, WaitlistPlace } = await this.#database.orm();
+    const { email } = account;
+    try {
+      await sequelize.transaction(async (transaction) => {
+        await WaitlistPlace.create({ service, email }, { transaction });
+        await AuditEntry.create({ action: 'waitlist_joined', email }, { transaction });
+      });
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+    }
+    return this.waitlist(account);
+  }
 
-    /** Returns the domain of the newest website whose mails have the account's branding, or null. */
-    newestBrandedSite: ({ email }: Account) => store.newestBrandedSite(email),
-  };
+  /** Returns the domain of the newest website whose emails have the account's branding, or null. */
+  async newestBrandedDomain({ email }: Account): Promise<string | null> {
+    const { Op, Website } = await this.#database.orm();
+    const website = await Website.findOne({
+      attributes: ['domain'],
+      where: { email, provenAt: { [Op.ne]: null } },
+      order: [['createdAt', 'desc']],
+    });
+    return website?.domain ?? null;
+  }
+
+  /** Writes nothing, not even to the audit log, when the settings stay the same. */
+  async #save({ id }: Account, settings: Partial<Settings>, action: string): Promise<Output<'settings'>> {
+    const { sequelize, AuditEntry, User } = await this.#database.orm();
+    return sequelize.transaction(async (transaction) => {
+      const user = await User.findByPk(id, { lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
+      if (!user) throw new Fault('sign_in_needed');
+      user.set(settings);
+      if (user.changed()) {
+        await user.save({ transaction });
+        await AuditEntry.create({ action, email: user.email }, { transaction });
+      }
+      return present(user);
+    });
+  }
 }
 
-function present({ email, name, organisation, brandName, brandLogoUrl, createdAt }: Profile): Output<'settings'> {
+function present({ email, name, organisation, brandName, brandLogoUrl, createdAt }: User): Output<'settings'> {
   return {
     email,
     name: name ?? '',
@@ -67,4 +107,17 @@ function present({ email, name, organisation, brandName, brandLogoUrl, createdAt
     branding: { fromName: brandName, logoUrl: brandLogoUrl },
     createdAt: createdAt.toISOString(),
   };
+}
+
+export function accountRoutes(accounts: Accounts): Served[] {
+  return [
+    serve('me', (_, { account: { id, email, name } }) => ({ id, email, name })),
+    serve('settings', (_, { account }) => accounts.settings(account)),
+    serve('saveProfile', (input, { account }) => accounts.saveProfile(account, input)),
+    serve('saveOrganisation', (input, { account }) => accounts.saveOrganisation(account, input)),
+    serve('saveBranding', (input, { account }) => accounts.saveBranding(account, input)),
+    serve('auditLogs', ({ limit }, { account }) => accounts.auditLogs(account, limit)),
+    serve('waitlist', (_, { account }) => accounts.waitlist(account)),
+    serve('joinWaitlist', (input, { account }) => accounts.joinWaitlist(account, input)),
+  ];
 }

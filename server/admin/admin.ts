@@ -5,56 +5,172 @@ import type { Database } from '../db/database.ts';
 import { siteOfNetwork } from '../http/client-address.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
-import type { Account } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { isRandomSecret, randomSecret } from '../signin/secrets.ts';
-import { createAdminSecrets } from './secrets.ts';
-import { createAdminStore, PAGE } from './store.ts';
+import { type AdminSecrets, createAdminSecrets } from './secrets.ts';
 
-export type Admin = ReturnType<typeof createAdmin>;
+/** Entries of one page of a list. */
+const PAGE_SIZE = 50;
+/** A session expires after so long, and earlier when it is not used. */
+const SESSION_LIFE = "interval '8 hours'";
+const MAX_IDLE = "interval '30 minutes'";
 
-/** Decides who may open the admin pages, and for how long; gives them what they list. */
-export function createAdmin(parts: {
+type Parts = {
   config: Pick<Config, 'secretKey' | 'adminPassword'>;
-  /** The development endpoints exist. */
+  /** Whether the development endpoints are served. */
   development: boolean;
-  database: Database;
+  database: Pick<Database, 'orm'>;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
   outbox: Pick<Outbox, 'owed' | 'retry'>;
-}) {
-  const { config, limits, outbox } = parts;
-  const store = createAdminStore(parts.database);
-  const secrets = config.adminPassword === null ? null : createAdminSecrets(config.secretKey, config.adminPassword);
+};
 
-  /** The hash of the session that a browser says it has. */
-  const sessionOf = (cookies: Cookies): Buffer | null => {
-    const secret = cookies.get('admin');
-    return secrets && isRandomSecret(secret) ? secrets.sessionHash(secret) : null;
-  };
+/** The admin pages: their sessions, and the lists that they show. */
+export class Admin {
+  readonly #parts: Parts;
+  /** Null: the admin pages are disabled. */
+  readonly #secrets: AdminSecrets | null;
 
-  /** Whether the browser holds an open session; counts as use of it. */
-  const isOpen = async (cookies: Cookies): Promise<boolean> => {
-    const hash = sessionOf(cookies);
-    return hash !== null && (await store.renewSession(hash));
-  };
+  constructor(parts: Parts) {
+    const { secretKey, adminPassword } = parts.config;
+    this.#parts = parts;
+    this.#secrets = adminPassword === null ? null : createAdminSecrets(secretKey, adminPassword);
+  }
 
-  /** Opens a new session in place of the one that the browser has. @param email who opens it, where that is known */
-  const open = async (cookies: Cookies, sessionHash: (secret: string) => Buffer, email: string | null): Promise<void> => {
-    const secret = randomSecret();
-    await store.openSession({ hash: sessionHash(secret), replaced: sessionOf(cookies), email });
-    cookies.set('admin', secret);
-  };
+  /** Whether the browser has an open session. A call counts as its use. */
+  async isOpen(cookies: Cookies): Promise<boolean> {
+    const hash = this.#sessionOf(cookies);
+    if (!hash) return false;
+    const { AdminSession, Op, time } = await this.#parts.database.orm();
+    const where = { hash, seenAt: { [Op.gt]: time(`now() - ${MAX_IDLE}`) }, expiresAt: { [Op.gt]: time('now()') } };
+    const [open] = await AdminSession.update({ seenAt: time('now()') }, { where });
+    return open === 1;
+  }
+
+  async session(cookies: Cookies): Promise<Output<'adminSession'>> {
+    return { unlocked: await this.isOpen(cookies), enabled: this.#secrets !== null, development: this.#parts.development };
+  }
 
   /**
-   * Counts a try of the password before it is compared. When the tries of all are used up a network still has one, so that
-   * wrong passwords from elsewhere do not refuse the operator; a browser in which the password was right has tries of its own.
+   * Opens a session with the password. A correct password does not count against the limits.
+   * @throws Fault admin_disabled, rate_limited, bad_password
+   */
+  async verify({ password }: Parsed<'adminVerify'>, clientAddress: string, cookies: Cookies): Promise<Output<'adminVerify'>> {
+    const secrets = this.#enabledSecrets();
+    const browser = secrets.browserOf(cookies.get('admin_browser'));
+    const counted = await this.#countAttempt(clientAddress, browser);
+    if (!secrets.isPassword(password)) {
+      const { AuditEntry } = await this.#parts.database.orm();
+      await AuditEntry.create({ action: 'admin_refused' });
+      throw new Fault('bad_password', { field: 'password' });
+    }
+    for (const [limit, key] of counted) await this.#parts.limits.giveBack(limit, key);
+    await this.#open(cookies, null);
+    if (!browser) cookies.set('admin_browser', secrets.createBrowserMark());
+    return { success: true };
+  }
+
+  /** Ends the browser's session on all instances. */
+  async logout(cookies: Cookies): Promise<Output<'adminLogout'>> {
+    const hash = this.#sessionOf(cookies);
+    if (hash) {
+      const { sequelize, AdminSession, AuditEntry } = await this.#parts.database.orm();
+      await sequelize.transaction(async (transaction) => {
+        const closed = await AdminSession.destroy({ where: { hash }, transaction });
+        if (closed > 0) await AuditEntry.create({ action: 'admin_signed_out' }, { transaction });
+      });
+    }
+    cookies.set('admin', null);
+    return { success: true };
+  }
+
+  /** Opens a session without the password for a signed-in account; served in local mode only. @throws Fault admin_disabled */
+  async enable(account: Account, cookies: Cookies): Promise<Output<'enableAdmin'>> {
+    this.#enabledSecrets();
+    await this.#open(cookies, account.email);
+    return { success: true };
+  }
+
+  // The lists are newest first and continue after the id `before`.
+
+  async websites({ before }: Parsed<'adminWebsites'>): Promise<Output<'adminWebsites'>> {
+    const { Website } = await this.#parts.database.orm();
+    const websites = await Website.findAll({ ...(await this.#page(before)), raw: true });
+    return websites.map(({ id, domain, email, claimedAt, provenAt, createdAt }) =>
+      withTimes({ id, domain, email, claimed: claimedAt !== null, verified: provenAt !== null, createdAt }),
+    );
+  }
+
+  async users({ before }: Parsed<'adminUsers'>): Promise<Output<'adminUsers'>> {
+    const { sequelize, User } = await this.#parts.database.orm();
+    const websites = sequelize.literal('(select count(*)::int from websites w where w.email = "User".email)');
+    const users = await User.findAll({
+      attributes: ['id', 'email', 'name', 'createdAt', [websites, 'websites']],
+      ...(await this.#page(before)),
+      raw: true,
+    });
+    return (users as ((typeof users)[number] & { websites: number })[]).map(withTimes);
+  }
+
+  async auditLog({ before }: Parsed<'adminAuditLog'>): Promise<Output<'adminAuditLog'>> {
+    const { AuditEntry } = await this.#parts.database.orm();
+    const entries = await AuditEntry.findAll({
+      attributes: ['id', 'action', 'email', 'domain', 'createdAt'],
+      ...(await this.#page(before)),
+      raw: true,
+    });
+    return entries.map(withTimes);
+  }
+
+  async mails({ before }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
+    const mails = await this.#parts.outbox.owed(PAGE_SIZE, before);
+    return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
+  }
+
+  /** Has a pending email sent at once. @throws Fault mail_not_found */
+  async retryMail({ id }: Parsed<'retryMail'>): Promise<Output<'retryMail'>> {
+    if (!(await this.#parts.outbox.retry(id))) throw new Fault('mail_not_found');
+    return { success: true };
+  }
+
+  /** @throws Fault admin_disabled */
+  #enabledSecrets(): AdminSecrets {
+    if (!this.#secrets) throw new Fault('admin_disabled');
+    return this.#secrets;
+  }
+
+  /** Returns the hash of the session in the browser's cookie, which may have ended, or null. */
+  #sessionOf(cookies: Cookies): Buffer | null {
+    const secret = cookies.get('admin');
+    return this.#secrets && isRandomSecret(secret) ? this.#secrets.sessionHash(secret) : null;
+  }
+
+  /** Opens a session, which replaces the browser's present one. @param email of the account, if known */
+  async #open(cookies: Cookies, email: string | null): Promise<void> {
+    const { sequelize, time, AdminSession, AuditEntry } = await this.#parts.database.orm();
+    const secret = randomSecret();
+    const hash = this.#enabledSecrets().sessionHash(secret);
+    const replaced = this.#sessionOf(cookies);
+    const expiresAt = time(`now() + ${SESSION_LIFE}`);
+    await sequelize.transaction(async (transaction) => {
+      if (replaced) await AdminSession.destroy({ where: { hash: replaced }, transaction });
+      await AdminSession.create({ hash, expiresAt }, { transaction });
+      await AuditEntry.create({ action: 'admin_signed_in', email }, { transaction });
+    });
+    cookies.set('admin', secret);
+  }
+
+  /**
+   * Counts an attempt before its password is compared. When the attempts of all clients together are used up, each network has a few
+   * more, so that wrong passwords from elsewhere do not lock out the operator. A browser in which the password was correct before has
+   * its own limit.
    * @returns what was counted
    * @throws Fault rate_limited
    */
-  async function countTry(clientAddress: string, browser: string | null): Promise<[LimitName, string][]> {
+  async #countAttempt(clientAddress: string, browser: string | null): Promise<[LimitName, string][]> {
     const counted: [LimitName, string][] = [];
     const count = async (limit: LimitName, key: string) => {
-      await limits.hit(limit, key);
+      await this.#parts.limits.hit(limit, key);
       counted.push([limit, key]);
     };
     await count('admin_password', clientAddress);
@@ -72,69 +188,28 @@ export function createAdmin(parts: {
     return counted;
   }
 
-  return {
-    isOpen,
-
-    async session(cookies: Cookies): Promise<Output<'adminSession'>> {
-      return { unlocked: await isOpen(cookies), enabled: secrets !== null, development: parts.development };
-    },
-
-    /**
-     * Opens a session with the password. A right password is not counted.
-     * @throws Fault admin_disabled, rate_limited, bad_password
-     */
-    async verify({ password }: Parsed<'adminVerify'>, clientAddress: string, cookies: Cookies): Promise<Output<'adminVerify'>> {
-      if (!secrets) throw new Fault('admin_disabled');
-      const browser = secrets.browserOf(cookies.get('admin_browser'));
-      const counted = await countTry(clientAddress, browser);
-      if (!secrets.isPassword(password)) {
-        await store.noteRefusal();
-        throw new Fault('bad_password', { field: 'password' });
-      }
-      for (const [limit, key] of counted) await limits.giveBack(limit, key);
-      await open(cookies, secrets.sessionHash, null);
-      if (!browser) cookies.set('admin_browser', secrets.createBrowserMark());
-      return { success: true };
-    },
-
-    /** Ends the browser's session on all instances. */
-    async logout(cookies: Cookies): Promise<Output<'adminLogout'>> {
-      const hash = sessionOf(cookies);
-      if (hash) await store.closeSession(hash);
-      cookies.set('admin', null);
-      return { success: true };
-    },
-
-    /** Opens a session without the password, for somebody signed in; local mode alone serves it. @throws Fault admin_disabled */
-    async enable(account: Account, cookies: Cookies): Promise<Output<'enableAdmin'>> {
-      if (!secrets) throw new Fault('admin_disabled');
-      await open(cookies, secrets.sessionHash, account.email);
-      return { success: true };
-    },
-
-    async websites({ before }: Parsed<'adminWebsites'>): Promise<Output<'adminWebsites'>> {
-      return (await store.websites(before)).map(withTimes);
-    },
-
-    async users({ before }: Parsed<'adminUsers'>): Promise<Output<'adminUsers'>> {
-      return (await store.users(before)).map(withTimes);
-    },
-
-    async mails({ before }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
-      const mails = await outbox.owed(PAGE, before);
-      return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
-    },
-
-    /** Has an owed mail sent at once. @throws Fault mail_not_found */
-    async retryMail({ id }: Parsed<'retryMail'>): Promise<Output<'retryMail'>> {
-      if (!(await outbox.retry(id))) throw new Fault('mail_not_found');
-      return { success: true };
-    },
-
-    async auditLog({ before }: Parsed<'adminAuditLog'>): Promise<Output<'adminAuditLog'>> {
-      return (await store.auditLog(before)).map(withTimes);
-    },
-  };
+  async #page(before: string | undefined) {
+    const { Op } = await this.#parts.database.orm();
+    return {
+      where: before === undefined ? {} : { id: { [Op.lt]: before } },
+      order: [['id', 'desc']] as [string, string][],
+      limit: PAGE_SIZE,
+    };
+  }
 }
 
 const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() });
+
+export function adminRoutes(admin: Admin): Served[] {
+  return [
+    serve('adminSession', (_, { cookies }) => admin.session(cookies)),
+    serve('adminVerify', (input, { clientAddress, cookies }) => admin.verify(input, clientAddress, cookies)),
+    serve('adminLogout', (_, { cookies }) => admin.logout(cookies)),
+    serve('enableAdmin', (_, { account, cookies }) => admin.enable(account, cookies)),
+    serve('adminWebsites', (input) => admin.websites(input)),
+    serve('adminUsers', (input) => admin.users(input)),
+    serve('adminMails', (input) => admin.mails(input)),
+    serve('retryMail', (input) => admin.retryMail(input)),
+    serve('adminAuditLog', (input) => admin.auditLog(input)),
+  ];
+}

@@ -1,15 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { digest, isRandomSecret, randomSecret } from '../signin/secrets.ts';
 
-/** What the admin pages' password and SECRET_KEY decide. A change of either ends every session and forgets every browser. */
+/** The checks that depend on the admin password and SECRET_KEY. A change of either voids every session and browser mark. */
 export type AdminSecrets = {
   /** Compares in constant time. */
-  isPassword(given: string): boolean;
-  /** The form in which the database knows the secret of a session. */
+  isPassword(password: string): boolean;
+  /** Returns the form in which the secret of a session is stored. */
   sessionHash(secret: string): Buffer;
-  /** A value that marks a browser in which the password was right. */
+  /** Returns a new value that marks a browser in which the password was correct. */
   createBrowserMark(): string;
-  /** @returns the id of the browser that holds the mark, or null when it is not one of ours */
+  /** Returns the id in the mark of a browser, or null when the mark is not valid. */
   browserOf(mark: string | undefined): string | null;
 };
 
@@ -26,9 +26,9 @@ export function createAdminSecrets(key: Buffer, password: string): AdminSecrets 
       return `${id}.${mac('browser', id).toString('base64url')}`;
     },
     browserOf: (mark) => {
-      const [id, seal] = mark?.split('.') ?? [];
-      if (!isRandomSecret(id) || !isRandomSecret(seal)) return null;
-      return timingSafeEqual(Buffer.from(seal, 'base64url'), mac('browser', id)) ? id : null;
+      const [id, signature] = mark?.split('.') ?? [];
+      if (!isRandomSecret(id) || !isRandomSecret(signature)) return null;
+      return timingSafeEqual(Buffer.from(signature, 'base64url'), mac('browser', id)) ? id : null;
     },
   };
 }

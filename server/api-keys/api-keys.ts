@@ -1,73 +1,149 @@
+import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { MAX_API_KEYS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
-import type { Account } from '../http/serve.ts';
+import type { ApiKey } from '../db/models.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
 import { digest, randomSecret } from '../signin/secrets.ts';
-import { type ApiKey, createApiKeyStore, type Environment, type NewKey } from './store.ts';
+import { readUsage } from './store.ts';
 
-/** How much of a key's random part people see. */
-const SHOWN = 6;
+/** How many characters of the random part of a key are shown. */
+const SHOWN_CHARACTERS = 6;
+/** How long an ended key is listed. */
+const LISTED_DAYS = 30;
 
-export type ApiKeys = ReturnType<typeof createApiKeys>;
+/** Whether a key works, by the clock of the database. */
+const ACTIVE = '(revoked_at is null and (expires_at is null or expires_at > now()))';
+const ENDED_AT = 'least(coalesce(revoked_at, expires_at), coalesce(expires_at, revoked_at))';
 
-/** The keys of developers' programs. A key is shown once, when it is made; another account's key is not there: 404. */
-export function createApiKeys(database: Database) {
-  const store = createApiKeyStore(database);
-  const ownerOf = ({ id, email }: Account) => ({ userId: id, email });
-  const tooMany = () => new Fault('too_many', { message: `You have ${MAX_API_KEYS} active API keys, as many as an account may have.` });
+/** The API keys of developers. A key is shown once, when it is created. Another account's key is not found. */
+export class ApiKeys {
+  readonly #database: Database;
 
-  return {
-    async list(account: Account): Promise<Output<'listApiKeys'>> {
-      return (await store.ofOwner(account.id)).map(present);
-    },
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
-    /** @throws Fault too_many */
-    async create(account: Account, input: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
-      const { key, row } = newKey(input.environment);
-      const added = await store.add(ownerOf(account), row, input, MAX_API_KEYS);
-      if (!added) throw tooMany();
-      return { ...present(added), key };
-    },
+  /** Returns active keys and those that ended within the last 30 days, newest first. */
+  async list({ id: userId }: Account): Promise<Output<'listApiKeys'>> {
+    const { sequelize, ApiKey, Op } = await this.#database.orm();
+    const isActive = sequelize.literal(ACTIVE);
+    const endedRecently = sequelize.literal(`${ENDED_AT} > now() - interval '${LISTED_DAYS} days'`);
+    const keys = await ApiKey.findAll({
+      attributes: { include: [[isActive, 'isActive']] },
+      where: { userId, [Op.or]: [isActive, endedRecently] },
+      order: [
+        ['createdAt', 'desc'],
+        ['id', 'desc'],
+      ],
+      raw: true,
+    });
+    return keys.map((key) => present(key, (key as ApiKey & { isActive: boolean }).isActive));
+  }
 
-    /** Makes a key's successor; the old one works on for `graceHours`. A key is replaced once. @throws Fault api_key_not_found, too_many */
-    async rotate(account: Account, { id, graceHours }: Parsed<'rotateApiKey'>): Promise<Output<'rotateApiKey'>> {
-      const old = await store.find(account.id, id);
-      if (!old?.isActive || old.expiresAt) throw new Fault('api_key_not_found');
-      const { key, row } = newKey(old.environment);
-      const successor = await store.rotate(ownerOf(account), id, row, graceHours, MAX_API_KEYS);
-      if (!successor) throw tooMany();
-      return { ...present(successor), key };
-    },
+  /** @throws Fault too_many */
+  async create(account: Account, { name, environment }: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
+    return this.#change(account, 'api_key_created', async (transaction) => {
+      await this.#requireRoom(account, transaction);
+      return this.#add(account, { name, environment }, transaction);
+    });
+  }
 
-    /** @throws Fault api_key_not_found */
-    async revoke(account: Account, id: string): Promise<Output<'revokeApiKey'>> {
-      if (!(await store.revoke(ownerOf(account), id))) throw new Fault('api_key_not_found');
-      return { success: true };
-    },
+  /**
+   * Creates the successor of a key, which keeps working for `graceHours`. A key is replaced once.
+   * @throws Fault api_key_not_found, too_many
+   */
+  async rotate(account: Account, { id, graceHours }: Parsed<'rotateApiKey'>): Promise<Output<'rotateApiKey'>> {
+    const { time, ApiKey } = await this.#database.orm();
+    return this.#change(account, 'api_key_rotated', async (transaction) => {
+      const key = await ApiKey.findOne({ where: await this.#active(account, { id, expiresAt: null }), transaction });
+      if (!key) throw new Fault('api_key_not_found');
+      // Without a grace period the key ends now, and its successor takes its place.
+      if (graceHours > 0) await this.#requireRoom(account, transaction);
+      const expiresAt = time(`now() + interval '${Number(graceHours)} hours'`);
+      await ApiKey.update({ expiresAt }, { where: { id }, transaction });
+      return this.#add(account, key, transaction);
+    });
+  }
 
-    /** @throws Fault api_key_not_found */
-    async usage(account: Account, id: string): Promise<Output<'apiKeyUsage'>> {
-      if (!(await store.find(account.id, id))) throw new Fault('api_key_not_found');
-      const days = await store.usage(id);
-      return { total: days.reduce((sum, { calls }) => sum + calls, 0), days };
-    },
-  };
+  /** @throws Fault api_key_not_found */
+  async revoke(account: Account, id: string): Promise<Output<'revokeApiKey'>> {
+    const { sequelize, time, ApiKey, AuditEntry } = await this.#database.orm();
+    await sequelize.transaction(async (transaction) => {
+      const where = await this.#active(account, { id });
+      const [revoked] = await ApiKey.update({ revokedAt: time('now()') }, { where, transaction });
+      if (revoked === 0) throw new Fault('api_key_not_found');
+      await AuditEntry.create({ action: 'api_key_revoked', email: account.email }, { transaction });
+    });
+    return { success: true };
+  }
+
+  /** Returns the calls of the last 30 UTC days, oldest first. @throws Fault api_key_not_found */
+  async usage({ id: userId }: Account, id: string): Promise<Output<'apiKeyUsage'>> {
+    const { ApiKey } = await this.#database.orm();
+    if (!(await ApiKey.findOne({ attributes: ['id'], where: { id, userId }, raw: true }))) throw new Fault('api_key_not_found');
+    const days = await readUsage(this.#database.core, id);
+    return { total: days.reduce((sum, { calls }) => sum + calls, 0), days };
+  }
+
+  /** Runs a change with its audit entry, one at a time for each account, so that the number of keys is exact. */
+  async #change<Result>(account: Account, action: string, change: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const { sequelize, AuditEntry, User } = await this.#database.orm();
+    return sequelize.transaction(async (transaction) => {
+      await User.findByPk(account.id, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
+      const result = await change(transaction);
+      await AuditEntry.create({ action, email: account.email }, { transaction });
+      return result;
+    });
+  }
+
+  /** The condition of active keys of the account. */
+  async #active({ id: userId }: Account, condition: { id?: string; expiresAt?: null } = {}) {
+    const { sequelize, Op } = await this.#database.orm();
+    return { userId, ...condition, [Op.and]: [sequelize.literal(ACTIVE)] };
+  }
+
+  /** @throws Fault too_many */
+  async #requireRoom(account: Account, transaction: Transaction): Promise<void> {
+    const { ApiKey } = await this.#database.orm();
+    const count = await ApiKey.count({ where: await this.#active(account), transaction });
+    if (count >= MAX_API_KEYS)
+      throw new Fault('too_many', { message: `You have ${MAX_API_KEYS} active API keys, the maximum for an account.` });
+  }
+
+  async #add(account: Account, { name, environment }: Pick<ApiKey, 'name' | 'environment'>, transaction: Transaction) {
+    const { ApiKey } = await this.#database.orm();
+    // The prefix lets secret scanners recognize a key; 32 random bytes follow.
+    const prefix = `ea_${environment}_`;
+    const key = prefix + randomSecret();
+    const keyId = `${key.slice(0, prefix.length + SHOWN_CHARACTERS)}…`;
+    const row = await ApiKey.create({ id: uuid(), userId: account.id, name, environment, keyId, hash: digest(key) }, { transaction });
+    return { ...present(row, true), key };
+  }
 }
 
-/** 32 random bytes behind a prefix that secret scanners can find. */
-function newKey(environment: Environment): { key: string; row: NewKey } {
-  const prefix = `ea_${environment}_`;
-  const key = prefix + randomSecret();
-  return { key, row: { id: uuid(), keyId: `${key.slice(0, prefix.length + SHOWN)}…`, hash: digest(key) } };
-}
-
-function present({ usedAt, createdAt, expiresAt, ...key }: ApiKey): Output<'listApiKeys'>[number] {
+function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] {
+  const { id, name, environment, keyId, createdAt, usedAt, expiresAt } = key;
   return {
-    ...key,
+    id,
+    name,
+    environment,
+    keyId,
+    isActive,
     createdAt: createdAt.toISOString(),
     lastUsed: usedAt?.toISOString() ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,
   };
+}
+
+export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
+  return [
+    serve('listApiKeys', (_, { account }) => apiKeys.list(account)),
+    serve('createApiKey', (input, { account }) => apiKeys.create(account, input)),
+    serve('rotateApiKey', (input, { account }) => apiKeys.rotate(account, input)),
+    serve('revokeApiKey', ({ id }, { account }) => apiKeys.revoke(account, id)),
+    serve('apiKeyUsage', ({ id }, { account }) => apiKeys.usage(account, id)),
+  ];
 }

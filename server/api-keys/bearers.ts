@@ -2,103 +2,104 @@ import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
 import type { Identity } from '../http/serve.ts';
 import { digest } from '../signin/secrets.ts';
-import { type Calls, createApiKeyUseStore, type KnownKey } from './use-store.ts';
+import { addCalls, type Calls, findKey, type KnownKey } from './store.ts';
 
-/** Whatever is meant as a key, so that a mistyped one is refused rather than overlooked. */
+/** An Authorization header that is meant as a key, so that a mistyped key is refused rather than ignored. */
 const MEANT_AS_KEY = /^(?:Bearer\s+)?ea_/i;
 const KEY = /^Bearer (ea_(?:live|test)_[\w-]{43})$/i;
 
-/** A revoked key may live so long in a process; with the time of the request that is under the promised second. */
-const REMEMBER_MS = 500;
-const MAX_REMEMBERED = 10_000;
-const COUNT_MS = 1_000;
+/** How long a process accepts a revoked key; together with the time of a request this is less than the promised second. */
+const CACHE_MS = 500;
+const MAX_CACHED = 10_000;
+const WRITE_INTERVAL_MS = 1_000;
 
-export type ApiKeyBearers = ReturnType<typeof createApiKeyBearers>;
+/** Identifies callers by their API key, and counts their calls. */
+export class ApiKeyBearers {
+  readonly #core: Database['core'];
+  readonly #cache = new Map<string, { key: Promise<KnownKey | null>; until: number }>();
+  #calls = new Map<string, Calls>();
+  #writing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
 
-/** Who calls with an API key, and how often. */
-export function createApiKeyBearers(database: Database) {
-  const store = createApiKeyUseStore(database.core);
-  const remembered = new Map<string, { key: Promise<KnownKey | null>; until: number }>();
-  let calls = new Map<string, Calls>();
-  let counting: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-
-  function find(key: string): Promise<KnownKey | null> {
-    const now = performance.now();
-    const hash = digest(key);
-    const name = hash.toString('base64url');
-    const known = remembered.get(name);
-    if (known && known.until > now) return known.key;
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    const found = store.find(hash);
-    found.catch(() => remembered.delete(name));
-    remembered.set(name, { key: found, until: now + REMEMBER_MS });
-    return found;
+  constructor({ core }: Pick<Database, 'core'>) {
+    this.#core = core;
   }
 
-  /** @returns undefined for an Authorization header that holds no key. @throws Fault bad_api_key */
-  async function keyOf(authorization: string): Promise<KnownKey | undefined> {
+  /** Returns the account of an Authorization header, or undefined when it does not contain a key. @throws Fault bad_api_key */
+  async identityOf(authorization: string): Promise<Identity | undefined> {
+    const key = await this.#keyOf(authorization);
+    return key && { id: key.id, email: key.email, name: key.name, by: key.environment === 'live' ? 'live_key' : 'test_key' };
+  }
+
+  /**
+   * Returns the address of the owner of a key that is used to verify a token, which consumes the token; undefined when the header
+   * does not contain a key.
+   * @throws Fault bad_api_key, test_key
+   */
+  async ownerOf(authorization: string): Promise<string | undefined> {
+    const key = await this.#keyOf(authorization);
+    if (key?.environment === 'test') throw new Fault('test_key');
+    return key?.email;
+  }
+
+  /** Counts a completed request. The counts are written every second. */
+  answered(authorization: string, status: number): void {
+    this.#keyOf(authorization).then(
+      (key) => key && this.#add({ keyId: key.keyId, calls: 1, refused: status >= 400 ? 1 : 0 }),
+      // The key is not valid, or the database is not available: there is no account to count for.
+      () => {},
+    );
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#writing = this.#writing.then(() => this.#write());
+    }, WRITE_INTERVAL_MS).unref();
+  }
+
+  /** Writes the remaining counts. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#writing = this.#writing.then(() => this.#write());
+    await this.#writing;
+  }
+
+  /** Returns undefined for an Authorization header that does not contain a key. @throws Fault bad_api_key */
+  async #keyOf(authorization: string): Promise<KnownKey | undefined> {
     if (!MEANT_AS_KEY.test(authorization)) return undefined;
     const key = KEY.exec(authorization)?.[1];
-    const known = key === undefined ? null : await find(key);
+    const known = key === undefined ? null : await this.#find(key);
     if (!known) throw new Fault('bad_api_key');
     return known;
   }
 
-  async function flush(): Promise<void> {
-    if (calls.size === 0) return;
-    const counted = calls;
-    calls = new Map();
+  #find(key: string): Promise<KnownKey | null> {
+    const now = performance.now();
+    const hash = digest(key);
+    const name = hash.toString('base64url');
+    const cached = this.#cache.get(name);
+    if (cached && cached.until > now) return cached.key;
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    const found = findKey(this.#core, hash);
+    found.catch(() => this.#cache.delete(name));
+    this.#cache.set(name, { key: found, until: now + CACHE_MS });
+    return found;
+  }
+
+  async #write(): Promise<void> {
+    if (this.#calls.size === 0) return;
+    const counts = [...this.#calls.values()];
+    this.#calls = new Map();
     try {
-      await store.count([...counted.values()]);
+      await addCalls(this.#core, counts);
     } catch {
-      // The database is away; they are counted with the next ones.
-      for (const each of counted.values()) add(each);
+      // The database is not available; they are written with the next ones.
+      for (const count of counts) this.#add(count);
     }
   }
 
-  function add({ keyId, calls: more, refused }: Calls): void {
-    const sum = calls.get(keyId) ?? { keyId, calls: 0, refused: 0 };
-    calls.set(keyId, { keyId, calls: sum.calls + more, refused: sum.refused + refused });
+  #add({ keyId, calls, refused }: Calls): void {
+    const sum = this.#calls.get(keyId) ?? { keyId, calls: 0, refused: 0 };
+    this.#calls.set(keyId, { keyId, calls: sum.calls + calls, refused: sum.refused + refused });
   }
-
-  return {
-    /** Who makes a request with this Authorization header; undefined when it holds no key. @throws Fault bad_api_key */
-    async identityOf(authorization: string): Promise<Identity | undefined> {
-      const key = await keyOf(authorization);
-      return key && { id: key.id, email: key.email, name: key.name, by: key.environment === 'live' ? 'live_key' : 'test_key' };
-    },
-
-    /**
-     * The address of the owner of a key that is to verify a token, which uses the token up; undefined when the header holds none.
-     * @throws Fault bad_api_key, test_key
-     */
-    async ownerOf(authorization: string): Promise<string | undefined> {
-      const key = await keyOf(authorization);
-      if (key?.environment === 'test') throw new Fault('test_key');
-      return key?.email;
-    },
-
-    /** Counts a request that was answered; the sums are written every second. */
-    answered(authorization: string, status: number): void {
-      keyOf(authorization).then(
-        (key) => key && add({ keyId: key.keyId, calls: 1, refused: status >= 400 ? 1 : 0 }),
-        // Nobody's key, or a database that is away: there is nobody to count for.
-        () => {},
-      );
-    },
-
-    start(): void {
-      timer = setInterval(() => {
-        counting = counting.then(flush);
-      }, COUNT_MS).unref();
-    },
-
-    /** Writes what is not counted yet. */
-    async stop(): Promise<void> {
-      clearInterval(timer);
-      counting = counting.then(flush);
-      await counting;
-    },
-  };
 }

@@ -4,60 +4,107 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { MAX_APPLICATIONS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
-import type { Account } from '../http/serve.ts';
-import { type Application, createApplicationStore } from './store.ts';
+import type { Application } from '../db/models.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
+const MAX_LOG_ENTRIES = 100;
 
-/** Whether a client_id can be an application's, and not that of a client of our own. */
+/** Whether a client_id has the form of an application's, which the built-in clients have not. */
 export function isApplicationId(clientId: string): boolean {
   return CLIENT_ID.test(clientId);
 }
 
-export type Applications = ReturnType<typeof createApplications>;
+/** The OAuth clients of developers: public clients, each with its redirect URIs. Another account's application is not found. */
+export class Applications {
+  readonly #database: Pick<Database, 'orm'>;
 
-/** Developers' own OAuth clients: public ones, each with its redirect URIs. Another account's application is not there: 404. */
-export function createApplications(database: Database) {
-  const store = createApplicationStore(database);
-  const ownerOf = ({ id, email }: Account) => ({ userId: id, email });
+  constructor(database: Pick<Database, 'orm'>) {
+    this.#database = database;
+  }
 
-  return {
-    async list(account: Account): Promise<Output<'listClients'>> {
-      return (await store.ofOwner(account.id)).map(present);
-    },
+  async list({ id }: Account): Promise<Output<'listClients'>> {
+    const { Application } = await this.#database.orm();
+    const newestFirst = [
+      ['createdAt', 'desc'],
+      ['id', 'desc'],
+    ] satisfies [string, string][];
+    return (await Application.findAll({ where: { userId: id }, order: newestFirst, raw: true })).map(present);
+  }
 
-    /** @throws Fault too_many */
-    async create(account: Account, { name, redirectUris }: Parsed<'createClient'>): Promise<Output<'createClient'>> {
-      const clientId = `app_${randomBytes(16).toString('base64url')}`;
-      const added = await store.add(ownerOf(account), { id: uuid(), name, clientId, redirectUris: unique(redirectUris) }, MAX_APPLICATIONS);
-      if (!added) throw new Fault('too_many', { message: `You have ${MAX_APPLICATIONS} applications, as many as an account may have.` });
-      return present(added);
-    },
+  /** @throws Fault too_many */
+  async create({ id: userId, email }: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
+    const { sequelize, Application, AuditEntry, User } = await this.#database.orm();
+    const clientId = `app_${randomBytes(16).toString('base64url')}`;
+    return sequelize.transaction(async (transaction) => {
+      // One at a time for each account, so that the count is exact.
+      await User.findByPk(userId, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
+      if ((await Application.count({ where: { userId }, transaction })) >= MAX_APPLICATIONS)
+        throw new Fault('too_many', { message: `You have ${MAX_APPLICATIONS} applications, the maximum for an account.` });
+      const application = await Application.create(
+        { id: uuid(), userId, name: input.name, clientId, redirectUris: unique(input.redirectUris) },
+        { transaction },
+      );
+      await AuditEntry.create({ action: 'application_added', email }, { transaction });
+      return present(application);
+    });
+  }
 
-    /** Switched off, its tokens and open sign-ins end at once, and for good. @throws Fault application_not_found */
-    async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
-      const changed = await store.change(ownerOf(account), { ...input, redirectUris: unique(input.redirectUris) });
-      if (!changed) throw new Fault('application_not_found');
-      return present(changed);
-    },
+  /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found */
+  async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
+    const { id, name, isActive, redirectUris } = input;
+    const { sequelize, time, Application, AuditEntry } = await this.#database.orm();
+    return sequelize.transaction(async (transaction) => {
+      const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
+      if (!application) throw new Fault('application_not_found');
+      const isReactivated = isActive && !application.isActive;
+      application.set({ name, isActive, redirectUris: unique(redirectUris) });
+      // Everything from before the deactivation stays ended.
+      if (isReactivated) application.activeSince = time('now()');
+      await application.save({ transaction });
+      await AuditEntry.create({ action: 'application_changed', email: account.email }, { transaction });
+      return present(application);
+    });
+  }
 
-    /** Its tokens and open sign-ins end with it. @throws Fault application_not_found */
-    async delete(account: Account, id: string): Promise<Output<'deleteClient'>> {
-      if (!(await store.remove(ownerOf(account), id))) throw new Fault('application_not_found');
-      return { success: true };
-    },
+  /** Ends its tokens and pending sign-ins with it. @throws Fault application_not_found */
+  async delete(account: Account, id: string): Promise<Output<'deleteClient'>> {
+    const { sequelize, Application, AuditEntry } = await this.#database.orm();
+    await sequelize.transaction(async (transaction) => {
+      const deleted = await Application.destroy({ where: { id, userId: account.id }, transaction });
+      if (deleted === 0) throw new Fault('application_not_found');
+      await AuditEntry.create({ action: 'application_deleted', email: account.email }, { transaction });
+    });
+    return { success: true };
+  }
 
-    /** The last hundred sign-ins asked for, completed and ended. @throws Fault application_not_found */
-    async logs(account: Account, id: string): Promise<Output<'clientLogs'>> {
-      const entries = await store.logs(account.id, id);
-      if (!entries) throw new Fault('application_not_found');
-      return entries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() }));
-    },
+  /** Returns the last hundred requested, completed and ended sign-ins, newest first. @throws Fault application_not_found */
+  async logs(account: Account, id: string): Promise<Output<'clientLogs'>> {
+    const { Application } = await this.#database.orm();
+    const application = await Application.findOne({
+      where: { id, userId: account.id },
+      include: [
+        {
+          association: 'log',
+          attributes: ['id', 'action', 'email', 'createdAt', 'clientId'],
+          order: [['id', 'desc']],
+          limit: MAX_LOG_ENTRIES,
+          separate: true,
+        },
+      ],
+    });
+    if (!application) throw new Fault('application_not_found');
+    const { log = [] } = application;
+    return log.map((entry) => ({ id: entry.id, action: entry.action, email: entry.email, createdAt: entry.createdAt.toISOString() }));
+  }
 
-    /** Where an active application may be sent; null for any other client. */
-    redirectUrisOf: async (clientId: string): Promise<string[] | null> =>
-      isApplicationId(clientId) ? store.redirectUrisOf(clientId) : null,
-  };
+  /** Returns the redirect URIs of an active application, or null for any other client. */
+  async redirectUrisOf(clientId: string): Promise<string[] | null> {
+    if (!isApplicationId(clientId)) return null;
+    const { Application } = await this.#database.orm();
+    const application = await Application.findOne({ attributes: ['redirectUris'], where: { clientId, isActive: true }, raw: true });
+    return application?.redirectUris ?? null;
+  }
 }
 
 function present({ id, name, clientId, redirectUris, isActive, createdAt }: Application): Output<'createClient'> {
@@ -65,3 +112,13 @@ function present({ id, name, clientId, redirectUris, isActive, createdAt }: Appl
 }
 
 const unique = (uris: string[]) => [...new Set(uris)];
+
+export function applicationRoutes(applications: Applications): Served[] {
+  return [
+    serve('listClients', (_, { account }) => applications.list(account)),
+    serve('createClient', (input, { account }) => applications.create(account, input)),
+    serve('updateClient', (input, { account }) => applications.update(account, input)),
+    serve('deleteClient', ({ id }, { account }) => applications.delete(account, id)),
+    serve('clientLogs', ({ id }, { account }) => applications.logs(account, id)),
+  ];
+}

@@ -4,36 +4,37 @@ import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { DataDirInUse } from '../db/embedded/lock.ts';
 import { lockMigrations, MIGRATIONS, readSchemaState, type SchemaState } from '../db/migrate.ts';
-import { takeFromServing, waitUntilUnserved } from '../db/serving-lock.ts';
+import { lockOutService, waitUntilUnused } from '../db/serving-lock.ts';
+import { openStorage } from '../uploads/storage.ts';
 import { checkArchive, readArchive } from './archive.ts';
-import { BackupError, damaged, inWords } from './backup-error.ts';
-import { openIcons } from './icons.ts';
+import { BackupError, damaged, readableError } from './backup-error.ts';
 import { type Manifest, newer } from './manifest.ts';
-import { type BackupStore, type Counts, createBackupStore, type Finished } from './store.ts';
+import { BackupStore, type Counts, type Finished } from './store.ts';
 
 export type RestoreOptions = {
   config: StorageConfig;
   /** Absolute path. */
   file: string;
   revokeApiKeys: boolean;
-  /** Its abort before the commit leaves everything as it was; the restore then rejects. */
+  /** Its abort before the commit makes the restore reject and leaves everything unchanged. */
   signal: AbortSignal;
-  tell(text: string): void;
-  /** Asked once the file has proved good, before anything changes. @throws to end it there */
+  /** Reports progress. */
+  report(text: string): void;
+  /** Called when the file is verified, before anything changes. @throws to cancel the restore */
   confirm(question: { place: string; present: Counts; manifest: Manifest }): Promise<void>;
 };
 
-/** `iconsLeft`: icons from after the backup that could not be removed; nothing shows them. */
+/** `iconsLeft`: icons from after the backup that could not be removed; no website shows them. */
 export type Restored = Finished & { manifest: Manifest; iconsLeft: number };
 
 /**
- * Puts what a backup holds in the place of everything there is, in one transaction: it is all there, or all is as it was. What
- * lets somebody in (sessions, tokens, mailed links, remembered accounts) is in no backup, so none of it works afterwards.
+ * Replaces all data by that of a backup, in one transaction. Sessions, tokens, mailed links and remembered accounts are in no backup, so
+ * none of them works afterwards.
  * @throws BackupError, StartError
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { config, file, signal } = options;
-  options.tell(`Checking ${file}`);
+  options.report(`Checking ${file}`);
   const manifest = await checkArchive(file, signal);
   if (manifest.migrations.some((name) => !MIGRATIONS.includes(name))) throw newer(file);
   let database: Attached | undefined;
@@ -43,39 +44,39 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     return await restoreInto(options, manifest, database);
   } catch (error) {
     if (error instanceof DataDirInUse) throw running(config.dataDir);
-    throw inWords(error, `restore ${file}`);
+    throw readableError(error, `restore ${file}`);
   } finally {
     await database?.stop();
   }
 }
 
 async function restoreInto(options: RestoreOptions, manifest: Manifest, database: Attached): Promise<Restored> {
-  const { config, file, signal, tell, revokeApiKeys } = options;
-  const { client, seeThrough, close } = await connectAlone(database, signal, { writes: true });
+  const { config, file, signal, report, revokeApiKeys } = options;
+  const { client, ignoreAbort, close } = await connectAlone(database, signal, { writes: true });
   try {
-    const store = createBackupStore(client);
+    const store = new BackupStore(client);
     await refuseForeign(await readSchemaState(client), store, database.place);
-    if (!(await waitUntilUnserved(client))) throw running(database.place);
+    if (!(await waitUntilUnused(client))) throw running(database.place);
     await options.confirm({ place: database.place, present: await store.counts(), manifest });
 
     await store.beginRestore();
     await lockMigrations(client);
-    if (!(await takeFromServing(client))) throw running(database.place);
+    if (!(await lockOutService(client))) throw running(database.place);
     const replaced = await store.storedUploads();
     const permissions = await store.permissions();
     await store.rebuild(manifest.migrations);
-    const icons = iconsOf(config);
+    const icons = new RestoredIcons(config);
     let finished: Finished;
     try {
-      tell('Restoring');
+      report('Restoring');
       await copyEverything(options, store, icons);
       finished = await store.finish({ revokeApiKeys, permissions });
       signal.throwIfAborted();
-      // Whether a commit that is broken off took place would be anybody's guess.
-      seeThrough();
+      // It would be unknown whether an aborted commit took place.
+      ignoreAbort();
       await store.commit();
     } catch (error) {
-      await icons.takeBack();
+      await icons.removeAdded();
       throw error;
     }
     return { ...finished, manifest, iconsLeft: await icons.keepOnly(manifest, replaced, file) };
@@ -84,7 +85,7 @@ async function restoreInto(options: RestoreOptions, manifest: Manifest, database
   }
 }
 
-async function copyEverything({ file, signal }: RestoreOptions, store: BackupStore, icons: ReturnType<typeof iconsOf>): Promise<void> {
+async function copyEverything({ file, signal }: RestoreOptions, store: BackupStore, icons: RestoredIcons): Promise<void> {
   const expected = new Set((await store.keptTables()).map(({ name }) => name));
   for await (const { table, icon, content } of readArchive(file, signal)) {
     if (icon) {
@@ -92,67 +93,74 @@ async function copyEverything({ file, signal }: RestoreOptions, store: BackupSto
       continue;
     }
     const columns = expected.delete(table.name) ? await store.columns(table.name) : [];
-    if (columns.join() !== table.columns.join()) throw damaged(file, `its ${table.name} does not fit its version`);
+    if (columns.join() !== table.columns.join()) throw damaged(file, `the columns of ${table.name} do not match its version`);
     const rows = store.copyIn(table.name, columns);
     await pipeline(content, rows, { signal });
-    if (rows.rowCount !== table.rows) throw damaged(file, `${table.name} has ${rows.rowCount} rows in place of ${table.rows}`);
+    if (rows.rowCount !== table.rows) throw damaged(file, `${table.name} has ${rows.rowCount} rows instead of ${table.rows}`);
   }
   if (expected.size > 0) throw damaged(file, `${[...expected].join(', ')} is missing`);
 }
 
 /**
- * The icons of a restore. An id stands for the same bytes for good, so those that are new are put in their place before the commit,
- * where no row names them yet, and those that are no longer named go after it.
+ * The icons of a restore. An id always stands for the same bytes, so new icons are stored before the commit, while no row refers to
+ * them, and icons that are no longer referenced are removed after it.
  */
-function iconsOf(config: StorageConfig) {
-  const storage = openIcons(config);
-  const added: string[] = [];
-  const differing = new Set<string>();
-  /** Writes those anew whose file did not hold the icon any more. */
-  const mend = async (file: string) => {
-    if (differing.size === 0) return;
+class RestoredIcons {
+  readonly #config: StorageConfig;
+  readonly #storage: ReturnType<typeof openStorage>;
+  readonly #added: string[] = [];
+  /** Icons whose stored bytes are damaged. */
+  readonly #damaged = new Set<string>();
+
+  constructor(config: StorageConfig) {
+    this.#config = config;
+    this.#storage = openStorage(config);
+  }
+
+  async put(id: string, bytes: Buffer): Promise<void> {
+    const stored = await this.#storage.get(id);
+    if (stored && !stored.equals(bytes)) this.#damaged.add(id);
+    if (stored) return;
+    this.#added.push(id);
+    await this.#storage.put(id, bytes);
+  }
+
+  async removeAdded(): Promise<void> {
+    for (const id of this.#added) await this.#storage.remove(id).catch(() => {});
+  }
+
+  /** @returns how many could not be repaired or removed; those in a bucket remain, since a later backup may refer to them */
+  async keepOnly(manifest: Manifest, replaced: string[], file: string): Promise<number> {
+    const kept = new Set(manifest.icons.files.map(({ id }) => id));
+    const unneeded = this.#config.bucket ? [] : replaced.filter((id) => !kept.has(id));
+    const results = await Promise.allSettled([...unneeded.map((id) => this.#storage.remove(id)), this.#repair(file)]);
+    return results.filter(({ status }) => status === 'rejected').length;
+  }
+
+  /** Stores the damaged icons again. */
+  async #repair(file: string): Promise<void> {
+    if (this.#damaged.size === 0) return;
     for await (const { icon, content } of readArchive(file, new AbortController().signal)) {
-      if (icon && differing.has(icon.id)) await storage.put(icon.id, await buffer(content));
+      if (icon && this.#damaged.has(icon.id)) await this.#storage.put(icon.id, await buffer(content));
     }
-  };
-  return {
-    async put(id: string, bytes: Buffer): Promise<void> {
-      const there = await storage.get(id);
-      if (there && !there.equals(bytes)) differing.add(id);
-      if (there) return;
-      added.push(id);
-      await storage.put(id, bytes);
-    },
-
-    async takeBack(): Promise<void> {
-      for (const id of added) await storage.remove(id).catch(() => {});
-    },
-
-    /** @returns how many could not be put right or removed; those in a bucket stay, for a later backup may name them */
-    async keepOnly(manifest: Manifest, replaced: string[], file: string): Promise<number> {
-      const kept = new Set(manifest.icons.files.map(({ id }) => id));
-      const needless = config.bucket ? [] : replaced.filter((id) => !kept.has(id));
-      const done = await Promise.allSettled([...needless.map((id) => storage.remove(id)), mend(file)]);
-      return done.filter(({ status }) => status === 'rejected').length;
-    },
-  };
+  }
 }
 
-/** A database of another program, or of a newer version of this one, is nothing to drop tables from. */
+/** Refuses to drop the tables of another program, or of a newer version of this one. @throws BackupError */
 async function refuseForeign({ migrations, newer }: SchemaState, store: BackupStore, place: string): Promise<void> {
   if (newer) {
     throw new BackupError(
       'newer',
-      `${place} is of a newer version than this program.`,
+      `${place} belongs to a newer version of this program.`,
       'Restore with that version, or into another database.',
     );
   }
-  const taken = migrations.length === 0 ? await store.takenNames() : [];
-  if (taken.length > 0) {
-    const names = `${taken.slice(0, 3).join(', ')}${taken.length > 3 ? ', …' : ''}`;
-    throw new BackupError('database', `${place} has tables of another program (${names}).`, 'Give a database of its own in DATABASE_URL.');
+  const conflicting = migrations.length === 0 ? await store.conflictingTables() : [];
+  if (conflicting.length > 0) {
+    const names = `${conflicting.slice(0, 3).join(', ')}${conflicting.length > 3 ? ', …' : ''}`;
+    throw new BackupError('database', `${place} has tables of another program (${names}).`, 'Set DATABASE_URL to a separate database.');
   }
 }
 
 const running = (place: string) =>
-  new BackupError('running', `The service is running on ${place}.`, 'Stop every instance of it, and restore then; nothing was changed.');
+  new BackupError('running', `The service is running on ${place}.`, 'Stop all its instances before the restore. Nothing was changed.');

@@ -7,10 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 
-/** Size and hash of what passes by. */
+/** Size and hash of a stream. */
 export type Measured = { bytes: number; sha256: string };
 
-/** Measures a stream on its way. @returns the stream to pass through, and the measure once it has ended */
+/** Measures a stream. @returns a transform to pipe it through, and a function for the result after its end */
 export function measure(): { through: Transform; measured(): Measured } {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -24,17 +24,17 @@ export function measure(): { through: Transform; measured(): Measured } {
   return { through, measured: () => ({ bytes, sha256: hash.digest('hex') }) };
 }
 
-/** The parts of an archive on their way into it: tar wants to know a size first, and memory is no place for a table. */
+/** Files for the parts of an archive: tar needs the size of a part before its content, and a table may not fit into memory. */
 export type Spool = {
-  /** Keeps a part under its name in the archive; parts come out in the order in which they came in. */
+  /** Stores a part under its name in the archive. The archive has the parts in the order of these calls. */
   add(name: string, content: Readable): Promise<Measured>;
-  /** Packs `first` and then the parts, and puts the archive in its place. @returns its size in bytes */
+  /** Writes the archive with `first` before the parts, and moves it to its destination. @returns its size in bytes */
   pack(first: { name: string; text: string }): Promise<number>;
-  /** Removes everything that is not in its place yet. */
+  /** Removes all temporary files. */
   remove(): Promise<void>;
 };
 
-/** Opens a directory beside `file` that only this user may read. */
+/** Creates a temporary directory beside `file` that only this user may read. */
 export async function openSpool(file: string, signal: AbortSignal): Promise<Spool> {
   const directory = await mkdtemp(`${file}.partial-`);
   const parts: { name: string; path: string; bytes: number }[] = [];
@@ -68,7 +68,7 @@ export async function openSpool(file: string, signal: AbortSignal): Promise<Spoo
       await Promise.all([written, packing()]);
       signal.throwIfAborted();
       await rename(archive, file);
-      await keepName(dirname(file));
+      await syncDirectory(dirname(file));
       return (await stat(file)).size;
     },
 
@@ -76,8 +76,8 @@ export async function openSpool(file: string, signal: AbortSignal): Promise<Spoo
   };
 }
 
-/** Has the disk know the new name as well. */
-async function keepName(directory: string): Promise<void> {
+/** Flushes a directory to disk, so that a renamed file survives a crash. */
+async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory);
   try {
     await handle.sync();

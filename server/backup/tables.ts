@@ -1,16 +1,16 @@
-/** A table whose rows a backup holds. */
+/** A table whose rows a backup contains. */
 export type KeptTable = {
   name: string;
-  /** Which of its rows; none: all. */
+  /** Condition for the rows; without it, all rows. */
   where?: string;
-  /** A migration fills it; what that put there makes room. */
+  /** Whether a migration inserts rows, which a restore deletes first. */
   seeded?: true;
 };
 
-/** What a backup holds, parents before children, so that each row finds what it refers to. */
+/** The tables of a backup; a table that is referenced comes first. */
 export const KEPT: readonly KeptTable[] = [
   { name: 'users' },
-  // An upload that is still expected is an address that whoever has it may send a file to.
+  // An upload that has not arrived is a permission for the holder of its address.
   { name: 'uploads', where: 'stored_at is not null' },
   { name: 'websites' },
   { name: 'domain_claims' },
@@ -28,8 +28,8 @@ export const KEPT: readonly KeptTable[] = [
 ];
 
 /**
- * What no backup holds and what is empty after a restore: everything that lets somebody in, mails that are owed and the counters
- * of the limits. So nothing of it from before a restore can work, and a backup opens nothing.
+ * The tables that no backup contains and that are empty after a restore: everything that gives access, pending emails and the
+ * counters of rate limits. So nothing from before a restore gives access afterwards, and neither does a stolen backup.
  */
 export const LEFT_OUT: readonly string[] = [
   'sign_in_attempts',
@@ -41,6 +41,6 @@ export const LEFT_OUT: readonly string[] = [
   'website_recipients',
   'sign_in_limits',
   'rate_limits',
-  // Another installation has another SECRET_KEY.
+  // Another installation has a different SECRET_KEY.
   'installation',
 ];

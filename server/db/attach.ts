@@ -4,18 +4,27 @@ import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { detectPooling } from './pooling.ts';
-import { OLDEST_VERSION, placeOf, refuseSharedSessions, type Target, tooOld } from './reach.ts';
-import { READ_ONLY_CAUSE, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, type ReadOnlyCause } from './read-only.ts';
+import {
+  MIN_VERSION,
+  placeOf,
+  READ_ONLY_CAUSE,
+  READ_ONLY_REMEDIES,
+  READ_ONLY_TEXTS,
+  type ReadOnlyCause,
+  refuseSharedSessions,
+  type Target,
+  tooOld,
+} from './reach.ts';
 
-/** The database of the operator's commands. */
+/** The database that an operator's command works on. */
 export type Attached = Target & {
-  /** Where it is, for people: no user and no password. */
+  /** Where it is, for messages: without user and password. */
   place: string;
-  /** Ends what was started for it. */
+  /** Stops the embedded PostgreSQL if it was started for this command. */
   stop(): Promise<void>;
 };
 
-/** PostgreSQL does not take the connection. */
+/** PostgreSQL does not accept the connection. */
 export class DatabaseUnreachable extends StartError {
   override name = 'DatabaseUnreachable';
   override readonly exitCode = 8;
@@ -23,16 +32,16 @@ export class DatabaseUnreachable extends StartError {
 }
 
 const CONNECT_MS = 5_000;
-/** How long a service that runs may take to have its PostgreSQL ready. */
-const STARTING_MS = 15_000;
+/** How long a running service may take to start its PostgreSQL. */
+const START_MS = 15_000;
 const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO';
   set client_encoding = 'UTF8'`;
 
 /**
- * The database that the settings name. The embedded one is that of the service which runs; when none does, it is started,
+ * Returns the database of the settings. The embedded one is that of the running service; if no service runs, it is started,
  * and no service can start until `stop`.
- * @param options.exclusive no service may run on DATA_DIR
- * @throws DataDirInUse when one does, EmbeddedUnusable, DatabaseUnreachable
+ * @param options.exclusive fails with DataDirInUse when a service runs on DATA_DIR
+ * @throws DataDirInUse, EmbeddedUnusable, DatabaseUnreachable
  */
 export async function attachDatabase(config: StorageConfig, options: { exclusive: boolean }): Promise<Attached> {
   const { databaseUrl, databaseDirectUrl, dataDir } = config;
@@ -43,7 +52,7 @@ export async function attachDatabase(config: StorageConfig, options: { exclusive
   const { DataDirInUse } = await import('./embedded/lock.ts');
   const place = `the embedded PostgreSQL in ${dataDir}`;
   const log = createLog({ logLevel: 'silent', mode: 'production' });
-  for (const end = Date.now() + STARTING_MS; ; await sleep(100)) {
+  for (const end = Date.now() + START_MS; ; await sleep(100)) {
     try {
       return { ...(await startEmbedded({ dataDir, log })), setting: null, place };
     } catch (error) {
@@ -54,16 +63,16 @@ export async function attachDatabase(config: StorageConfig, options: { exclusive
   }
 }
 
-/** A connection of a command's own. */
+/** The connection of an operator's command. */
 export type Connection = {
   client: pg.Client;
-  /** From here on an abort breaks nothing off. */
-  seeThrough(): void;
+  /** Makes an abort have no effect from now on. */
+  ignoreAbort(): void;
   close(): Promise<void>;
 };
 
 /**
- * One connection without limits of time, which `signal` breaks off.
+ * Opens one connection without time-outs; `signal` closes it at once.
  * @param options.writes refuses a server that is read-only
  * @throws StartError when it cannot be used, DatabaseUnreachable
  */
@@ -78,21 +87,20 @@ export async function connectAlone(
     keepAlive: true,
     application_name: 'emailauth-operator',
   });
-  // An error shows at the statement under way, or at the next one.
+  // An error is reported by the current statement, or by the next one.
   client.on('error', () => {});
-  // TLS puts another stream in the place of the first one.
+  // Read at the time of use, since TLS replaces the first stream.
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  const breakOff = () => connection.stream.destroy();
-  let broken = false;
+  let aborted = false;
   const abort = () => {
-    broken = true;
-    breakOff();
+    aborted = true;
+    connection.stream.destroy();
   };
   signal.addEventListener('abort', abort);
-  const seeThrough = () => signal.removeEventListener('abort', abort);
+  const ignoreAbort = () => signal.removeEventListener('abort', abort);
   const close = async () => {
-    seeThrough();
-    if (!broken) await Promise.race([client.end().catch(() => {}), sleep(CONNECT_MS, null, { ref: false })]);
+    ignoreAbort();
+    if (!aborted) await Promise.race([client.end().catch(() => {}), sleep(CONNECT_MS, null, { ref: false })]);
   };
   try {
     await client.connect();
@@ -102,16 +110,16 @@ export async function connectAlone(
       `select current_setting('server_version_num')::integer / 10000 as version, ${READ_ONLY_CAUSE} as cause`,
     );
     const [{ version, cause }] = rows;
-    if (version < OLDEST_VERSION) throw tooOld(place, version);
+    if (version < MIN_VERSION) throw tooOld(place, version);
     if (cause && options.writes) {
       throw new StartError(`PostgreSQL at ${place} ${READ_ONLY_TEXTS[cause]}. ${READ_ONLY_REMEDIES[cause]}.`);
     }
-    return { client, seeThrough, close };
+    return { client, ignoreAbort, close };
   } catch (error) {
     await close();
     if (signal.aborted || error instanceof StartError) throw error;
     const { message, code } = error as NodeJS.ErrnoException;
-    const check = `Check ${setting ?? 'DATA_DIR'}, and that it runs.`;
+    const check = `Check ${setting ?? 'DATA_DIR'}, and that it is running.`;
     throw new DatabaseUnreachable(`PostgreSQL at ${place} cannot be used: ${message || code}. ${check}`, { cause: error });
   }
 }

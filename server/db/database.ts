@@ -1,11 +1,12 @@
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
+import type { Orm } from './models.ts';
 
-/** How this program reaches PostgreSQL. */
+/** How this program connects to PostgreSQL. */
 export type DatabaseRoute = {
-  /** For statements and transactions; may lead through a pooler. */
+  /** For statements and transactions; may be the address of a pooler. */
   url: string;
-  /** For what needs a session of its own: LISTEN, session locks, migrations. */
+  /** For what needs its own session: LISTEN, session locks, migrations. */
   directUrl: string;
   /** Whether a connection to `url` is one session of PostgreSQL; false behind a pooler in transaction mode. */
   sessions: boolean;
@@ -13,104 +14,130 @@ export type DatabaseRoute = {
   preparedStatements: boolean;
 };
 
-/** The two pools: `core` for the sign-in core's prepared statements, `orm` for everything else. */
-export type Database = {
-  core: pg.Pool;
-  /** Sequelize, imported on first use. */
-  orm(): Promise<Sequelize>;
-  /** For a server that was demoted: takes the idle connections out of use, so that the next statements open new ones. */
-  reconnect(): void;
-  /** Calls `listener` at every `reconnect`, which also follows a statement that found the server read-only; at most once a second. */
-  onReconnect(listener: () => void): void;
-  close(): Promise<void>;
-};
-
-/** Runs one statement, inside whatever transaction it belongs to. */
+/** Runs one statement, in the transaction that it belongs to. */
 export type Query = (text: string, values: unknown[]) => Promise<{ rows: unknown[] }>;
 
-// A frozen PostgreSQL must become a 503 within 3 s, so no wait for it is longer than 2.5 s.
+// A frozen PostgreSQL must become a 503 within 3 s, so every wait for it ends after 2.5 s.
 const WAIT_MS = 2_500;
-/** The server gives up first, so that only one that does not answer costs the connection. */
+/** The server cancels a statement first, so that only a server that does not respond costs the connection. */
 const STATEMENT_MS = 2_200;
 const RECONNECT_PAUSE_MS = 1_000;
 
-/** A pooler in transaction mode keeps this name on its connections after the service has ended, so it tells nobody that one serves. */
+/** A pooler in transaction mode keeps this name on its connections after the service has stopped, so it does not show that one is serving. */
 const POOLED_NAME = 'emailauth-pooled';
 
 const ORM_SETTINGS = `set statement_timeout = ${STATEMENT_MS}; set timezone = 'UTC'`;
-// The core's statements look rows up by key alone. Told so, the planner keeps to the indexes from the first row to the
-// ten-millionth, also where a plan was made while the tables were empty. The little that is read is not worth a parallel worker.
+// The core's statements look up rows by key only. With these settings the planner uses the indexes for tables of any size, also in a
+// plan that was made while the tables were empty. The little that is read is not worth a parallel worker.
 const CORE_SETTINGS = `${ORM_SETTINGS}; set enable_seqscan = off; set plan_cache_mode = force_generic_plan; set jit = off;
   set max_parallel_workers_per_gather = 0`;
 
-/** The route of a URL that leads to PostgreSQL itself. */
+/** Returns the route of a URL that leads to PostgreSQL itself. */
 export const directRoute = (url: string): DatabaseRoute => ({ url, directUrl: url, sessions: true, preparedStatements: true });
 
 /**
- * Opens the pools; connects on first use.
+ * Opens the pools; they connect on first use.
  * @param to a route, or the URL of a PostgreSQL without a pooler
- * @param options.poolSize connections of the core; Sequelize has as many of its own
+ * @param options.poolSize connections of the core; Sequelize has as many more
  */
 export function openDatabase(to: DatabaseRoute | string, options: { poolSize?: number } = {}): Database {
-  const route = typeof to === 'string' ? directRoute(to) : to;
-  const size = options.poolSize ?? 8;
-  const listeners: (() => void)[] = [];
-  let reconnectedAt = 0;
-  let answeredAt = 0;
-  let orm: Promise<Orm> | undefined;
+  return new Database(typeof to === 'string' ? directRoute(to) : to, options.poolSize ?? 8);
+}
 
-  const dropIdle = () => {
-    for (let idle = core.idleCount; idle > 0; idle--) {
-      core.connect().then(
+/** The two pools: `core` for the prepared statements of the sign-in core, `orm` for everything else. */
+export class Database {
+  readonly core: pg.Pool;
+  readonly #route: DatabaseRoute;
+  readonly #poolSize: number;
+  readonly #listeners: (() => void)[] = [];
+  #reconnectedAt = 0;
+  #respondedAt = 0;
+  #orm: Promise<OpenOrm> | undefined;
+
+  constructor(route: DatabaseRoute, poolSize: number) {
+    this.#route = route;
+    this.#poolSize = poolSize;
+    this.core = openCore(route, poolSize);
+    this.core.on('release', (error) => this.#observe(error));
+  }
+
+  /** Returns the models. Sequelize is imported on first use. */
+  async orm(): Promise<Orm> {
+    this.#orm ??= openOrm(this.#route, this.#poolSize, (error) => this.#observe(error));
+    return (await this.#orm).orm;
+  }
+
+  /** Takes the idle connections out of use, so that the next statements open new ones: for a server that was demoted. */
+  reconnect(): void {
+    // While a server stays read-only every write fails, on a connection that the pool then closes by itself.
+    if (Date.now() - this.#reconnectedAt < RECONNECT_PAUSE_MS) return;
+    this.#reconnectedAt = Date.now();
+    this.#discardIdle();
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls `listener` at every `reconnect`, which also follows a statement that found the server read-only; at most once a second. */
+  onReconnect(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.core.end(), this.#orm?.then(({ orm }) => orm.sequelize.close())]);
+  }
+
+  /** @param error of a statement; undefined: it succeeded */
+  #observe(error?: unknown): void {
+    if (!error) this.#respondedAt = Date.now();
+    else if (isReadOnly(error)) this.reconnect();
+    else if (isBroken(error)) this.#discardIdle();
+    // A server that responds to other statements meanwhile is only slow, and new connections would make it slower.
+    else if (isUnanswered(error) && Date.now() - this.#respondedAt > WAIT_MS) this.#discardIdle();
+  }
+
+  #discardIdle(): void {
+    for (let idle = this.core.idleCount; idle > 0; idle--) {
+      this.core.connect().then(
         (client) => client.release(true),
         () => {},
       );
     }
-    void orm?.then(({ discardConnections }) => discardConnections());
-  };
-  const reconnect = () => {
-    // While a server stays read-only every write fails, on a connection that the pool then closes by itself.
-    if (Date.now() - reconnectedAt < RECONNECT_PAUSE_MS) return;
-    reconnectedAt = Date.now();
-    dropIdle();
-    for (const listener of listeners) listener();
-  };
-  /** @param error of a statement; none: it was answered */
-  const notice = (error?: unknown) => {
-    if (!error) answeredAt = Date.now();
-    else if (isReadOnly(error)) reconnect();
-    else if (isBroken(error)) dropIdle();
-    // A server that answers others in the meantime is only slow, and new connections would make it slower.
-    else if (isUnanswered(error) && Date.now() - answeredAt > WAIT_MS) dropIdle();
-  };
+    void this.#orm?.then(({ discardConnections }) => discardConnections());
+  }
+}
 
-  const core = openCore(route, size);
-  core.on('release', notice);
-  return {
-    core,
-    orm: async () => {
-      orm ??= openOrm(route, size, notice);
-      return (await orm).sequelize;
-    },
-    reconnect,
-    onReconnect: (listener) => void listeners.push(listener),
-    close: async () => {
-      await Promise.all([core.end(), orm?.then(({ sequelize }) => sequelize.close())]);
-    },
-  };
+/** Runs a prepared statement inside the transaction. */
+type PreparedQuery = <Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) => Promise<Row[]>;
+
+/** Runs `work` in one READ COMMITTED transaction, which is rolled back when it throws. */
+export async function inTransaction<Result>(pool: pg.Pool, work: (query: PreparedQuery) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const result = await work(async (name, text, values) => (await client.query({ name, text, values })).rows);
+    await client.query('commit');
+    client.release();
+    return result;
+  } catch (error) {
+    // Closes the connection, which rolls back even if the server does not respond, and lets the pool see the cause.
+    client.release(error as Error);
+    throw error;
+  }
 }
 
 const codeOf = (error: unknown) => String(Object(error).code);
 const messageOf = (error: unknown) => String(Object(error).message);
 
+/** Whether an error of Sequelize is a second record with the same value of a unique column. */
+export const isUniqueViolation = (error: unknown): boolean => Object(error).name === 'SequelizeUniqueConstraintError';
+
 /** SQLSTATE 25006: a write on a standby, or on a server that was set read-only. */
 const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
-/** Whether the server shut down (SQLSTATEs 57P01 to 57P03) or the connection broke (class 08): others to it did so too, or will. */
+/** Whether the server shut down (SQLSTATEs 57P01 to 57P03) or the connection broke (class 08), which also affects the other connections. */
 const isBroken = (error: unknown) =>
   /^(?:57P0[123]|08...|ECONNRESET|EPIPE)$/.test(codeOf(error)) || messageOf(error).startsWith('Connection terminated');
 
-/** Whether the client's own time for an answer ran out. */
+/** Whether the client's own time-out for a response expired. */
 const isUnanswered = (error: unknown) => messageOf(error) === 'Query read timeout';
 
 /** A client that has the server parse every statement, for poolers that do not keep prepared statements. */
@@ -132,19 +159,19 @@ function openCore({ url, sessions, preparedStatements }: DatabaseRoute, size: nu
     ...(sessions && { onConnect: (client) => client.query(CORE_SETTINGS) }),
     ...(!preparedStatements && { Client: UnpreparedClient }),
   });
-  // A connection that dies is replaced at the next query; without listeners, idle or in use, it would end the process.
+  // A connection that fails is replaced at the next query; without listeners, idle or in use, its error would end the process.
   pool.on('error', () => {});
   return pool.on('connect', (client) => void client.on('error', () => {}));
 }
 
-/** Sequelize would set the time zone of each connection; its types do not know the option. */
+/** Keeps Sequelize from setting the time zone of each connection; its types lack the option. */
 const NO_SETTINGS = { keepDefaultTimezone: true };
 
-type Orm = { sequelize: Sequelize; discardConnections(): void };
+type OpenOrm = { orm: Orm; discardConnections(): void };
 
-/** @param notice called after every statement, with its error if it failed */
-async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (error?: unknown) => void): Promise<Orm> {
-  const { Sequelize: Orm } = await import('sequelize');
+/** @param observe called after every statement, with its error if it failed */
+async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: (error?: unknown) => void): Promise<OpenOrm> {
+  const [sequelizePackage, { defineModels }] = await Promise.all([import('sequelize'), import('./models.ts')]);
   let usable = new WeakSet<object>();
   const prepare = async (connection: pg.Client) => {
     try {
@@ -156,11 +183,13 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (
     usable.add(connection);
     for (const end of ['error', 'end'] as const) connection.on(end, () => void usable.delete(connection));
   };
-  const sequelize = new Orm(url, {
+  const sequelize = new sequelizePackage.Sequelize(url, {
     dialect: 'postgres',
     logging: false,
     pool: { max: size, min: 0, acquire: WAIT_MS, idle: 30_000, validate: (connection) => usable.has(connection as object) },
     retry: { max: 0 },
+    // Tables and columns have the names of the models in snake case; times are defaults of the database.
+    define: { underscored: true, timestamps: false },
     dialectOptions: {
       connectionTimeoutMillis: WAIT_MS,
       query_timeout: WAIT_MS,
@@ -171,22 +200,27 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, notice: (
     ...NO_SETTINGS,
     hooks: { afterConnect: (connection) => prepare(connection as pg.Client) },
   });
-  const query = sequelize.query.bind(sequelize);
-  sequelize.query = ((...statement: Parameters<typeof query>) =>
-    query(...statement).then(
-      (result) => {
-        notice();
-        return result;
-      },
-      (error) => {
-        notice(error.original ?? error);
-        throw error;
-      },
-    )) as typeof query;
+  observeStatements(sequelize, observe);
   return {
-    sequelize,
+    orm: defineModels(sequelize),
     discardConnections: () => {
       usable = new WeakSet();
     },
   };
+}
+
+/** Has `observe` called after every statement, those of the models and of transactions included. */
+function observeStatements(sequelize: Sequelize, observe: (error?: unknown) => void): void {
+  const query = sequelize.query.bind(sequelize);
+  sequelize.query = ((...statement: Parameters<typeof query>) =>
+    query(...statement).then(
+      (result) => {
+        observe();
+        return result;
+      },
+      (error) => {
+        observe(error.original ?? error);
+        throw error;
+      },
+    )) as typeof query;
 }

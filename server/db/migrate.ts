@@ -1,37 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../start-error.ts';
-import { up as signIn } from './migrations/0001-sign-in.ts';
-import { steps as portal } from './migrations/0002-portal.ts';
-import { up as installation } from './migrations/0003-installation.ts';
-import { steps as deviceSessions } from './migrations/0004-device-sessions.ts';
-import { up as domainClaims } from './migrations/0005-domain-claims.ts';
-import { steps as cleanUpIndexes } from './migrations/0006-clean-up-indexes.ts';
-import { plainSql, type Step, titleOf } from './migrations/steps.ts';
-import { inShortTransaction, MIGRATING, type OnlineOptions, performOnline, pidOf, runOn } from './online-steps.ts';
+import {
+  inShortTransaction,
+  MIGRATION_NAME,
+  type OnlineOptions,
+  pidOf,
+  plainSql,
+  runOnline,
+  runSeparately,
+  type Step,
+  titleOf,
+} from './migration-steps.ts';
+import { type Migration, migrations } from './migrations/migrations.ts';
 
-/** `sql`: the whole migration is one step. */
-export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
-
-/** Append-only: a migration that has shipped is never changed. How to write one is in docs/architecture.md. */
-const migrations: readonly Migration[] = [
-  { name: '0001-sign-in', sql: signIn },
-  { name: '0002-portal', steps: portal },
-  { name: '0003-installation', sql: installation },
-  { name: '0004-device-sessions', steps: deviceSessions },
-  { name: '0005-domain-claims', sql: domainClaims },
-  { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
-];
-
-/** The names of all migrations of this program, in their order. */
+/** The names of all migrations of this program, in order. */
 export const MIGRATIONS: readonly string[] = migrations.map(({ name }) => name);
 
-// Any numbers will do, as long as every instance takes the same ones.
-/** Held by a session during the whole of a migration. */
+// Arbitrary numbers, the same in every instance.
+/** Held by a session during a whole migration. */
 const MIGRATION_LOCK = 4_127_003;
 /**
- * Held within transactions alone. Programs up to schema 0002 wait for this one with a snapshot, which an index that is built
- * concurrently would wait for in its turn.
+ * Held within transactions only. Programs up to schema 0002 wait for this lock with an open snapshot, for which a concurrent index
+ * build would have to wait.
  */
 const SCHEMA_LOCK = 4_127_001;
 const TAKE_SCHEMA_LOCK = `select pg_advisory_xact_lock(${SCHEMA_LOCK})`;
@@ -39,7 +30,7 @@ const TAKE_SCHEMA_LOCK = `select pg_advisory_xact_lock(${SCHEMA_LOCK})`;
 const POLL_MS = 200;
 const CONNECT_MS = 5_000;
 
-/** The schema was made by a newer release. */
+/** The schema belongs to a newer release. */
 class SchemaNewer extends StartError {
   override name = 'SchemaNewer';
   override readonly exitCode = 6;
@@ -53,23 +44,23 @@ class SchemaNewer extends StartError {
   }
 }
 
-/** A step failed; the steps before it are kept. */
+/** A step failed; the previous steps are kept. */
 class MigrationFailed extends StartError {
   override name = 'MigrationFailed';
   readonly code = 'migration_failed';
 }
 
 type MigrateOptions = OnlineOptions & {
-  /** Its abort ends the statement that PostgreSQL runs, after the caller has cut off the connection. */
+  /** Its abort cancels the statement in PostgreSQL, after the caller has closed the connection. */
   signal?: AbortSignal;
-  /** Others than this program's. */
+  /** In place of this program's, for tests. */
   migrations?: readonly Migration[];
 };
 
 /**
- * Brings the schema up to date while other instances serve, on a connection of its own without time-outs. Instances that
- * start at once wait for one another.
- * @param url a direct connection: the lock belongs to a session, which a pooler in transaction mode would share
+ * Migrates the schema while other instances are running, on a separate connection without time-outs. Instances that start at the same
+ * time wait for one another.
+ * @param url a direct connection, since the lock belongs to a session, which a pooler in transaction mode would share
  * @returns the names of the migrations that ran
  * @throws SchemaNewer, MigrationFailed
  */
@@ -78,9 +69,9 @@ export async function migrate(url: string, options: Omit<MigrateOptions, 'url' |
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
-    application_name: MIGRATING,
+    application_name: MIGRATION_NAME,
   });
-  // An error shows at the statement under way, or at the next one.
+  // An error is reported by the current statement, or by the next one.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -91,7 +82,7 @@ export async function migrate(url: string, options: Omit<MigrateOptions, 'url' |
 }
 
 /**
- * The same on a connection that the caller opened for this alone, and closes afterwards.
+ * Does the same on a connection that the caller opened only for this, and closes afterwards.
  * @param options.url of the same database
  */
 export async function migrateOn(client: pg.Client, options: MigrateOptions): Promise<string[]> {
@@ -102,7 +93,7 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
   const pid = await pidOf(client);
   let cancelling: Promise<unknown> | undefined;
   const cancel = () => {
-    cancelling = runOn(url, `select pg_cancel_backend(${pid})`).catch(() => {});
+    cancelling = runSeparately(url, `select pg_cancel_backend(${pid})`).catch(() => {});
   };
   signal?.addEventListener('abort', cancel);
   try {
@@ -117,7 +108,7 @@ export async function migrateOn(client: pg.Client, options: MigrateOptions): Pro
   }
 }
 
-/** Runs all migrations in one transaction: nobody waits for tables that are not there yet. */
+/** Runs all migrations in one transaction, since new tables are not in use. */
 function createSchema(client: pg.Client, wanted: readonly Migration[], options: OnlineOptions): Promise<string[]> {
   return inShortTransaction(client, options, TAKE_SCHEMA_LOCK, () => runPlain(client, wanted)).catch((error) => {
     throw failed('of an empty database', error);
@@ -128,28 +119,28 @@ function upgradeSchema(client: pg.Client, wanted: readonly Migration[], options:
   return runAll(client, wanted, (step, { migration, record, label }) => {
     options.report?.(label);
     const isRecorded = async () => (await recordsOf(client)).includes(migration);
-    return performOnline(client, step, options, { label, begin: TAKE_SCHEMA_LOCK, record, isRecorded }).catch((error) => {
+    return runOnline(client, step, options, { label, begin: TAKE_SCHEMA_LOCK, record, isRecorded }).catch((error) => {
       throw failed(label, error);
     });
   });
 }
 
-/** Keeps every other process from changing the schema until the end of the transaction, or waits for its `lock_timeout`. */
+/** Prevents other processes from changing the schema until the end of the transaction; waits up to its `lock_timeout`. */
 export async function lockMigrations(client: pg.ClientBase): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1), pg_advisory_xact_lock($2)', [MIGRATION_LOCK, SCHEMA_LOCK]);
 }
 
 /** The migrations of a database. */
 export type SchemaState = {
-  /** Names of migrations; none: the database is not one of ours. */
+  /** Names of migrations; empty: the database does not belong to Email Auth. */
   migrations: string[];
-  /** One that was begun and has not ended. */
+  /** A migration that has begun and not ended. */
   unfinished: string | null;
-  /** Whether a newer program has changed it. */
+  /** Whether a newer program has migrated it. */
   newer: boolean;
 };
 
-/** Returns which migrations a database has had. */
+/** Returns which migrations have run on a database. */
 export async function readSchemaState(client: pg.ClientBase): Promise<SchemaState> {
   const records = await recordsOf(client);
   return {
@@ -160,8 +151,8 @@ export async function readSchemaState(client: pg.ClientBase): Promise<SchemaStat
 }
 
 /**
- * Runs what has not run yet in the transaction of a caller, who holds the lock, on tables that nobody else uses.
- * @param wanted no others than these
+ * Runs pending migrations in the transaction of the caller, which holds the lock, on tables that are not in use.
+ * @param wanted only these
  * @returns the names of the migrations that ran
  */
 export async function migrateWithin(client: pg.ClientBase, wanted: readonly string[] = MIGRATIONS): Promise<string[]> {
@@ -176,10 +167,10 @@ async function runPlain(client: pg.ClientBase, wanted: readonly Migration[]): Pr
   return runAll(client, wanted, async (step, { record }) => void (await client.query(`${plainSql(step)};\n${record}`)));
 }
 
-/** What a step is run with. `record`: the SQL that notes it as done, for the same transaction. */
+/** `record`: the SQL that records the step as done, for the same transaction. */
 type StepContext = { migration: string; record: string; label: string };
 
-/** Runs the steps that have no record yet. */
+/** Runs the steps that have no record. */
 async function runAll(
   client: pg.ClientBase,
   wanted: readonly Migration[],
@@ -202,10 +193,10 @@ async function runAll(
   return pending.map(({ name }) => name);
 }
 
-/** Returns the names of migrations that have ended, and `NAME/n` for step n of one that has not. */
+/** Returns the names of completed migrations, and `NAME/n` for step n of one that is not completed. */
 async function recordsOf(client: pg.ClientBase): Promise<string[]> {
-  const { rows: found } = await client.query<{ there: boolean }>("select to_regclass('migrations') is not null as there");
-  if (!found[0].there) return [];
+  const { rows: found } = await client.query<{ exists: boolean }>("select to_regclass('migrations') is not null as exists");
+  if (!found[0].exists) return [];
   return (await client.query<{ name: string }>('select name from migrations order by name')).rows.map(({ name }) => name);
 }
 
@@ -219,23 +210,23 @@ function refuseNewer(records: string[], known: readonly Migration[]): void {
   if (newest) throw new SchemaNewer(newest);
 }
 
-/** Also those that the role or the database has as its defaults. A statement goes on when this program is killed: its work is not lost. */
+/** Turns off time-outs, including defaults of the role or the database. A statement continues when this program is killed, so its work is kept. */
 async function removeTimeouts(client: pg.ClientBase): Promise<void> {
   await client.query(
     `select set_config(name, '0', false) from pg_settings where name in ('statement_timeout', 'lock_timeout', 'transaction_timeout',
        'idle_in_transaction_session_timeout', 'idle_session_timeout', 'client_connection_check_interval')`,
   );
-  // A machine that is gone holds the lock no longer than a minute.
-  await client.query(`set application_name = '${MIGRATING}'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10;
+  // Releases the lock within a minute when this machine is unreachable.
+  await client.query(`set application_name = '${MIGRATION_NAME}'; set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10;
     set tcp_keepalives_count = 3`);
 }
 
-/** Asks again and again: a statement that waits in PostgreSQL has a snapshot, which an index that is built concurrently waits for. */
+/** Polls for the lock: a statement that waits in PostgreSQL holds a snapshot, for which a concurrent index build has to wait. */
 async function takeLock(client: pg.ClientBase, report: (line: string) => void): Promise<void> {
   for (let first = true; ; first = false) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [MIGRATION_LOCK]);
     if (rows[0].taken) return;
-    if (first) report('Another process migrates the database; waiting until it has ended.');
+    if (first) report('Another process is migrating the database; waiting for it to finish.');
     await sleep(POLL_MS);
   }
 }
@@ -245,6 +236,6 @@ function failed(label: string, error: unknown): unknown {
   const remedy =
     code === '42501'
       ? 'Run `emailauth db migrate` with a DATABASE_URL of the role that owns the tables.'
-      : 'The steps before it are kept. Remove the cause and start again: it goes on with this step.';
+      : 'The previous steps are kept. Remove the cause and start again; the migration continues with this step.';
   return new MigrationFailed(`Migration ${label}: ${message || code}. ${remedy}`, { cause: error });
 }

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** What a connection is: one session of PostgreSQL, or one only for the length of a transaction or of a statement. */
+/** How long a connection keeps one session of PostgreSQL: always, or for a transaction or statement only. */
 export type Pooling = 'session' | 'transaction' | 'statement';
 
 const CONNECT_MS = 2_500;
 const ANSWER_MS = 5_000;
-/** Behind a busy pooler two transactions may by chance come to the same server; not so often in a row. */
+/** Behind a busy pooler, two transactions may run on the same server connection by chance, but not this often in a row. */
 const ROUNDS = 10;
-/** How often `keepsPreparedStatements` tries to come to a server a second time. */
-const TRIES = 20;
+/** How often `keepsPreparedStatements` tries to reach a server connection a second time. */
+const MAX_TRIES = 20;
 
 /**
- * Tells whether a pooler shares sessions between its clients. Two clients leave a mark in their sessions, and one of them holds a
- * transaction while both look for their own mark: with a session each, both always find it.
+ * Detects whether a pooler shares sessions between its clients. Two clients set a mark in their sessions, and one of them holds a
+ * transaction open while both read their own mark: if each has its own session, both always find it.
  */
 export async function detectPooling(url: string): Promise<Pooling> {
   return withTwoClients(url, async (first, second) => {
@@ -26,10 +26,10 @@ export async function detectPooling(url: string): Promise<Pooling> {
       throw error;
     }
     const marks = { first: randomUUID(), second: randomUUID() };
-    await leaveMark(first, marks.first);
-    await leaveMark(second, marks.second);
+    await setMark(first, marks.first);
+    await setMark(second, marks.second);
     for (let round = 0; round < ROUNDS; round++) {
-      // Without a transaction in the way first: the pooler may have a single server connection.
+      // First without an open transaction, since the pooler may have only one server connection.
       if ((await readMark(first)) !== marks.first) return 'transaction';
       await second.query('begin');
       if ((await readMark(second)) !== marks.second || (await readMark(first)) !== marks.first) return 'transaction';
@@ -39,13 +39,13 @@ export async function detectPooling(url: string): Promise<Pooling> {
   });
 }
 
-/** Whether a pooler in transaction mode carries named prepared statements to whichever server runs them, as PgBouncer from 1.21 on can. */
+/** Whether a pooler in transaction mode prepares named statements on every server connection that runs them, as PgBouncer 1.21 can. */
 export async function keepsPreparedStatements(url: string): Promise<boolean> {
   const statement = { name: `emailauth-${randomUUID()}`, text: 'select 1' };
   const prepared = new Set<number>();
   return withTwoClients(url, async (first, second) => {
     try {
-      for (let tries = 0; tries < TRIES && prepared.size < 2; tries++) {
+      for (let tries = 0; tries < MAX_TRIES && prepared.size < 2; tries++) {
         await first.query('begin');
         prepared.add(await backendOf(first));
         await first.query(statement);
@@ -58,14 +58,14 @@ export async function keepsPreparedStatements(url: string): Promise<boolean> {
       }
       return true;
     } catch (error) {
-      // It is there already from the other client, or it was left on another server.
+      // The other client has prepared it already, or it is only known on another server connection.
       if (['42P05', '26000'].includes(String((error as NodeJS.ErrnoException).code))) return false;
       throw error;
     }
   });
 }
 
-const leaveMark = (client: pg.Client, mark: string) => client.query("select set_config('emailauth.session', $1, false)", [mark]);
+const setMark = (client: pg.Client, mark: string) => client.query("select set_config('emailauth.session', $1, false)", [mark]);
 
 async function readMark(client: pg.Client): Promise<string | null> {
   return (await client.query("select current_setting('emailauth.session', true) as mark")).rows[0].mark;
@@ -85,7 +85,7 @@ async function withTwoClients<Result>(url: string, run: (first: pg.Client, secon
   }
 }
 
-/** A connection for the start alone, with limits of time. Errors show at the statements. */
+/** Creates a client with time-outs, for checks at the start. Errors are reported by its statements only. */
 export function openClient(url: string): pg.Client {
   const client = new pg.Client({
     connectionString: url,

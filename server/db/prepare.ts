@@ -10,9 +10,9 @@ import { checkSecretKey } from './secret-key.ts';
 type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey'>;
 
 /**
- * Waits for the database, finds out how it is to be reached, and brings its schema up to date.
+ * Waits for the database, detects how to connect to it, and migrates its schema.
  * @param embeddedUrl the embedded PostgreSQL, when DATABASE_URL is not set
- * @throws StartError when it cannot be used as the settings have it
+ * @throws StartError when it cannot be used with these settings
  */
 export async function prepareDatabase(settings: Settings, embeddedUrl: string | null, log: Log): Promise<DatabaseRoute> {
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
@@ -46,7 +46,10 @@ async function findRoute({ databaseUrl, databaseDirectUrl, preparedStatements }:
   return { url, directUrl, sessions: false, preparedStatements };
 }
 
-/** Refuses a pooler in transaction mode behind which statements would fail or days would not be UTC days, since no session can be set up there. */
+/**
+ * Refuses a pooler in transaction mode that does not keep prepared statements, or behind which the time zone is not UTC: the settings
+ * of a session cannot be changed there. @throws StartError
+ */
 async function refuseUnprepared(url: string, { utc }: Reached, preparedStatements: boolean): Promise<void> {
   const found = `DATABASE_URL (${placeOf(url)}) leads through a pooler in transaction mode`;
   if (preparedStatements && !(await keepsPreparedStatements(url))) {

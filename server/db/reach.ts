@@ -2,19 +2,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { detectPooling, openClient, type Pooling } from './pooling.ts';
-import { READ_ONLY_CAUSE, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, type ReadOnlyCause } from './read-only.ts';
 
-/** A database to connect to. `setting`: where the URL comes from; null: the embedded PostgreSQL. */
+/** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
 export type Target = { url: string; setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL' | null };
 
-/** @property database the same for two URLs exactly when they lead to the same database of the same server */
+/** @property database equal for two URLs if and only if they lead to the same database of the same server */
 export type Reached = { pooling: Pooling; database: string; utc: boolean };
 
-export const OLDEST_VERSION = 14;
-const PATIENCE_MS = 30_000;
-const PAUSE_MS = 500;
+export const MIN_VERSION = 14;
+const TIMEOUT_MS = 30_000;
+const INTERVAL_MS = 500;
 
-/** SQLSTATEs and messages of PostgreSQL and PgBouncer at which waiting does not help: the settings are wrong. */
+/** An SQL expression: why the server accepts no writes, null when it accepts them. Evaluating it writes nothing. */
+export const READ_ONLY_CAUSE = `case when pg_is_in_recovery() then 'standby'
+  when current_setting('transaction_read_only') = 'on' then 'default_transaction_read_only' end`;
+
+/** The values of READ_ONLY_CAUSE. */
+export type ReadOnlyCause = 'standby' | 'default_transaction_read_only';
+
+/** The end of a sentence that begins with the server. */
+export const READ_ONLY_TEXTS: Record<ReadOnlyCause, string> = {
+  standby: 'is read-only: it is a standby',
+  default_transaction_read_only: 'is read-only: default_transaction_read_only is on',
+};
+
+/** What an operator can do about it. */
+export const READ_ONLY_REMEDIES: Record<ReadOnlyCause, string> = {
+  standby: 'Promote it, or give the address of the primary',
+  default_transaction_read_only:
+    'Turn it off for the server, the database and the role, or give the address of a server that accepts writes',
+};
+
+/** SQLSTATEs and messages of PostgreSQL and PgBouncer for wrong settings, which waiting does not correct. */
 const FINAL_STATES = /^(?:28|3D|42|0A|0L|0P)/;
 const FINAL_MESSAGES = /authentication failed|no such (?:user|database)|unsupported startup parameter/;
 
@@ -23,16 +42,16 @@ select current_setting('server_version_num')::int / 10000 as version, ${READ_ONL
   extract(epoch from pg_postmaster_start_time()) || ' ' || (select oid from pg_database where datname = current_database()) as database,
   extract(timezone from timestamptz '2026-01-15Z') = 0 and extract(timezone from timestamptz '2026-07-15Z') = 0 as utc`;
 
-/** A server that takes no writes, which may change: a promotion can be under way. */
+/** The server accepts no writes. That may change, since a promotion can be in progress. */
 class ReadOnly extends Error {}
 
 /**
- * Waits until PostgreSQL answers and takes writes, for it may start or be promoted at the same time.
+ * Waits until PostgreSQL responds and accepts writes, since it may be starting or being promoted at the same time.
  * @throws StartError after 30 s, or at once when waiting does not help
  */
 export async function reachDatabase(target: Target, log: Log): Promise<Reached> {
   const place = placeOf(target.url);
-  for (const end = Date.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
+  for (const end = Date.now() + TIMEOUT_MS; ; await sleep(INTERVAL_MS)) {
     try {
       return await examine(target, place);
     } catch (error) {
@@ -50,7 +69,7 @@ async function examine({ url, setting }: Target, place: string): Promise<Reached
     await client.connect();
     const { rows } = await client.query<{ version: number; cause: ReadOnlyCause | null; database: string; utc: boolean }>(EXAMINE);
     const [{ version, cause, database, utc }] = rows;
-    if (version < OLDEST_VERSION) throw tooOld(place, version);
+    if (version < MIN_VERSION) throw tooOld(place, version);
     if (cause) throw new ReadOnly(`${READ_ONLY_TEXTS[cause]}. ${READ_ONLY_REMEDIES[cause]}${setting ? ` in ${setting}` : ''}.`);
     return { pooling: setting ? await detectPooling(url) : 'session', database, utc };
   } finally {
@@ -67,9 +86,9 @@ function unusable({ setting }: Target, place: string, cause: Error): StartError 
 }
 
 export const tooOld = (place: string, version: number): StartError =>
-  new StartError(`PostgreSQL at ${place} is version ${version}; at least ${OLDEST_VERSION} is needed.`);
+  new StartError(`PostgreSQL at ${place} is version ${version}; at least ${MIN_VERSION} is needed.`);
 
-/** @throws StartError unless each connection is a session of its own */
+/** Checks that each connection is its own session. @throws StartError */
 export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick<Reached, 'pooling'>): void {
   if (pooling === 'session') return;
   const found = `${setting} (${placeOf(url)}) leads through a pooler in ${pooling} mode`;
@@ -88,7 +107,7 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
   );
 }
 
-/** Where a database is, for people: no user and no password. */
+/** Returns the host and the name of a database, for messages: without user and password. */
 export function placeOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host || 'this machine'}${pathname}`;

@@ -1,50 +1,50 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../start-error.ts';
-import { MIGRATING } from './online-steps.ts';
-import { READ_ONLY_CAUSE } from './read-only.ts';
+import { MIGRATION_NAME } from './migration-steps.ts';
+import { READ_ONLY_CAUSE } from './reach.ts';
 
-// Any number will do, as long as every process takes the same one.
+// An arbitrary number, the same in every process.
 const SERVING_LOCK = 4_127_002;
-const CONNECT_MS = 2_500;
-const AGAIN_MS = 500;
-/** Connections of a service that has just ended take a moment to go. */
-const LEAVING_MS = 3_000;
-/** How often a connection that may have gone silent is tried. */
+const TIMEOUT_MS = 2_500;
+const RETRY_MS = 500;
+/** How long PostgreSQL may take to close the connections of a service that has just stopped. */
+const DISCONNECT_MS = 3_000;
+/** How often the connection is checked, since it may break without an error. */
 const CHECK_MS = 10_000;
 
-/** What processes of the service call their connections. */
-const SERVICE_NAMES = ['emailauth-core', 'emailauth', 'emailauth-jobs', 'emailauth-serving', MIGRATING];
+/** The application_name of the service's connections. */
+const SERVICE_NAMES = ['emailauth-core', 'emailauth', 'emailauth-jobs', 'emailauth-serving', MIGRATION_NAME];
 
-/** The database is being replaced by a backup. */
+/** A backup is being restored into the database. */
 class BeingRestored extends StartError {
   override name = 'BeingRestored';
   override readonly exitCode = 6;
 
   constructor() {
-    super('The database is being restored from a backup. Start the service once that is done.');
+    super('The database is being restored from a backup. Start the service when that has finished.');
   }
 }
 
-/** @property reconnect takes the lock again on a new connection, for when another server may answer */
+/** @property reconnect takes the lock again on a new connection, which may reach a different server */
 export type ServingLock = { reconnect(): void; release(): Promise<void> };
 
 /**
- * Shows, for as long as this process serves, that the database is in use: a shared advisory lock on a connection of its own,
- * taken again when that is lost. Any number of instances hold it; a restore, which takes it alone, finds none of them.
- * @param url a direct connection: the lock belongs to a session
+ * Marks the database as in use while this process serves, by a shared advisory lock on a separate connection, which is taken again
+ * when the connection is lost. Any number of instances can hold it; a restore takes it exclusively.
+ * @param url a direct connection, since the lock belongs to a session
  * @throws BeingRestored
  */
 export async function holdServingLock(url: string): Promise<ServingLock> {
   const over = new AbortController();
   let held: pg.Client | null = null;
 
-  /** @returns whether the lock is held; false when a restore has it */
+  /** @returns false when a restore holds the lock */
   const take = async (): Promise<boolean> => {
     const client = new pg.Client({
       connectionString: url,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: CONNECT_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
       keepAlive: true,
       application_name: 'emailauth-serving',
     });
@@ -55,7 +55,7 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
         `select pg_try_advisory_lock_shared($1) as held, ${READ_ONLY_CAUSE} as cause`,
         [SERVING_LOCK],
       );
-      // A lock on a server that was demoted keeps nobody from restoring into the new primary.
+      // A lock on a demoted server would not prevent a restore into the new primary.
       if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
       if (rows[0].held && !over.signal.aborted) {
         held = client;
@@ -73,7 +73,7 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
   };
 
   const keepTaking = async () => {
-    while (!over.signal.aborted && !(await take().catch(() => false))) await sleep(AGAIN_MS, null, { ref: false });
+    while (!over.signal.aborted && !(await take().catch(() => false))) await sleep(RETRY_MS, null, { ref: false });
   };
   const takeAgain = () => {
     held = null;
@@ -82,7 +82,7 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
 
   const reconnect = () => {
     const client = held;
-    // Without one it is being taken already.
+    // Without a connection the lock is being taken already.
     if (!client) return;
     takeAgain();
     void client.end().catch(() => {});
@@ -100,7 +100,7 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
     clearInterval(checking);
     throw new BeingRestored();
   }
-  // Without a database nobody can restore it; it is taken as soon as there is one.
+  // Without a database connection, a restore is not possible either. The lock is taken once there is one.
   if (first === null) void keepTaking();
   return {
     reconnect,
@@ -112,25 +112,25 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
   };
 }
 
-/** Takes the database for the transaction of `client` alone. @returns false while a process serves from it */
-export async function takeFromServing(client: pg.ClientBase): Promise<boolean> {
+/** Locks the database for the transaction of `client` only. @returns false while the service is using it */
+export async function lockOutService(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [SERVING_LOCK]);
-  return rows[0].taken && !(await isServed(client));
+  return rows[0].taken && !(await isInUse(client));
 }
 
-/** Whether a process of the service, also one that has lost its lock for a moment, has connections to this database. */
-async function isServed(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ served: boolean }>(
+/** Whether the service has connections to this database, including one whose lock is lost for a moment. */
+async function isInUse(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ in_use: boolean }>(
     `select exists (select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and objsubid = 1 and mode = 'ShareLock'
          and database = (select oid from pg_database where datname = current_database()))
-       or exists (select from pg_stat_activity where datname = current_database() and application_name = any($2)) as served`,
+       or exists (select from pg_stat_activity where datname = current_database() and application_name = any($2)) as in_use`,
     [SERVING_LOCK, SERVICE_NAMES],
   );
-  return rows[0].served;
+  return rows[0].in_use;
 }
 
-/** Waits a moment for the connections of a service that has just ended. @returns whether nobody serves from this database */
-export async function waitUntilUnserved(client: pg.ClientBase): Promise<boolean> {
-  for (const end = Date.now() + LEAVING_MS; await isServed(client); await sleep(100)) if (Date.now() > end) return false;
+/** Waits for the connections of a service that has just stopped. @returns false when the service still uses this database */
+export async function waitUntilUnused(client: pg.ClientBase): Promise<boolean> {
+  for (const end = Date.now() + DISCONNECT_MS; await isInUse(client); await sleep(100)) if (Date.now() > end) return false;
   return true;
 }

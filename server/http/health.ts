@@ -7,7 +7,7 @@ import type { Registry } from 'prom-client';
 import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/read-only.ts';
+import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/reach.ts';
 import { isFromThisMachine } from './loopback.ts';
 import { dataHeaders } from './protection.ts';
 

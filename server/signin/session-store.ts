@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ATTEMPT_SECONDS, CODE_TRIES } from '../../contract/rules.ts';
-import { inTransaction } from '../db/transaction.ts';
+import { inTransaction } from '../db/database.ts';
 import { BEGIN_SESSION_CHANGE, endedBySibling, LOCK_LOGOUT, notBeingSignedOut } from './statements.ts';
 
 /** Absolute life of a session, in seconds: 30 days. An idle one ends after 7 days. */

@@ -1,28 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newestRow, type Query, stillWriting, sumUp } from './store.ts';
+import { addToTotals, countWriters, findNewestRow, type JobQuery } from './store.ts';
 
-const BATCH = 5_000;
-/** The core's statements end after 2.5 s; who writes for longer makes the sums wait for the next run. */
-const PATIENCE_MS = 3_000;
-const LOOK_AGAIN_MS = 20;
+const MAX_BATCH_ROWS = 5_000;
+/** The core's statements end after 2.5 s. When a transaction writes for longer, the totals are updated by the next run. */
+const WRITERS_TIMEOUT_MS = 3_000;
+const POLL_MS = 20;
 
 /**
- * Brings the sums up to the newest row of the audit log. Any number of instances may do so at once, and each row counts once.
- * Figures do not depend on it: what is not summed up is counted when it is asked for.
- * @param options.over ends it between two batches
- * @param options.mostMs how long it may take
- * @returns whether nobody was writing for so long that the sums had to wait
+ * Adds all rows of the audit log up to the newest one to the totals. Any number of instances may do so at once; each row counts once.
+ * Statistics do not depend on it: rows that the totals do not include are counted when statistics are read.
+ * @param options.signal stops it between two batches
+ * @param options.maxMs how long it may take
+ * @returns false when a transaction was writing for so long that the totals have to wait
  */
-export async function rollUp(query: Query, options: { over: AbortSignal; mostMs: number }): Promise<boolean> {
-  const { over, mostMs } = options;
-  const end = Date.now() + mostMs;
-  const { newest, writers } = await newestRow(query);
+export async function rollUp(query: JobQuery, options: { signal: AbortSignal; maxMs: number }): Promise<boolean> {
+  const { signal, maxMs } = options;
+  const end = Date.now() + maxMs;
+  const { newest, writers } = await findNewestRow(query);
   if (newest === null) return true;
-  for (const patience = Date.now() + PATIENCE_MS; writers.length > 0 && (await stillWriting(query, writers)) > 0; ) {
-    if (over.aborted || Date.now() > patience) return false;
-    await sleep(LOOK_AGAIN_MS);
+  const waitEnd = Date.now() + WRITERS_TIMEOUT_MS;
+  while (writers.length > 0 && (await countWriters(query, writers)) > 0) {
+    if (signal.aborted || Date.now() > waitEnd) return false;
+    await sleep(POLL_MS);
   }
-  for (let upTo: string | null = ''; upTo !== null && upTo !== newest && !over.aborted && Date.now() < end; )
-    upTo = await sumUp(query, newest, BATCH);
+  let upTo: string | null = '';
+  while (upTo !== null && upTo !== newest && !signal.aborted && Date.now() < end) upTo = await addToTotals(query, newest, MAX_BATCH_ROWS);
   return true;
 }

@@ -1,26 +1,42 @@
 import type { Output } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
-import type { Account } from '../http/serve.ts';
-import { createStatsStore } from './store.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
+import { readDailyLogins, readOverview, readWebsiteStats } from './store.ts';
 
-export type Figures = ReturnType<typeof createStats>;
+type Parts = {
+  database: Pick<Database, 'core'>;
+  /** Returns the availability of the service in percent, null while there is not enough data. */
+  uptime: () => Promise<number | null>;
+};
 
-/**
- * Figures of the last 30 UTC days, exact up to the moment they are asked for.
- * @param parts.uptime the service's own, in percent; null: not enough data yet
- */
-export function createStats(parts: { database: Pick<Database, 'core'>; uptime: () => Promise<number | null> }) {
-  const store = createStatsStore(parts.database.core);
-  return {
-    /** The sign-ins of the account's own sites, each from the moment on that the site is the account's. */
-    ofSites: (account: Account): Promise<Output<'websiteStats'>> => store.ofSites(account.email),
+/** Statistics of the last 30 UTC days, exact at the time of the call. */
+export class Stats {
+  readonly #parts: Parts;
 
-    async overview(account: Account): Promise<Output<'overview'>> {
-      const [counts, uptimePercent] = await Promise.all([store.overview(account), parts.uptime()]);
-      return { ...counts, uptimePercent };
-    },
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
 
-    /** All sign-ins of the service, newest day first, days without one included. */
-    dailyLogins: (): Promise<Output<'dailyLogins'>> => store.dailyLogins(),
-  };
+  /** Returns the sign-ins of the account's websites, each from the time when the website became the account's. */
+  ofWebsites(account: Account): Promise<Output<'websiteStats'>> {
+    return readWebsiteStats(this.#parts.database.core, account.email);
+  }
+
+  async overview(account: Account): Promise<Output<'overview'>> {
+    const [counts, uptimePercent] = await Promise.all([readOverview(this.#parts.database.core, account), this.#parts.uptime()]);
+    return { ...counts, uptimePercent };
+  }
+
+  /** Returns all sign-ins of the service, newest day first, including days without any. */
+  dailyLogins(): Promise<Output<'dailyLogins'>> {
+    return readDailyLogins(this.#parts.database.core);
+  }
+}
+
+export function statsRoutes(stats: Stats): Served[] {
+  return [
+    serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),
+    serve('overview', (_, { account }) => stats.overview(account)),
+    serve('dailyLogins', () => stats.dailyLogins()),
+  ];
 }

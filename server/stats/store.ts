@@ -1,38 +1,211 @@
 import type pg from 'pg';
 import type { Output } from '../../contract/routes.ts';
-import { DAILY_LOGINS, NEWEST, OVERVIEW, SITE_FIGURES, STILL_WRITING, SUM_UP } from './statements.ts';
+import { FIGURE_DAYS } from '../../contract/stats.ts';
 
-/** Answers from the sums and what came after them. By the core's pool, whose settings keep to the indexes. */
-export function createStatsStore(core: pg.Pool) {
-  return {
-    async dailyLogins(): Promise<Output<'dailyLogins'>> {
-      return (await core.query({ name: 'figures-daily', text: DAILY_LOGINS })).rows;
-    },
+/**
+ * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
+ * the session that follows counts.
+ */
+const IS_SIGN_IN =
+  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and domain is not null))";
 
-    async ofSites(email: string): Promise<Output<'websiteStats'>> {
-      return (await core.query({ name: 'figures-sites', text: SITE_FIGURES, values: [email] })).rows;
-    },
+/** The rows that any of the statistics counts. */
+const COUNTED =
+  "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
-    async overview(account: { id: string; email: string }): Promise<Omit<Output<'overview'>, 'uptimePercent'>> {
-      return (await core.query({ name: 'figures-overview', text: OVERVIEW, values: [account.email, account.id] })).rows[0];
-    },
-  };
+const DAY_OF_ROW = "(at at time zone 'UTC')::date";
+const TODAY = "(now() at time zone 'UTC')::date";
+const FIRST_DAY = `${TODAY} - ${FIGURE_DAYS - 1}`;
+
+/** The four counts of a website over rows of the audit log. */
+const WEBSITE_COUNTS = `
+  count(*) filter (where action = 'sign_in_requested') as sent,
+  count(*) filter (where action = 'signed_in') as opened,
+  count(*) filter (where action = 'signed_in_again') as again,
+  count(*) filter (where action = 'token_verified') as completed`;
+
+/** When a website got its domain. Its owner does not see what happened at the domain before. */
+const siteSince = (site: string) => `coalesce(${site}.moved_at, ${site}.created_at)`;
+
+/**
+ * Selects the newest row, and the transactions that may still add a row before it.
+ *
+ * Identity columns number rows in the order of their inserts, but transactions commit in another order. An inserting transaction holds
+ * RowExclusiveLock on the table from before the number is drawn until its end. So when all transactions that held it after the newest
+ * row was read have ended, no row up to that one can appear any more, however long a transaction takes.
+ */
+const NEWEST = `
+select (select max(id) from audit_log)::text as newest, array(
+  select virtualtransaction from pg_locks
+  where relation = 'audit_log'::regclass and mode = 'RowExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database())
+) as writers`;
+
+/** Counts those of the transactions $1 that have not ended. */
+const STILL_WRITING = `
+select count(distinct virtualtransaction)::integer as writers from pg_locks
+where relation = 'audit_log'::regclass and virtualtransaction = any($1::text[])`;
+
+/**
+ * Adds the next $2 numbers of the audit log, at most up to $1, to the totals, and returns the last number that they include; no row
+ * when they are complete or another instance is adding to them. The row of roll_up is locked first and updated in the same commit, so
+ * that every row counts once. The websites are locked until the end, so that none is deleted while its totals are written.
+ */
+const ADD_TO_TOTALS = `
+with span as materialized (
+  select last_audit_id as after, least(last_audit_id + $2::bigint, $1::bigint) as up_to
+  from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
+),
+event as materialized (
+  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds
+  from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
+),
+site as materialized (
+  select id, domain, ${siteSince('w')} as since from websites w
+  where domain = any(array(select distinct domain from event)) order by id for key share
+),
+website_event as materialized (
+  select site.id as website, day, action, seconds from event join site on site.domain = event.domain and at >= since
+),
+logins as (
+  insert into daily_logins as old (day, logins)
+  select day, count(*) from event where ${IS_SIGN_IN} group by day
+  on conflict (day) do update set logins = old.logins + excluded.logins
+),
+sites as (
+  insert into daily_sites as old (website, day, sent, opened, again, completed)
+  select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
+  on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
+    again = old.again + excluded.again, completed = old.completed + excluded.completed
+),
+times as (
+  insert into daily_site_times as old (website, day, seconds, opened)
+  select website, day, array_agg(seconds), array_agg(opened) from (
+    select website, day, seconds, count(*)::integer as opened
+    from website_event where action = 'signed_in' and seconds is not null group by website, day, seconds
+  ) counted group by website, day
+  on conflict (website, day) do update set (seconds, opened) = (
+    select array_agg(seconds), array_agg(opened) from (
+      select seconds, sum(opened)::integer as opened from (
+        select * from unnest(old.seconds, old.opened) union all select * from unnest(excluded.seconds, excluded.opened)
+      ) both_of (seconds, opened) group by seconds
+    ) merged
+  )
+),
+applications as (
+  insert into daily_applications as old (client_id, day, logins)
+  select client_id, day, count(*) from event where action = 'application_signed_in' and client_id is not null group by client_id, day
+  on conflict (client_id, day) do update set logins = old.logins + excluded.logins
+),
+moved as (
+  update roll_up set last_audit_id = up_to from span where only_row
+)
+select up_to::text as "upTo" from span`;
+
+/** The rows that the totals do not include. They are read in one snapshot with the totals, so that statistics are always exact. */
+const IS_NEW = 'id > (select last_audit_id from roll_up)';
+
+/** The sign-ins of each day, newest first. */
+export const DAILY_LOGINS = `
+with new_row as materialized (select ${DAY_OF_ROW} as day, count(*) as logins from audit_log where ${IS_NEW} and ${IS_SIGN_IN} group by day)
+select given.day::text as date, (coalesce(totals.logins, 0) + coalesce(new_row.logins, 0))::float8 as count
+from (select ${TODAY} - n as day from generate_series(0, ${FIGURE_DAYS - 1}) n) given
+left join daily_logins totals on totals.day = given.day
+left join new_row on new_row.day = given.day
+order by given.day desc`;
+
+// The websites of the address $1, with their rows that the totals do not include.
+const OWN_WEBSITES = `
+site as materialized (select id, domain, ${siteSince('w')} as since from websites w where email = $1),
+new_row as materialized (
+  select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from site)) and ${COUNTED}
+),
+website_new as materialized (
+  select site.id as website, action, seconds from new_row join site on site.domain = new_row.domain and at >= since
+  where ${DAY_OF_ROW} >= ${FIRST_DAY}
+)`;
+
+/** The statistics of the websites of the address $1. The median is a measured time: of two in the middle, the lower one. */
+export const WEBSITE_STATS = `
+with ${OWN_WEBSITES},
+parts as (
+  select website, sent, opened, again, completed from daily_sites join site on website = site.id where day >= ${FIRST_DAY}
+  union all
+  select website, ${WEBSITE_COUNTS} from website_new group by website
+),
+totals as (
+  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed from parts group by website
+),
+times as (
+  select website, seconds, sum(opened) as opened from (
+    select website, entry.seconds, entry.opened
+    from daily_site_times t join site on website = site.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+    where day >= ${FIRST_DAY}
+    union all
+    select website, seconds, 1 from website_new where action = 'signed_in' and seconds is not null
+  ) each group by website, seconds
+),
+ranked as (
+  select website, seconds, sum(opened) over (partition by website order by seconds) as up_to, sum(opened) over (partition by website) as total
+  from times
+),
+median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)
+select site.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
+  coalesce(completed, 0)::float8 as completed, median.seconds as "medianSeconds"
+from site left join totals on totals.website = site.id left join median on median.website = site.id
+order by site.id`;
+
+/** The overview of the account with the address $1 and the id $2. */
+export const OVERVIEW = `
+with application as materialized (select client_id, is_active from applications where user_id = $2),
+${OWN_WEBSITES},
+application_late as (
+  select count(*) as logins from audit_log
+  where ${IS_NEW} and client_id = any(array(select client_id from application))
+    and action = 'application_signed_in' and ${DAY_OF_ROW} >= ${FIRST_DAY}
+)
+select ((select coalesce(sum(opened + again), 0) from daily_sites join site on website = site.id where day >= ${FIRST_DAY})
+    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again'))
+    + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
+    + (select logins from application_late))::float8 as "totalLogins",
+  (select count(*) from application where is_active)::integer as "activeApplications",
+  (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
+    as "apiRequests"`;
+
+// The statements run on the core's pool, whose settings make the planner use the indexes.
+
+export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogins'>> {
+  return (await core.query({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
-/** Runs one statement; what graphile-worker gives its tasks. */
-export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
+export async function readWebsiteStats(core: pg.Pool, email: string): Promise<Output<'websiteStats'>> {
+  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email] })).rows;
+}
 
-/** The newest row of the audit log, null when it has none, and the transactions that may still add one before it. */
-export async function newestRow(query: Query): Promise<{ newest: string | null; writers: string[] }> {
+export async function readOverview(
+  core: pg.Pool,
+  account: { id: string; email: string },
+): Promise<Omit<Output<'overview'>, 'uptimePercent'>> {
+  return (await core.query({ name: 'stats-overview', text: OVERVIEW, values: [account.email, account.id] })).rows[0];
+}
+
+/** Runs one statement, as graphile-worker's `query` for a task does. */
+export type JobQuery = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
+
+/** Returns the number of the newest row of the audit log, null when it is empty, and the transactions that may still add one before it. */
+export async function findNewestRow(query: JobQuery): Promise<{ newest: string | null; writers: string[] }> {
   return (await query<{ newest: string | null; writers: string[] }>(NEWEST)).rows[0];
 }
 
-/** How many of these transactions have not ended. */
-export async function stillWriting(query: Query, writers: string[]): Promise<number> {
+/** Returns how many of these transactions have not ended. */
+export async function countWriters(query: JobQuery, writers: string[]): Promise<number> {
   return (await query<{ writers: number }>(STILL_WRITING, [writers])).rows[0].writers;
 }
 
-/** Adds up to `most` rows to the sums. @returns how far they go; null: all is summed up to `newest`, or another instance is at it */
-export async function sumUp(query: Query, newest: string, most: number): Promise<string | null> {
-  return (await query<{ upTo: string }>(SUM_UP, [newest, most])).rows[0]?.upTo ?? null;
+/**
+ * Adds up to `maxRows` rows to the totals.
+ * @returns the last row that they include, null when they are complete up to `newest` or another instance is adding to them
+ */
+export async function addToTotals(query: JobQuery, newest: string, maxRows: number): Promise<string | null> {
+  return (await query<{ upTo: string }>(ADD_TO_TOTALS, [newest, maxRows])).rows[0]?.upTo ?? null;
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { READ_ONLY_CAUSE } from '../db/read-only.ts';
+import { READ_ONLY_CAUSE } from '../db/reach.ts';
 
 /** What a probe looks at. */
 export type Component = 'database' | 'mail' | 'response';

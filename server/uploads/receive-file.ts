@@ -3,24 +3,24 @@ import { Fault } from '../../contract/errors.ts';
 import { ICON_BYTES, ICON_TYPES, UPLOAD_IDLE_SECONDS } from '../../contract/rules.ts';
 
 const TYPES: readonly string[] = [...ICON_TYPES, 'image/jpg'];
-/** A file that is somewhat too large is read to its end and dropped, so that its sender gets the answer; a larger one is cut off. */
+/** A file that is too large, up to this size, is read to its end so that the client gets the response; a larger one is cut off. */
 const MAX_READ_BYTES = 2 * ICON_BYTES;
 const INITIAL_BYTES = 64 * 1024;
 const IDLE_MS = UPLOAD_IDLE_SECONDS * 1000;
 
 /** Reserves memory for more bytes of a file. @throws Fault unavailable when too much is in use */
-export type HoldBytes = (bytes: number) => void;
+export type ReserveBytes = (bytes: number) => void;
 
 /**
  * Reads the whole body of an upload.
- * @param hold called before memory is allocated
- * @throws Fault bad_icon, icon_too_large, bad_request, request_timeout when no data arrives for UPLOAD_IDLE_SECONDS, and what `hold` throws
+ * @param reserve called before memory is allocated
+ * @throws Fault bad_icon, icon_too_large, bad_request, request_timeout when no data arrives for UPLOAD_IDLE_SECONDS, and what `reserve` throws
  */
-export async function receiveFile(request: IncomingMessage, hold: HoldBytes): Promise<Buffer> {
+export async function receiveFile(request: IncomingMessage, reserve: ReserveBytes): Promise<Buffer> {
   const type = request.headers['content-type']?.split(';')[0].trim().toLowerCase();
   if (!type || !TYPES.includes(type)) throw new Fault('bad_icon', { message: 'Please select a file of type: image/jpeg, image/png' });
   if (Number(request.headers['content-length']) > MAX_READ_BYTES) throw new Fault('icon_too_large');
-  const file = new GrowingFile(hold);
+  const file = new GrowingFile(reserve);
   let idle: NodeJS.Timeout | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
@@ -39,7 +39,7 @@ export async function receiveFile(request: IncomingMessage, hold: HoldBytes): Pr
     });
   } catch (fault) {
     request.pause();
-    // Node reads what is left of a refused body and drops it.
+    // Node reads the rest of a refused body and discards it.
     request.removeAllListeners('data');
     throw fault;
   } finally {
@@ -50,17 +50,17 @@ export async function receiveFile(request: IncomingMessage, hold: HoldBytes): Pr
 }
 
 /**
- * The bytes of a file in one buffer that doubles as they arrive: kept as they came, chunks of a single byte would take a hundred
- * times the memory of the file.
+ * The bytes of a file in one buffer whose size doubles as they arrive: an array of chunks of a single byte would take a hundred times
+ * the memory of the file.
  */
 class GrowingFile {
-  /** Bytes that arrived; those beyond ICON_BYTES are not kept. */
+  /** Number of bytes that arrived; those beyond ICON_BYTES are not kept. */
   received = 0;
   #buffer = Buffer.alloc(0);
-  readonly #hold: HoldBytes;
+  readonly #reserve: ReserveBytes;
 
-  constructor(hold: HoldBytes) {
-    this.#hold = hold;
+  constructor(reserve: ReserveBytes) {
+    this.#reserve = reserve;
   }
 
   append(chunk: Buffer): void {
@@ -77,7 +77,7 @@ class GrowingFile {
 
   #grow(needed: number): void {
     const length = Math.min(ICON_BYTES, Math.max(INITIAL_BYTES, needed, 2 * this.#buffer.length));
-    this.#hold(length - this.#buffer.length);
+    this.#reserve(length - this.#buffer.length);
     const buffer = Buffer.allocUnsafe(length);
     this.#buffer.copy(buffer);
     this.#buffer = buffer;

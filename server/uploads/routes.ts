@@ -11,7 +11,7 @@ export function uploadRoutes(uploads: Uploads): Served[] {
   return [serve('beginUpload', (_, { account }) => uploads.begin(account))];
 }
 
-/** The files themselves: PUT to an address of beginUpload, and GET by anybody. */
+/** The files: PUT to an address of beginUpload, and public GET. */
 export function uploadsRouter(parts: { uploads: Uploads; secure: boolean; origins: ReadonlySet<string> }): Router {
   const { uploads, secure, origins } = parts;
   const headers = dataHeaders(secure);
@@ -19,21 +19,21 @@ export function uploadsRouter(parts: { uploads: Uploads; secure: boolean; origin
 
   router.put(PATH, async (request, response) => {
     requireOwnOrigin(request, 'account', origins);
-    const stored = await uploads.receive(request.params.id, request.query, (hold) => receiveFile(request, hold));
+    const stored = await uploads.receive(request.params.id, request.query, (reserve) => receiveFile(request, reserve));
     response.set(headers).json(stored);
   });
 
   router.get(PATH, async (request, response) => {
-    const found = await uploads.find(request.params.id);
-    if (!found) throw new Fault('not_found');
+    const icon = await uploads.find(request.params.id);
+    if (!icon) throw new Fault('not_found');
     response.set({
       ...headers,
-      'Content-Type': found.type,
+      'Content-Type': icon.type,
       'Content-Security-Policy': "default-src 'none'; sandbox",
-      // Another picture is another upload.
+      // A changed picture has a new id.
       'Cache-Control': 'public, max-age=31536000, immutable',
     });
-    response.send(found.bytes);
+    response.send(icon.bytes);
   });
 
   router.all(PATH, (_, response) => {

@@ -1,16 +1,30 @@
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
+import { Fault } from '../../contract/errors.ts';
+import type { Config } from '../config.ts';
 
-/** Where the bytes of uploads lie, under their ids. */
+/** Stores the bytes of uploads by their ids. */
 export type Storage = {
   put(id: string, bytes: Buffer): Promise<void>;
-  /** @returns null when there are none */
+  /** Returns null when there are none. */
   get(id: string): Promise<Buffer | null>;
   /** Succeeds also when there are none. */
   remove(id: string): Promise<void>;
 };
 
-/** Files in `directory`, readable by this user alone. A file appears whole or not at all. */
+type Bucket = NonNullable<Config['bucket']>;
+
+/** Time-out of one request to the bucket; a failed request is repeated once. */
+const BUCKET_TIMEOUT_MS = 2_000;
+
+/** Returns the storage of the settings: the bucket, or files in DATA_DIR. */
+export function openStorage({ bucket, dataDir }: Pick<Config, 'bucket' | 'dataDir'>): Storage {
+  return bucket ? bucketStorage(bucket) : diskStorage(join(dataDir, 'uploads'));
+}
+
+/** Stores files in `directory`, readable by this user only. A file appears complete or not at all. */
 export function diskStorage(directory: string): Storage {
   const file = (id: string) => join(directory, id);
   const part = (id: string) => join(directory, `${id}.part`);
@@ -18,7 +32,7 @@ export function diskStorage(directory: string): Storage {
     put: async (id, bytes) => {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(part(id), bytes, { mode: 0o600, flush: true });
-      // The mode above is for a new file; one that a crash left keeps its own.
+      // The mode above applies to a new file only, not to one that remained after a crash.
       await chmod(part(id), 0o600);
       await rename(part(id), file(id));
     },
@@ -34,5 +48,41 @@ export function diskStorage(directory: string): Storage {
       await rm(file(id), { force: true });
       await rm(part(id), { force: true });
     },
+  };
+}
+
+/**
+ * Stores objects `uploads/ID` in a bucket with the API of S3 (path-style addresses, AWS Signature Version 4).
+ * @throws Fault unavailable from each call when the bucket does not respond in time or refuses
+ */
+export function bucketStorage({ endpoint, name, region, accessKeyId, secretAccessKey }: Bucket): Storage {
+  const aws = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3', retries: 0 });
+
+  /** @returns the body; null when the object does not exist */
+  async function send(method: 'PUT' | 'GET' | 'DELETE', id: string, body?: Buffer): Promise<Buffer | null> {
+    const hash = createHash('sha256')
+      .update(body ?? '')
+      .digest('hex');
+    const headers = { 'X-Amz-Content-Sha256': hash, ...(body && { 'Content-Type': 'application/octet-stream' }) };
+    const sendOnce = async () => {
+      const request = await aws.sign(`${endpoint}/${name}/uploads/${id}`, { method, headers, body: body && new Uint8Array(body) });
+      // The signal is an option of fetch: Node loses that of a Request once it is garbage-collected, and would then wait without end.
+      const response = await fetch(request, { redirect: 'error', signal: AbortSignal.timeout(BUCKET_TIMEOUT_MS) });
+      const content = Buffer.from(await response.arrayBuffer());
+      if (response.ok) return content;
+      if (response.status === 404 && method !== 'PUT') return null;
+      throw new Error(`The bucket responded with ${response.status} to ${method}: ${content.subarray(0, 300)}`);
+    };
+    try {
+      return await sendOnce().catch(sendOnce);
+    } catch (cause) {
+      throw new Fault('unavailable', { message: 'The images are not available at the moment.', cause, retryAfter: 5 });
+    }
+  }
+
+  return {
+    put: async (id, bytes) => void (await send('PUT', id, bytes)),
+    get: (id) => send('GET', id),
+    remove: async (id) => void (await send('DELETE', id)),
   };
 }

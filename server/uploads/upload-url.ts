@@ -1,28 +1,28 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Life of an upload address, in seconds. */
+/** How long an upload address is valid. */
 export const UPLOAD_SECONDS = 600;
 
 const PATH = '/objects/uploads/';
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a part of a path can be the id of an upload: nothing else ever reaches the disk or the bucket. */
+/** Whether a part of a path has the form of an upload's id; nothing else is passed to the storage. */
 export const isUploadId = (text: string): boolean => ID.test(text);
 
-/** Where an upload is found, as a site's iconUrl names it. */
+/** Returns the path of an upload, the `iconUrl` of a website. */
 export const uploadPath = (id: string): string => `${PATH}${id}`;
 
-/** @returns the id in an iconUrl, or null when it is none of ours */
+/** Returns the id in an iconUrl, or null when it is not the path of an upload. */
 export function uploadIdOf(iconUrl: string): string | null {
   const id = iconUrl.startsWith(PATH) ? iconUrl.slice(PATH.length) : '';
   return isUploadId(id) ? id : null;
 }
 
-/** Addresses that whoever holds one may PUT a file to; they are bound to the upload and its end. */
+/** Signed addresses, each of which permits to PUT one file; the signature covers the id and the expiry. */
 export type UploadUrls = {
   /** @param expires Unix seconds */
   sign(id: string, expires: number): string;
-  /** Whether the query of an address is the one that was given out for this id. Its end is the database's to judge. */
+  /** Whether the query of an address was signed for this id. The database checks the expiry. */
   isSigned(id: string, query: { expires?: unknown; signature?: unknown }): boolean;
 };
 
@@ -37,8 +37,8 @@ export function createUploadUrls(key: Buffer, publicUrl: string): UploadUrls {
     isSigned: (id, { expires, signature }) => {
       if (typeof expires !== 'string' || !/^\d{1,12}$/.test(expires) || typeof signature !== 'string') return false;
       const given = Buffer.from(signature, 'base64url');
-      const right = mac(id, expires);
-      return given.length === right.length && timingSafeEqual(given, right);
+      const expected = mac(id, expires);
+      return given.length === expected.length && timingSafeEqual(given, expected);
     },
   };
 }

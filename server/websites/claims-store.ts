@@ -1,46 +1,114 @@
-import type { Database } from '../db/database.ts';
-import { newChallenge } from './proof.ts';
+import type pg from 'pg';
+import { inTransaction } from '../db/database.ts';
+import type { Website } from '../db/models.ts';
+import type { MailKind } from '../mail/mail.ts';
+import { newChallenge, type ProofKind } from './proof.ts';
 
-/** The challenges that addresses publish to prove domains. */
-export type ClaimStore = {
-  /** Returns the challenge of a claim, or null when none was made. */
-  find(email: string, domain: string): Promise<string | null>;
-  /**
-   * Returns an address's challenges by domain, and makes those that are missing. Concurrent calls get the same ones. A challenge
-   * stays the same until the address loses the domain; then its row is deleted.
-   */
-  obtain(email: string, domains: readonly string[]): Promise<Map<string, string>>;
-};
+/** What is shown of a website. */
+export type WebsiteRecord = Pick<Website, 'id' | 'domain' | 'claimedAt' | 'provenAt' | 'icon' | 'createdAt'>;
 
-type Row = { domain: string; challenge: string };
+/** A proof that was found for this challenge. @property leaseSeconds for how long only this instance sends the emails */
+type Claim = { id: string; domain: string; email: string; challenge: string; kind: ProofKind; leaseSeconds: number };
+
+/** A pending email of this transaction. */
+type PendingMail = { id: string; kind: MailKind; recipient: string };
+
+/**
+ * `granted`: with the emails to send. `dns_needed`: another address proved the domain, and a file does not outweigh that.
+ * `outdated`: the challenge was replaced after the search for the proof began.
+ */
+type ClaimResult = { status: 'granted'; website: WebsiteRecord; mails: PendingMail[] } | { status: 'dns_needed' | 'outdated' };
+
+type Challenge = { domain: string; challenge: string };
+
+const MAX_ATTEMPTS = 5;
 
 const FIND = 'select domain, challenge from domain_claims where email = $1 and domain = any($2::text[])';
 
-// The update changes nothing; it makes the statement return the row of a concurrent call, too.
-const MAKE = `
+// The update changes nothing; it makes the statement return the row of a concurrent call too.
+const CREATE = `
 insert into domain_claims (email, domain, challenge)
-select $1, domain, challenge from unnest($2::text[], $3::text[]) as made (domain, challenge) order by domain
+select $1, domain, challenge from unnest($2::text[], $3::text[]) as created (domain, challenge) order by domain
 on conflict (domain, email) do update set challenge = domain_claims.challenge
 returning domain, challenge`;
 
-export function createClaimStore(database: Pick<Database, 'orm'>): ClaimStore {
-  async function ask(sql: string, bind: unknown[]): Promise<Row[]> {
-    const [rows] = await (await database.orm()).query(sql, { bind });
-    return rows as Row[];
+const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+const HOLDER = 'select id, email, proven_at as "provenAt" from websites where domain = $1 for update';
+const IS_CURRENT = 'select 1 as valid from domain_claims where domain = $1 and email = $2 and challenge = $3 for update';
+const END_OTHERS = 'delete from domain_claims where domain = $1 and email <> $2';
+
+/** Returns a statement that changes a website, writes its audit row and returns the website. */
+const audited = (change: string, action: string) =>
+  `with website as (${change} returning *),
+   audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from website)
+   select id, domain, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt" from website`;
+
+const REMOVE = audited('delete from websites where id = $1', 'website_lost');
+const CONFIRM = audited('update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where id = $1', 'website_proven');
+const ADD = audited(
+  'insert into websites (id, domain, email, claimed_at, proven_at) values ($1, $2, $3, now(), now()) on conflict (domain) do nothing',
+  'website_proven',
+);
+
+const ADD_MAIL = `
+insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+values ($1, $2, $3, 'en', jsonb_build_object('domain', $4::text), now() + make_interval(secs => $5), now() + interval '2 days')`;
+
+/** Returns the challenge of a claim, or null when there is none. */
+export async function findChallenge(core: pg.Pool, email: string, domain: string): Promise<string | null> {
+  return (await core.query<Challenge>({ name: 'claims-find', text: FIND, values: [email, [domain]] })).rows[0]?.challenge ?? null;
+}
+
+/**
+ * Returns the challenges of an address by domain, and creates missing ones; concurrent calls get the same ones. A challenge stays the
+ * same until the address loses the domain.
+ */
+export async function obtainChallenges(core: pg.Pool, email: string, domains: readonly string[]): Promise<Map<string, string>> {
+  if (domains.length === 0) return new Map();
+  const { rows } = await core.query<Challenge>({ name: 'claims-find', text: FIND, values: [email, domains] });
+  const challenges = new Map(rows.map(({ domain, challenge }) => [domain, challenge]));
+  const missing = domains.filter((domain) => !challenges.has(domain));
+  if (missing.length === 0) return challenges;
+  const values = [email, missing, missing.map(newChallenge)];
+  const created = await core.query<Challenge>({ name: 'claims-create', text: CREATE, values });
+  for (const { domain, challenge } of created.rows) challenges.set(domain, challenge);
+  return challenges;
+}
+
+/** Gives a proven domain to its claimant. What belonged to another address's website is deleted with it. */
+export async function grantDomain(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+    const result = await grantOnce(core, claim, newMailId);
+    if (result) return result;
   }
+  throw new Error(`${claim.domain} is registered again and again`);
+}
 
-  return {
-    find: async (email, domain) => (await ask(FIND, [email, [domain]]))[0]?.challenge ?? null,
-
-    obtain: async (email, domains) => {
-      if (domains.length === 0) return new Map();
-      const found = await ask(FIND, [email, domains]);
-      const challenges = new Map(found.map(({ domain, challenge }) => [domain, challenge]));
-      const missing = domains.filter((domain) => !challenges.has(domain));
-      // A read writes nothing once all of them exist.
-      if (missing.length === 0) return challenges;
-      for (const { domain, challenge } of await ask(MAKE, [email, missing, missing.map(newChallenge)])) challenges.set(domain, challenge);
-      return challenges;
-    },
-  };
+/** @returns null when a registration came first, whose website the next attempt replaces */
+function grantOnce(core: pg.Pool, claim: Claim, newMailId: () => string): Promise<ClaimResult | null> {
+  const { id, domain, email, challenge, kind, leaseSeconds } = claim;
+  return inTransaction(core, async (query) => {
+    // One claimant at a time. Registrations do not take this lock, so one may still come between the next statement and the insert.
+    await query('claims-lock', LOCK, [`claim ${domain}`]);
+    const [holder] = await query<Pick<Website, 'id' | 'email' | 'provenAt'>>('claims-holder', HOLDER, [domain]);
+    const isHolder = holder?.email === email;
+    if (holder?.provenAt && !isHolder && kind !== 'dns') return { status: 'dns_needed' };
+    if ((await query('claims-is-current', IS_CURRENT, [domain, email, challenge])).length === 0) return { status: 'outdated' };
+    const isNew = !isHolder || !holder.provenAt;
+    // The challenges of all other addresses are older than this proof: a record of theirs that still exists must not prove anything.
+    if (isNew) await query('claims-end-others', END_OTHERS, [domain, email]);
+    const mails: PendingMail[] = [];
+    if (isNew) mails.push({ id: newMailId(), kind: 'domain_proven', recipient: email });
+    if (holder && !isHolder) {
+      await query('claims-remove', REMOVE, [holder.id]);
+      if (holder.email) mails.push({ id: newMailId(), kind: 'domain_lost', recipient: holder.email });
+    }
+    const [website] = isHolder
+      ? await query<WebsiteRecord>('claims-confirm', CONFIRM, [holder.id])
+      : await query<WebsiteRecord>('claims-add', ADD, [id, domain, email]);
+    // A registration was committed after the holder was read, so there was no holder, and nothing of it was deleted.
+    if (!website) return null;
+    for (const mail of mails) await query('claims-mail', ADD_MAIL, [mail.id, mail.kind, mail.recipient, domain, leaseSeconds]);
+    return { status: 'granted', website, mails };
+  });
 }

@@ -1,206 +1,291 @@
+import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
-import type { Database, Query } from '../db/database.ts';
+import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
-import type { Account } from '../http/serve.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { createClaimStore } from './claims-store.ts';
+import { findChallenge, grantDomain, obtainChallenges, type WebsiteRecord } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
-import { createWebsiteStore, type Site, type Transaction } from './store.ts';
-import { checkUnprovenLimit, withinUnprovenLimit } from './unproven-store.ts';
+import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
 
-/** A registration whose linked address never signed in goes after this many days. */
+/** A registration whose linked address never signed in is deleted after this time. */
 const UNCLAIMED_DAYS = 7;
 const RELEASE_BATCH = 500;
-/** What one run may take; the next one goes on. */
+/** How long one run of the release may take; the next one continues. */
 const RELEASE_MS = 20_000;
 
-export type Websites = ReturnType<typeof createWebsites>;
-
-/**
- * Decides about sites: who may register, see, change, prove and lose a domain.
- * @param parts.inviteOwner mails a new site's linked address, with a sign-in link
- * @param parts.proof where proofs are looked for; unset: the configured name servers and the public internet
- */
-export function createWebsites(parts: {
+type Parts = {
   config: Pick<Config, 'mode' | 'publicUrl' | 'dnsServers'>;
   database: Database;
   outbox: Pick<Outbox, 'handOver'>;
   limits: Pick<Limits, 'hit'>;
   uploads: Pick<Uploads, 'ownIcon'>;
+  /** Emails a sign-in link to the linked address of a new website. */
   inviteOwner: (
     owner: { email: string; domain: string; clientAddress: string },
     register: (query: Query) => Promise<unknown>,
   ) => Promise<void>;
+  /** Where proofs are searched; by default with the configured name servers and on the public internet. */
   proof?: Partial<ProofOptions>;
-}) {
-  const { config, outbox, limits, uploads, inviteOwner } = parts;
-  const store = createWebsiteStore(parts.database);
-  const claims = createClaimStore(parts.database);
-  const proofOptions: ProofOptions = { dnsServers: config.dnsServers, ...parts.proof };
-  /** Accounts whose proof is being looked for: one at a time, so that nobody makes the service knock at many doors. */
-  const proving = new Set<string>();
+};
 
-  // On probation a site shows no icon.
-  const iconUrlOf = (site: Site) => (site.icon && site.claimedAt ? uploadPath(site.icon) : null);
+/** The registered websites: who may register, see, change, prove and lose a domain. */
+export class Websites {
+  readonly #parts: Parts;
+  readonly #proofOptions: ProofOptions;
+  /** Addresses whose proof is being searched: one search at a time, so that nobody has the service connect to many hosts. */
+  readonly #proving = new Set<string>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#proofOptions = { dnsServers: parts.config.dnsServers, ...parts.proof };
+  }
+
+  /**
+   * Registers a domain, which works at once, on probation until its linked address signs in.
+   * @throws Fault bad_domain, domain_taken, rate_limited, too_many
+   */
+  async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
+    const { config, limits, inviteOwner } = this.#parts;
+    const { email } = input;
+    const domain = rootDomainOf(input.domain);
+    await limits.hit('registrations', clientAddress);
+    await inviteOwner({ email, domain, clientAddress }, async (query) => {
+      await checkUnprovenLimit(query, email, { onlyClaimed: false });
+      if (!(await registerWebsite(query, { id: uuid(), domain, email }))) throw domainTaken();
+    });
+    return { domain, email, authUrl: `${config.publicUrl}/auth` };
+  }
+
+  /** Returns the registered website of a host or of one of its subdomains. @throws Fault website_not_found */
+  async find(host: string): Promise<Output<'findWebsite'>> {
+    const domain = registrableOf(host.trim().toLowerCase());
+    if (domain === LOCALHOST && this.#parts.config.mode === 'local')
+      return { domain, displayDomain: domain, verified: false, iconUrl: null };
+    const website = domain && domain !== LOCALHOST ? await this.#byDomain(domain) : null;
+    if (!website)
+      throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
+    return {
+      domain: website.domain,
+      displayDomain: displayDomainOf(website.domain),
+      verified: website.provenAt !== null,
+      iconUrl: iconUrlOf(website),
+    };
+  }
+
+  async list(account: Account): Promise<Output<'listWebsites'>> {
+    const { Website } = await this.#parts.database.orm();
+    const websites = await Website.findAll({
+      where: { email: account.email },
+      order: [
+        ['createdAt', 'desc'],
+        ['id', 'desc'],
+      ],
+      raw: true,
+    });
+    return this.#presentAll(account, websites);
+  }
+
+  /**
+   * Adds a website of a signed-in account, whose address is the linked one; it is not on probation.
+   * @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many
+   */
+  async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
+    const { database, limits, uploads } = this.#parts;
+    const { email } = account;
+    const domain = rootDomainOf(input.domain);
+    await limits.hit('registrations', email);
+    const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
+    const { sequelize, time, Website } = await database.orm();
+    const website = await this.#change(async (transaction) => {
+      await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyClaimed: true });
+      const added = await Website.create({ id: uuid(), domain, email, icon, claimedAt: time('now()') }, { transaction });
+      await this.#audit('website_added', added, transaction);
+      return added;
+    });
+    return this.#present(account, website);
+  }
+
+  /**
+   * Moves a website to another domain, which is then unproven, and changes or removes its icon. A move counts as a registration.
+   * @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many, website_not_found
+   */
+  async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
+    const { database, limits, uploads } = this.#parts;
+    const { email } = account;
+    const { id } = input;
+    const domain = rootDomainOf(input.domain);
+    const { sequelize, time, Website } = await database.orm();
+    const before = await Website.findOne({ where: { id, email }, raw: true });
+    if (!before) throw new Fault('website_not_found');
+    const isMove = before.domain !== domain;
+    if (isMove) await limits.hit('registrations', email);
+    const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
+    const website = await this.#change(async (transaction) => {
+      if (isMove) await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyClaimed: true, except: id });
+      const changed = await Website.findOne({ where: { id, email }, lock: true, transaction });
+      if (!changed) throw new Fault('website_not_found');
+      if (icon && changed.claimedAt === null) throw onProbation();
+      const previous = changed.domain;
+      if (icon !== undefined) changed.icon = icon;
+      if (previous !== domain) changed.set({ domain, provenAt: null, movedAt: time('now()') });
+      if (!changed.changed()) return changed;
+      await changed.save({ transaction });
+      await this.#audit('website_changed', changed, transaction);
+      if (previous !== domain) await this.#endClaim(previous, email, transaction);
+      return changed;
+    });
+    return this.#present(account, website);
+  }
+
+  /** @throws Fault website_not_found */
+  async delete({ email }: Account, id: string): Promise<Output<'deleteWebsite'>> {
+    const { Website } = await this.#parts.database.orm();
+    await this.#change(async (transaction) => {
+      const website = await Website.findOne({ where: { id, email }, lock: true, transaction });
+      if (!website) throw new Fault('website_not_found');
+      await website.destroy({ transaction });
+      await this.#audit('website_deleted', website, transaction);
+      await this.#endClaim(website.domain, email, transaction);
+    });
+    return { success: true };
+  }
+
+  /** Returns what an account has to publish to prove that it controls a domain. @throws Fault bad_domain, rate_limited */
+  async claim({ email }: Account, input: string): Promise<Output<'claimWebsite'>> {
+    const { database, limits } = this.#parts;
+    const domain = rootDomainOf(input);
+    const known = await findChallenge(database.core, email, domain);
+    if (known === null) await limits.hit('domain_claims', email);
+    return { domain, proof: proofFor(domain, known ?? (await this.#challengeOf(email, domain))) };
+  }
+
+  /**
+   * Searches an account's proof and, if it is found, gives it the domain, also when another address registered it. If another address
+   * proved the domain, only the DNS record counts: it shows who controls the zone now, while a file can be written by
+   * others who publish on the site.
+   * @throws Fault bad_domain, not_proven, rate_limited
+   */
+  async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
+    const { database, limits, outbox } = this.#parts;
+    const domain = rootDomainOf(input.domain);
+    const { email } = account;
+    await limits.hit('domain_proofs', email);
+    if (this.#proving.has(email)) throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
+    this.#proving.add(email);
+    try {
+      const holder = await this.#byDomain(domain);
+      const needsDns = holder !== null && holder.provenAt !== null && holder.email !== email;
+      const challenge = await this.#challengeOf(email, domain);
+      const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], this.#proofOptions);
+      if (!kind) throw notProven(needsDns);
+      const claim = { id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS };
+      const result = await grantDomain(database.core, claim, uuid);
+      if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
+      for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
+      return this.#present(account, result.website);
+    } finally {
+      this.#proving.delete(email);
+    }
+  }
+
+  /**
+   * Deletes registrations whose linked address did not sign in within seven days; takes at most 20 s.
+   * @param query a connection of the timed jobs
+   * @returns their number
+   */
+  async releaseUnclaimed(query: Query): Promise<number> {
+    let released = 0;
+    for (const end = Date.now() + RELEASE_MS; Date.now() < end; ) {
+      const count = await releaseUnclaimed(query, UNCLAIMED_DAYS, RELEASE_BATCH);
+      released += count;
+      if (count < RELEASE_BATCH) break;
+    }
+    return released;
+  }
+
+  async #byDomain(domain: string) {
+    const { Website } = await this.#parts.database.orm();
+    return Website.findOne({ where: { domain }, raw: true });
+  }
+
+  /** Runs a change in a transaction. @throws Fault domain_taken */
+  async #change<Result>(change: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const { sequelize } = await this.#parts.database.orm();
+    try {
+      return await sequelize.transaction(change);
+    } catch (error) {
+      throw isUniqueViolation(error) ? domainTaken() : error;
+    }
+  }
+
+  async #audit(action: string, { email, domain }: { email: string | null; domain: string }, transaction: Transaction): Promise<void> {
+    const { AuditEntry } = await this.#parts.database.orm();
+    await AuditEntry.create({ action, email, domain }, { transaction });
+  }
+
+  /** Ends the claim of an address that loses a domain: what it published proves nothing from now on. */
+  async #endClaim(domain: string, email: string, transaction: Transaction): Promise<void> {
+    const { DomainClaim } = await this.#parts.database.orm();
+    await DomainClaim.destroy({ where: { domain, email }, transaction });
+  }
+
+  async #challengeOf(email: string, domain: string): Promise<string> {
+    return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
+  }
+
+  async #present(account: Account, website: WebsiteRecord): Promise<Output<'createWebsite'>> {
+    return (await this.#presentAll(account, [website]))[0];
+  }
 
   /** Returns websites as their owner sees them. */
-  const presentAll = async ({ email }: Account, sites: Site[]): Promise<Output<'listWebsites'>> => {
-    const challenges = await claims.obtain(
-      email,
-      sites.map(({ domain }) => domain),
-    );
-    return sites.map((site) => ({
-      id: site.id,
-      domain: site.domain,
-      displayDomain: displayDomainOf(site.domain),
-      verified: site.provenAt !== null,
-      iconUrl: iconUrlOf(site),
-      createdAt: site.createdAt.toISOString(),
-      proof: proofFor(site.domain, challenges.get(site.domain) as string),
+  async #presentAll({ email }: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
+    const domains = websites.map(({ domain }) => domain);
+    const challenges = await obtainChallenges(this.#parts.database.core, email, domains);
+    return websites.map((website) => ({
+      id: website.id,
+      domain: website.domain,
+      displayDomain: displayDomainOf(website.domain),
+      verified: website.provenAt !== null,
+      iconUrl: iconUrlOf(website),
+      createdAt: website.createdAt.toISOString(),
+      proof: proofFor(website.domain, challenges.get(website.domain) as string),
     }));
-  };
-  const present = async (account: Account, site: Site): Promise<Output<'createWebsite'>> => (await presentAll(account, [site]))[0];
-  const challengeOf = async ({ email }: Account, domain: string) => (await claims.obtain(email, [domain])).get(domain) as string;
-
-  return {
-    /**
-     * Registers a domain, active at once, on probation until its linked address signs in.
-     * @throws Fault bad_domain, domain_taken, rate_limited, too_many
-     */
-    async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
-      const domain = rootDomainOf(input.domain);
-      await limits.hit('registrations', clientAddress);
-      await inviteOwner({ email: input.email, domain, clientAddress }, async (query) => {
-        await checkUnprovenLimit(query, input.email, { onlyClaimed: false });
-        const isNew = await store.register(query, { id: uuid(), domain, email: input.email });
-        if (!isNew) throw new Fault('domain_taken', { field: 'domain' });
-      });
-      return { domain, email: input.email, authUrl: `${config.publicUrl}/auth` };
-    },
-
-    /** The registered site of a host or of one of its subdomains. @throws Fault website_not_found */
-    async find(host: string): Promise<Output<'findWebsite'>> {
-      const domain = registrableOf(host.trim().toLowerCase());
-      if (domain === LOCALHOST && config.mode === 'local') return { domain, displayDomain: domain, verified: false, iconUrl: null };
-      const site = domain && domain !== LOCALHOST ? await store.byDomain(domain) : null;
-      if (!site)
-        throw new Fault('website_not_found', { message: 'Email authorisation for this domain is not supported.', field: 'domain' });
-      return {
-        domain: site.domain,
-        displayDomain: displayDomainOf(site.domain),
-        verified: site.provenAt !== null,
-        iconUrl: iconUrlOf(site),
-      };
-    },
-
-    async list(account: Account): Promise<Output<'listWebsites'>> {
-      return presentAll(account, await store.ofOwner(account.email));
-    },
-
-    /** Adds a site of somebody signed in, who is its linked address; it needs no probation. @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many */
-    async create(account: Account, input: Parsed<'createWebsite'>): Promise<Output<'createWebsite'>> {
-      const domain = rootDomainOf(input.domain);
-      await limits.hit('registrations', account.email);
-      const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : null;
-      const { email } = account;
-      const site = await withinUnprovenLimit(parts.database, { email }, (transaction) =>
-        store.add({ id: uuid(), domain, email, icon }, transaction),
-      );
-      if (!site) throw new Fault('domain_taken', { field: 'domain' });
-      return present(account, site);
-    },
-
-    /**
-     * Moves a site to another domain, unproven until it is proven itself, and changes or drops its icon.
-     * Another domain counts as a registration.
-     * @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many, website_not_found
-     */
-    async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
-      const domain = rootDomainOf(input.domain);
-      const { email } = account;
-      const { id } = input;
-      const before = await store.find({ id, email });
-      if (!before) throw new Fault('website_not_found');
-      const moves = before.domain !== domain;
-      if (moves) await limits.hit('registrations', email);
-      const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
-      const change = (transaction?: Transaction) => store.change({ id, email, domain, icon }, transaction);
-      const site = await (moves ? withinUnprovenLimit(parts.database, { email, moved: id }, change) : change());
-      if (site === 'taken') throw new Fault('domain_taken', { field: 'domain' });
-      if (site === 'on_probation')
-        throw new Fault('bad_request', {
-          field: 'iconUrl',
-          message: 'Sign in by email once more to confirm this website; then it can have an icon.',
-        });
-      if (!site) throw new Fault('website_not_found');
-      return present(account, site);
-    },
-
-    /** @throws Fault website_not_found */
-    async delete(account: Account, id: string): Promise<Output<'deleteWebsite'>> {
-      if (!(await store.remove({ id, email: account.email }))) throw new Fault('website_not_found');
-      return { success: true };
-    },
-
-    /** Returns what an account has to publish to prove that a domain is its own. @throws Fault bad_domain, rate_limited */
-    async claim(account: Account, input: string): Promise<Output<'claimWebsite'>> {
-      const domain = rootDomainOf(input);
-      const known = await claims.find(account.email, domain);
-      if (known === null) await limits.hit('domain_claims', account.email);
-      return { domain, proof: proofFor(domain, known ?? (await challengeOf(account, domain))) };
-    },
-
-    /**
-     * Looks for an account's proof and, once found, gives it the domain, whoever registered it. From an address that proved the
-     * domain itself only the DNS record takes it: who controls the zone now is its owner now, while a file may be
-     * within reach of a site's guests.
-     * @throws Fault bad_domain, not_proven, rate_limited
-     */
-    async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
-      const domain = rootDomainOf(input.domain);
-      const { email } = account;
-      await limits.hit('domain_proofs', email);
-      if (proving.has(email)) throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
-      proving.add(email);
-      try {
-        const holder = await store.byDomain(domain);
-        const onlyDns = holder !== null && holder.provenAt !== null && holder.email !== email;
-        const challenge = await challengeOf(account, domain);
-        const kind = await findProof(domain, challenge, onlyDns ? ['dns'] : ['dns', 'file'], proofOptions);
-        if (!kind) throw notProven(onlyDns);
-        const result = await store.claim({ id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS }, uuid);
-        if (result.outcome !== 'yours') throw notProven(result.outcome === 'stronger_needed');
-        for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
-        return present(account, result.site);
-      } finally {
-        proving.delete(email);
-      }
-    },
-
-    /**
-     * Removes registrations whose linked address never signed in, seven days after, for 20 s at most.
-     * @param query a connection of the timed jobs
-     * @returns how many
-     */
-    async releaseUnclaimed(query: Query): Promise<number> {
-      let released = 0;
-      for (const end = Date.now() + RELEASE_MS; Date.now() < end; ) {
-        const count = await store.releaseUnclaimed(query, UNCLAIMED_DAYS, RELEASE_BATCH);
-        released += count;
-        if (count < RELEASE_BATCH) break;
-      }
-      return released;
-    },
-  };
+  }
 }
 
-function notProven(onlyDns: boolean): Fault {
+/** Returns the path of the icon, or null; a website on probation shows none. */
+const iconUrlOf = ({ icon, claimedAt }: WebsiteRecord) => (icon && claimedAt ? uploadPath(icon) : null);
+
+const domainTaken = () => new Fault('domain_taken', { field: 'domain' });
+
+const onProbation = () =>
+  new Fault('bad_request', {
+    field: 'iconUrl',
+    message: 'Sign in by email once more to confirm this website; then it can have an icon.',
+  });
+
+function notProven(needsDns: boolean): Fault {
   const message = 'Another address has proved this domain. Only the DNS record can take it over, and it was not found yet.';
-  return new Fault('not_proven', onlyDns ? { message, field: 'domain' } : { field: 'domain' });
+  return new Fault('not_proven', needsDns ? { message, field: 'domain' } : { field: 'domain' });
+}
+
+export function websiteRoutes(websites: Websites): Served[] {
+  return [
+    serve('registerWebsite', (input, { clientAddress }) => websites.register(input, clientAddress)),
+    serve('findWebsite', ({ domain }) => websites.find(domain)),
+    serve('listWebsites', (_, { account }) => websites.list(account)),
+    serve('createWebsite', (input, { account }) => websites.create(account, input)),
+    serve('updateWebsite', (input, { account }) => websites.update(account, input)),
+    serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
+    serve('claimWebsite', ({ domain }, { account }) => websites.claim(account, domain)),
+    // Name servers and sites may take their time to respond.
+    serve('proveWebsite', (input, { account }) => websites.prove(account, input), { mostSeconds: 15 }),
+  ];
 }

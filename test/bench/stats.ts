@@ -2,7 +2,7 @@ import pg from 'pg';
 import { openDatabase } from '../../server/db/database.ts';
 import { migrate } from '../../server/db/migrate.ts';
 import { rollUp } from '../../server/stats/roll-up.ts';
-import { createStats } from '../../server/stats/stats.ts';
+import { Stats } from '../../server/stats/stats.ts';
 import { query } from '../postgres.ts';
 import { compare, figure, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
@@ -32,11 +32,11 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
          now(), now() - interval '90 days' from generate_series(0, ${SITES - 1}) n`,
     );
     for (let from = 0; from < signIns; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, signIns), signIns));
-    const figures = createStats({ database, uptime: async () => null });
+    const stats = new Stats({ database, uptime: async () => null });
     const sumUp = async () => {
       const began = performance.now();
-      const { signal: over } = new AbortController();
-      await rollUp((text, values) => jobs.query(text, values), { over, mostMs: 3_600_000 });
+      const { signal } = new AbortController();
+      await rollUp((text, values) => jobs.query(text, values), { signal, maxMs: 3_600_000 });
       return (performance.now() - began) / 1000;
     };
 
@@ -47,9 +47,9 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
       if (late > 0) await query(url, fill(signIns - late, signIns, signIns));
       row(late === 0 ? 'all is summed up' : `${figure(late * ROWS_EACH)} rows are not`);
       for (const [name, ask] of [
-        ['dailyLogins', figures.dailyLogins],
-        [`websiteStats, ${OWN_SITES} sites`, () => figures.ofSites(ACCOUNT)],
-        ['overview', () => figures.overview(ACCOUNT)],
+        ['dailyLogins', () => stats.dailyLogins()],
+        [`websiteStats, ${OWN_SITES} sites`, () => stats.ofWebsites(ACCOUNT)],
+        ['overview', () => stats.overview(ACCOUNT)],
       ] as const) {
         const { p50, p99 } = await timesOf(ask);
         row(`  ${name}`, figure(p50, 1), figure(p99, 1));

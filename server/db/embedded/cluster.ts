@@ -13,17 +13,17 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type Binaries, EmbeddedUnusable, type Owner, REACHABLE_HOME, reaches } from './binaries.ts';
+import { type Binaries, canEnter, EmbeddedUnusable, type Owner, REACHABLE_HOME } from './binaries.ts';
 
-/** Role and database of the service; the role owns the database and is no superuser. */
+/** Role and database of the service; the role owns the database and is not a superuser. */
 const NAME = 'emailauth';
-// Below the range that Linux, macOS and Windows hand out by themselves, so that nobody gets it by chance.
+// Below the ephemeral ports of Linux, macOS and Windows, so that no outgoing connection takes one by chance.
 const PORTS = { from: 15_000, to: 30_000 };
 
-/** Environment of every program of PostgreSQL. */
+/** Environment of all PostgreSQL programs. */
 export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' };
 
-/** Settings of the server; whatever else is PostgreSQL's own default. */
+/** Settings of the server; all others have PostgreSQL's defaults. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -43,7 +43,7 @@ const SETTINGS = {
 };
 
 /**
- * Makes the cluster in `dataDir` unless it is there. A first start that was cut off is begun anew.
+ * Creates the cluster in `dataDir` unless it exists. A first start that was interrupted is repeated.
  * @returns the real path of the cluster
  * @throws EmbeddedUnusable
  */
@@ -53,9 +53,9 @@ export function prepareCluster(dataDir: string, password: string, binaries: Bina
     refuseOtherVersion(place, binaries.major);
     return realpathSync(place);
   }
-  // A link may be left whose cluster somebody has deleted.
+  // A link may remain whose cluster was deleted.
   rmSync(place, { force: true });
-  const home = placeFor(dataDir, binaries.owner);
+  const home = homeFor(dataDir, binaries.owner);
   const partial = join(home, 'postgres.new');
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { mode: 0o700 });
@@ -64,33 +64,33 @@ export function prepareCluster(dataDir: string, password: string, binaries: Bina
   run(binaries.initdb, ['-D', partial, '-U', 'postgres', '--auth=trust', ...locale], binaries.owner);
   const statements = [`create role ${NAME} login password '${password}'`, `create database ${NAME} owner ${NAME}`];
   run(binaries.postgres, ['--single', '-D', partial, 'postgres'], binaries.owner, `${statements.join('\n')}\n`);
-  // The superuser has no way in over the network.
+  // The superuser cannot connect over the network.
   writeFileSync(join(partial, 'pg_hba.conf'), `host ${NAME} ${NAME} 127.0.0.1/32 scram-sha-256\n`);
   renameSync(partial, join(home, 'postgres'));
   if (home !== dataDir) symlinkSync(join(home, 'postgres'), place);
   return realpathSync(place);
 }
 
-/** PostgreSQL reads no files of another major version. */
+/** Refuses a cluster of another major version, which PostgreSQL cannot read. @throws EmbeddedUnusable */
 function refuseOtherVersion(place: string, major: string): void {
   const file = join(place, 'PG_VERSION');
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : major;
   if (found === major) return;
   throw new EmbeddedUnusable(
-    `The database in ${place} is of PostgreSQL ${found}, and this release of emailauth brings PostgreSQL ${major}. Its files are untouched. ` +
-      'Run `emailauth backup` with the release that you had, move that directory aside, and run `emailauth restore` with this release.',
+    `The database in ${place} belongs to PostgreSQL ${found}, and this release of emailauth includes PostgreSQL ${major}. Its files are untouched. ` +
+      'Run `emailauth backup` with the previous release, move that directory aside, and run `emailauth restore` with this release.',
   );
 }
 
-/** The command line of the server. */
+/** Returns the command line arguments of the server. */
 export function serverArguments(directory: string, port: number): string[] {
   return ['-D', directory, '-p', String(port), ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-/** URL of the service's database. */
+/** Returns the URL of the service's database. */
 export const databaseUrl = (port: number, password: string) => `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}`;
 
-/** What postmaster.pid says of the server that runs, or ran last. Null: none, since it stopped in order. */
+/** Returns the contents of postmaster.pid, also that of a server that crashed; null when there is none, since the server was shut down. */
 export function readPostmaster(directory: string): { pid: number; port: number; ready: boolean } | null {
   try {
     // Lines: pid, data directory, start time, port, socket directory, address, shared memory, state.
@@ -102,7 +102,7 @@ export function readPostmaster(directory: string): { pid: number; port: number; 
   }
 }
 
-/** The port kept in `dataDir`, or another one, kept from now on, when somebody else has taken it. */
+/** Returns the port stored in `dataDir`, or if that is in use a new one, which is stored. */
 export async function choosePort(dataDir: string): Promise<number> {
   const file = join(dataDir, 'postgres-port');
   let port = existsSync(file) ? Number(readFileSync(file, 'utf8')) : randomPort();
@@ -121,24 +121,24 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** `dataDir` itself, or for root a new directory where the user `postgres` gets to. */
-function placeFor(dataDir: string, owner: Owner | null): string {
-  if (!owner || reaches(dataDir, owner)) return dataDir;
+/** Returns `dataDir` itself, or for root a new directory that the user `postgres` can reach. */
+function homeFor(dataDir: string, owner: Owner | null): string {
+  if (!owner || canEnter(dataDir, owner)) return dataDir;
   try {
     mkdirSync(REACHABLE_HOME, { recursive: true, mode: 0o755 });
     const home = mkdtempSync(join(REACHABLE_HOME, 'data-'));
     chownSync(home, owner.uid, owner.gid);
     return home;
   } catch (cause) {
-    const remedy = 'Give a DATA_DIR that all users can pass through, run the service as another user than root, or set DATABASE_URL.';
+    const remedy = 'Give a DATA_DIR that all users can enter, run the service as another user than root, or set DATABASE_URL.';
     throw new EmbeddedUnusable(`The user postgres cannot reach ${dataDir}, and ${REACHABLE_HOME} cannot be written. ${remedy}`, { cause });
   }
 }
 
 function run(program: string, args: string[], owner: Owner | null, input = ''): void {
-  // Of this process's environment nothing is handed on: it may hold secrets.
+  // This process's environment is not passed on, since it may contain secrets.
   const ran = spawnSync(program, args, { ...owner, input, encoding: 'utf8', cwd: '/', env: ENVIRONMENT });
-  // Single-user mode ends with 0 whatever its statements said.
+  // Single-user mode exits with 0 also when a statement failed.
   if (ran.status === 0 && !/(?:ERROR|FATAL|PANIC): /.test(ran.stderr)) return;
-  throw new EmbeddedUnusable(`The embedded PostgreSQL could not be made: ${ran.error?.message ?? ran.stderr.trim()}`);
+  throw new EmbeddedUnusable(`The embedded PostgreSQL could not be created: ${ran.error?.message ?? ran.stderr.trim()}`);
 }

@@ -20,19 +20,20 @@ import { EmbeddedUnusable, prepareBinaries } from './binaries.ts';
 import { choosePort, databaseUrl, ENVIRONMENT, prepareCluster, readPostmaster, serverArguments } from './cluster.ts';
 import { lockDataDir } from './lock.ts';
 import { identityOf, isPostmaster, signal, waitForEnd } from './processes.ts';
-import type { Order, Report } from './supervisor.ts';
+import type { Command, Status } from './supervisor.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 9_500;
-const LOG_BYTES = 10_000_000;
+const RESTART_MS = 100;
+const MAX_LOG_BYTES = 10_000_000;
 const PASSWORD = 'postgres-password';
 
-// From source it is TypeScript, which the parent's loader, handed on by fork, runs.
+// From source it is TypeScript, which runs with the parent's loader, since fork passes that on.
 const SUPERVISOR = fileURLToPath(new URL(`./supervisor${extname(import.meta.url)}`, import.meta.url));
 
 /**
- * Starts the embedded PostgreSQL of `dataDir` under a supervising process, which starts it again when it dies, on the
- * same port, and stops it when this process ends, however that happens. What an earlier service left behind is taken over.
+ * Starts the embedded PostgreSQL of `dataDir` under a supervisor process, which restarts it on the same port when it fails, and stops
+ * it when this process ends for any reason. A server that an earlier service left running is taken over.
  * @throws DataDirInUse, EmbeddedUnusable
  */
 export async function startEmbedded(parts: { dataDir: string; log: Log }): Promise<{ url: string; stop(): Promise<void> }> {
@@ -42,17 +43,18 @@ export async function startEmbedded(parts: { dataDir: string; log: Log }): Promi
   try {
     const binaries = prepareBinaries();
     const password = keptSecret(dataDir, PASSWORD, 24);
-    endLeftSupervisor(dataDir);
+    killPreviousSupervisor(dataDir);
     const directory = prepareCluster(dataDir, password, binaries);
-    const left = readPostmaster(directory);
-    const port = left && isPostmaster(left.pid, directory) ? left.port : await choosePort(dataDir);
+    const previous = readPostmaster(directory);
+    const port = previous && isPostmaster(previous.pid, directory) ? previous.port : await choosePort(dataDir);
     const { postgres: program, owner } = binaries;
-    const order: Order = { do: 'run', program, args: serverArguments(directory, port), env: ENVIRONMENT, directory, owner };
-    const stop = await supervise({ dataDir, log, order });
+    const run: Command = { type: 'run', program, args: serverArguments(directory, port), env: ENVIRONMENT, directory, owner };
+    const supervision = new Supervision(dataDir, log, run);
+    await supervision.start();
     return {
       url: databaseUrl(port, password),
       stop: async () => {
-        await stop();
+        await supervision.stop();
         release();
       },
     };
@@ -65,7 +67,7 @@ export async function startEmbedded(parts: { dataDir: string; log: Log }): Promi
 /** Whether there is a cluster in `dataDir`. */
 export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir, 'postgres'));
 
-/** The URL of the embedded PostgreSQL that another process keeps running on `dataDir`; null: it takes no connections. */
+/** Returns the URL of the embedded PostgreSQL that another process runs on `dataDir`, or null when it does not accept connections. */
 export function findEmbedded(dataDir: string): string | null {
   if (!hasCluster(dataDir)) return null;
   const directory = realpathSync(join(dataDir, 'postgres'));
@@ -74,62 +76,79 @@ export function findEmbedded(dataDir: string): string | null {
   return databaseUrl(running.port, readFileSync(join(dataDir, PASSWORD), 'utf8').trim());
 }
 
-/** Runs the supervisor, and another one when it dies. Resolves once PostgreSQL takes connections. @returns its end */
-async function supervise(parts: { dataDir: string; log: Log; order: Order }): Promise<() => Promise<void>> {
-  const { dataDir, log, order } = parts;
-  const logFile = openLogFile(join(dataDir, 'postgres.log'));
-  let started = false;
-  let stopping = false;
-  let child: ChildProcess;
+/** The supervisor process of one service, which is started again when it fails. */
+class Supervision {
+  readonly #dataDir: string;
+  readonly #log: Log;
+  readonly #run: Command;
+  readonly #logFile: { path: string; fd: number };
+  #stopping = false;
+  #child: ChildProcess | undefined;
 
-  await new Promise<void>((resolve, reject) => {
-    const tooLate = setTimeout(() => fail('did not start in time'), START_MS);
-    const fail = (what: string) => {
-      stopping = true;
-      clearTimeout(tooLate);
-      child.disconnect();
-      reject(new EmbeddedUnusable(`The embedded PostgreSQL ${what}. The end of ${logFile.path}:\n${logFile.tail()}`));
-    };
-    const begin = () => {
-      child = fork(SUPERVISOR, [], { detached: true, env: {}, stdio: ['ignore', logFile.fd, logFile.fd, 'ipc'] });
-      if (child.pid) keepSupervisor(dataDir, child.pid);
-      child.on('message', (report: Report) => {
-        if (report.is === 'restarted') log.warn('PostgreSQL had ended and was started again');
-        if (report.is === 'failing' && started) log.error('PostgreSQL does not start; see postgres.log in DATA_DIR');
-        if (report.is === 'failing' && !started) fail('does not start');
-        if (report.is === 'ready') {
-          started = true;
-          clearTimeout(tooLate);
-          resolve();
-        }
-      });
-      child.on('error', (error) => log.error({ err: error }, 'supervisor of PostgreSQL'));
-      child.once('exit', async () => {
-        if (stopping) return;
-        log.warn('the supervisor of PostgreSQL had ended and was started again');
-        await sleep(100);
-        if (!stopping) begin();
-      });
-      child.send(order);
-    };
-    begin();
-  });
+  constructor(dataDir: string, log: Log, run: Command) {
+    this.#dataDir = dataDir;
+    this.#log = log;
+    this.#run = run;
+    this.#logFile = openLogFile(join(dataDir, 'postgres.log'));
+  }
 
-  return async () => {
-    stopping = true;
-    const { pid } = child;
-    if (child.connected) child.send({ do: 'stop' } satisfies Order);
-    if (pid && !(await waitForEnd(pid, STOP_MS))) signal(pid, 'SIGKILL');
-    rmSync(supervisorFile(dataDir), { force: true });
-    closeSync(logFile.fd);
-  };
+  /** Resolves when PostgreSQL accepts connections. @throws EmbeddedUnusable */
+  async start(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        timer = setTimeout(() => reject(new Error('did not start in time')), START_MS);
+        let started = false;
+        this.#fork((status) => {
+          if (status === 'restarted') this.#log.warn('PostgreSQL had ended and was started again');
+          if (status === 'failing' && started) this.#log.error('PostgreSQL does not start; see postgres.log in DATA_DIR');
+          if (status === 'failing' && !started) reject(new Error('does not start'));
+          if (status === 'ready') {
+            started = true;
+            resolve();
+          }
+        });
+      });
+    } catch (error) {
+      this.#stopping = true;
+      this.#child?.disconnect();
+      const { path } = this.#logFile;
+      throw new EmbeddedUnusable(`The embedded PostgreSQL ${(error as Error).message}. The end of ${path}:\n${lastLines(path)}`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    if (child?.connected) child.send({ type: 'stop' } satisfies Command);
+    if (child?.pid && !(await waitForEnd(child.pid, STOP_MS))) signal(child.pid, 'SIGKILL');
+    rmSync(supervisorFile(this.#dataDir), { force: true });
+    closeSync(this.#logFile.fd);
+  }
+
+  #fork(onStatus: (status: Status) => void): void {
+    const { fd } = this.#logFile;
+    const child = fork(SUPERVISOR, [], { detached: true, env: {}, stdio: ['ignore', fd, fd, 'ipc'] });
+    this.#child = child;
+    if (child.pid) writeFileSync(supervisorFile(this.#dataDir), `${child.pid} ${identityOf(child.pid)}\n`);
+    child.on('message', onStatus);
+    child.on('error', (error) => this.#log.error({ err: error }, 'supervisor of PostgreSQL'));
+    child.once('exit', async () => {
+      if (this.#stopping) return;
+      this.#log.warn('the supervisor of PostgreSQL had ended and was started again');
+      await sleep(RESTART_MS);
+      if (!this.#stopping) this.#fork(onStatus);
+    });
+    child.send(this.#run);
+  }
 }
 
 const supervisorFile = (dataDir: string) => join(dataDir, 'postgres-supervisor');
-const keepSupervisor = (dataDir: string, pid: number) => writeFileSync(supervisorFile(dataDir), `${pid} ${identityOf(pid)}\n`);
 
-/** Ends the supervisor of a service that is gone, so that it does not work against the next one. PostgreSQL itself is taken over. */
-function endLeftSupervisor(dataDir: string): void {
+/** Kills the supervisor of a service that has ended, so that there is only one. Its PostgreSQL keeps running and is taken over. */
+function killPreviousSupervisor(dataDir: string): void {
   try {
     const [pid, ...identity] = readFileSync(supervisorFile(dataDir), 'utf8').trim().split(' ');
     if (Number(pid) > 0 && identityOf(Number(pid)) === identity.join(' ')) signal(Number(pid), 'SIGKILL');
@@ -138,8 +157,10 @@ function endLeftSupervisor(dataDir: string): void {
   }
 }
 
-function openLogFile(path: string): { path: string; fd: number; tail(): string } {
+function openLogFile(path: string): { path: string; fd: number } {
   const fd = openSync(path, 'a', 0o600);
-  if (statSync(path).size > LOG_BYTES) truncateSync(path);
-  return { path, fd, tail: () => readFileSync(path, 'utf8').trimEnd().split('\n').slice(-10).join('\n') };
+  if (statSync(path).size > MAX_LOG_BYTES) truncateSync(path);
+  return { path, fd };
 }
+
+const lastLines = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').slice(-10).join('\n');

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
-test('a data directory has one holder at a time', () => {
+test('allows one holder of a data directory at a time', () => {
   const release = lockDataDir(dataDir);
   expect(() => lockDataDir(dataDir)).toThrow(DataDirInUse);
   release();
@@ -19,18 +19,18 @@ test('a data directory has one holder at a time', () => {
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test('the lock of a process that ended is taken over', () => {
+test('replaces the lock of a process that has ended', () => {
   const { pid } = spawnSync('true');
   writeFileSync(join(dataDir, 'service.lock'), `${pid} boot/1\n`);
   lockDataDir(dataDir)();
 });
 
-test('the lock of an earlier process with the same id is taken over', () => {
+test('replaces the lock of an earlier process with the same id', () => {
   writeFileSync(join(dataDir, 'service.lock'), `${process.pid} boot/1\n`);
   lockDataDir(dataDir)();
 });
 
-test('an empty lock is taken over', () => {
+test('replaces an empty lock', () => {
   writeFileSync(join(dataDir, 'service.lock'), '');
   lockDataDir(dataDir)();
 });

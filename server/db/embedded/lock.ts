@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { StartError } from '../../start-error.ts';
 import { identityOf } from './processes.ts';
 
-/** DATA_DIR belongs to another service that runs. */
+/** Another running service uses DATA_DIR. */
 export class DataDirInUse extends StartError {
   override name = 'DataDirInUse';
 
   constructor(dataDir: string, pid: number) {
     super(
-      `Another Email Auth service (process ${pid}) uses ${dataDir}. Stop it first, or give this one a DATA_DIR of its own; ` +
+      `Another Email Auth service (process ${pid}) uses ${dataDir}. Stop it first, or set a different DATA_DIR for this one; ` +
         'several instances on one database need DATABASE_URL.',
     );
   }
 }
 
 /**
- * Takes `dataDir` for this process. What a process left that ended without release is taken over.
- * @returns the release
+ * Locks `dataDir` for this process. The lock of a process that ended without releasing it is replaced.
+ * @returns a function that releases the lock
  * @throws DataDirInUse
  */
 export function lockDataDir(dataDir: string): () => void {
@@ -26,13 +26,13 @@ export function lockDataDir(dataDir: string): () => void {
   const claim = `${file}.${process.pid}`;
   writeFileSync(claim, own);
   try {
-    // link(2) fails when the name is taken: one of several wins, with its content in place.
+    // link(2) fails when the name exists, so one of several processes wins, with its content in place.
     while (!tryLink(claim, file)) {
       const holder = readText(file);
       if (holder === null) continue;
       const pid = holderOf(holder);
       if (pid !== null) throw new DataDirInUse(dataDir, pid);
-      putAside(file, holder);
+      removeStale(file, holder);
     }
   } finally {
     rmSync(claim, { force: true });
@@ -42,14 +42,14 @@ export function lockDataDir(dataDir: string): () => void {
   };
 }
 
-/** The process that a lock names, or null when it has ended. */
+/** Returns the process that holds a lock, or null when it has ended. */
 function holderOf(text: string): number | null {
   const [pid, ...identity] = text.trim().split(' ');
   return Number(pid) > 0 && identityOf(Number(pid)) === identity.join(' ') ? Number(pid) : null;
 }
 
-/** Removes a lock that nobody holds; one that somebody else took meanwhile is put back. */
-function putAside(file: string, stale: string): void {
+/** Removes a lock whose process has ended; one that another process took meanwhile is restored. */
+function removeStale(file: string, stale: string): void {
   const aside = `${file}.stale.${process.pid}`;
   try {
     renameSync(file, aside);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Whether a process with this id exists, whoever owns it. */
+/** Whether a process with this id is running, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -13,7 +13,7 @@ export function isAlive(pid: number): boolean {
   return !isZombie(pid);
 }
 
-/** Sends a signal; a process that is gone is no error. */
+/** Sends a signal; does nothing when the process has ended. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -22,48 +22,45 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Waits until the process is gone. @returns false when it still lives after `milliseconds` */
-export async function waitForEnd(pid: number, milliseconds: number): Promise<boolean> {
-  for (const end = Date.now() + milliseconds; isAlive(pid); await sleep(20)) if (Date.now() > end) return false;
+/** Waits until the process has ended. @returns false when it is still running after `timeoutMs` */
+export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
+  for (const end = Date.now() + timeoutMs; isAlive(pid); await sleep(20)) if (Date.now() > end) return false;
   return true;
 }
 
 /**
- * What tells a process from a later one that got the same id: the moment it began, with the boot it belongs to.
- * @returns null when there is no such process
+ * Returns the start time of a process with the id of the boot, which distinguishes it from a later process with the same id.
+ * Null when it is not running.
  */
 export function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null;
-  if (process.platform !== 'linux') return ask(pid, 'lstart=');
+  if (process.platform !== 'linux') return psField(pid, 'lstart=');
   const boot = read('/proc/sys/kernel/random/boot_id') ?? '';
-  // proc(5): field 22 is the start time; the fields are counted after the command, which stands in parentheses.
-  const start = read(`/proc/${pid}/stat`)
-    ?.replace(/^.*\) /s, '')
-    .split(' ')[19];
+  const start = statOf(pid)[19];
   return start ? `${boot.trim()}/${start}` : null;
 }
 
-/** Ids of the processes that it has started and that live; on Linux, elsewhere none. */
+/** Returns the ids of the running child processes; on systems other than Linux none. */
 export function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return all.filter((id) => statOf(Number(id))[1] === String(pid)).map(Number);
 }
 
-/** Whether the process is the PostgreSQL server of this data directory (its real path), and not one that got a reused id. */
+/** Whether the process is the PostgreSQL server of this data directory (its real path), and not another process with a reused id. */
 export function isPostmaster(pid: number, directory: string): boolean {
   if (!isAlive(pid)) return false;
-  if (process.platform !== 'linux') return ask(pid, 'command=')?.includes(`postgres -D ${directory}`) ?? false;
+  if (process.platform !== 'linux') return psField(pid, 'command=')?.includes(`postgres -D ${directory}`) ?? false;
   const [program, ...args] = read(`/proc/${pid}/cmdline`)?.split('\0') ?? [''];
   return basename(program) === 'postgres' && args.includes(directory);
 }
 
-// One that has ended stays in the list until its parent, in a container perhaps nobody, has asked for its exit code.
+// A process that has ended keeps its id until its parent reads the exit code, which in a container may never happen.
 function isZombie(pid: number): boolean {
   return process.platform === 'linux' && statOf(pid)[0] === 'Z';
 }
 
-/** The fields of proc_pid_stat(5) after the command, which stands in parentheses: state, parent, … and at 19 the start time. */
+/** Returns the fields of proc_pid_stat(5) after the command in parentheses: state, parent, …, at index 19 the start time. */
 function statOf(pid: number): string[] {
   return (
     read(`/proc/${pid}/stat`)
@@ -72,7 +69,7 @@ function statOf(pid: number): string[] {
   );
 }
 
-function ask(pid: number, field: string): string | null {
+function psField(pid: number, field: string): string | null {
   try {
     return execFileSync('ps', ['-ww', '-o', field, '-p', String(pid)], { encoding: 'utf8' }).trim() || null;
   } catch {

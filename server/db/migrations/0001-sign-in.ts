@@ -1,4 +1,4 @@
-/** Accounts, sites and the sign-in core. Secrets are held as SHA-256 alone; addresses in the normal form of contract/rules.ts. */
+/** Accounts, websites and the sign-in core. Of secrets only the SHA-256 is stored; addresses are in the normal form of contract/rules.ts. */
 export const up = `
 create table users (
   id uuid primary key,

@@ -1,6 +1,6 @@
-import type { Step } from './steps.ts';
+import type { Step } from '../migration-steps.ts';
 
-/** What the portal, its dashboard, the status page and the admin pages keep. */
+/** The tables and columns of the portal, its dashboard, the status page and the admin pages. */
 export const steps: readonly Step[] = [
   {
     title: 'add columns to users',
@@ -112,7 +112,7 @@ create table probes (
 -- seconds: on signed_in, from the request to the opening.
 alter table audit_log add column client_id text, add column seconds smallint;`,
   },
-  // What accounts do themselves; the rows of sign-ins stay out of these indexes, so that they cost a sign-in nothing.
+  // The actions of accounts. Rows of sign-ins are not in these indexes, so that a sign-in does not write to them.
   {
     index: 'audit_log_account',
     table: 'audit_log',

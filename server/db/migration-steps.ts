@@ -1,49 +1,77 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { BackfillStep, IndexStep, Step } from './migrations/steps.ts';
 
-/** What connections of a migration are called in pg_stat_activity. */
-export const MIGRATING = 'emailauth-migrate';
+/**
+ * One part of a migration. Steps run in order, and each commits together with its record, so that an interrupted migration continues
+ * with the step that was not finished.
+ */
+export type Step = SqlStep | IndexStep | BackfillStep;
+
+/** DDL that is quick once it has its locks, in one transaction. At most one table that sign-ins use: see docs/architecture.md. */
+type SqlStep = { title: string; sql: string };
+
+/** Builds an index while the table is read and written. An index of the same name is replaced when the new one is complete. */
+type IndexStep = { index: string; table: string /** Columns and condition: `(email) where domain is null`. */; definition: string };
+
+/**
+ * Updates the rows of a large table in batches, each in its own transaction, in the order of `key`, a unique column. `where` must be
+ * false for a row that was updated, since a resumed backfill reads all rows again.
+ */
+type BackfillStep = { title: string; table: string; key: string; set: string; where: string };
+
+/** Returns what a step does, for messages. */
+export function titleOf(step: Step): string {
+  return 'index' in step ? `build index ${step.index} on ${step.table}` : step.title;
+}
+
+/** Returns the step as SQL for the caller's transaction, on tables that are not in use. */
+export function plainSql(step: Step): string {
+  if ('index' in step) return `drop index if exists ${step.index}; create index ${step.index} on ${step.table} ${step.definition}`;
+  return 'sql' in step ? step.sql : `update ${step.table} set ${step.set} where ${step.where}`;
+}
+
+/** The application_name of a migration's connections. */
+export const MIGRATION_NAME = 'emailauth-migrate';
 
 export type OnlineOptions = {
-  /** For short connections beside the one that works. */
+  /** For short connections in addition to the one that runs the steps. */
   url: string;
-  /** Takes one line of progress, for people. */
+  /** Receives one line of progress. */
   report?: (line: string) => void;
-  /** How often a step that takes long is reported, in ms. */
-  reportEveryMs?: number;
+  /** How often the progress of a long step is reported. */
+  reportIntervalMs?: number;
 };
 
-/** How one step is run. */
+/** What one step is run with. */
 type StepRun = {
   label: string;
-  /** SQL at the beginning of its transactions: keeps other programs from changing the schema. */
+  /** SQL at the beginning of its transactions, which prevents other programs from changing the schema. */
   begin: string;
-  /** SQL that notes the step as done. */
+  /** SQL that records the step as done. */
   record: string;
-  /** Whether another program has run the whole migration meanwhile. */
+  /** Whether another program has completed the migration meanwhile. */
   isRecorded(): Promise<boolean>;
 };
 
 /**
- * DDL gives up its wait for a lock after this time, and tries again: whoever wants the table queues behind it meanwhile.
- * Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock ends the migration's statement and never a sign-in's.
+ * How long DDL waits for a lock before it is tried again: all other statements on the table queue behind it meanwhile.
+ * Shorter than PostgreSQL's deadlock_timeout (1 s), so that a deadlock cancels the migration's statement and never a sign-in's.
  */
-const LOCK_MS = 300;
+const LOCK_TIMEOUT_MS = 300;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
-const REPORT_EVERY_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 const BATCH_ROWS = 5_000;
 
 /** SQLSTATEs lock_not_available and deadlock_detected. */
 const LOCK_ERRORS = ['55P03', '40P01'];
 
-/** Runs one step on tables that other instances use, and notes it as done. */
-export async function performOnline(client: pg.ClientBase, step: Step, options: OnlineOptions, run: StepRun): Promise<void> {
+/** Runs one step on tables that other instances use, and records it as done. */
+export async function runOnline(client: pg.ClientBase, step: Step, options: OnlineOptions, run: StepRun): Promise<void> {
   if (await run.isRecorded()) return;
   let sql = 'sql' in step ? step.sql : '';
   if ('index' in step) {
-    const building = await buildBeside(client, step, options, run);
+    const building = await buildIndex(client, step, options, run);
     sql = `drop index if exists ${step.index}; alter index ${building} rename to ${step.index}`;
   }
   if ('where' in step) await backfill(client, step, options, run);
@@ -53,8 +81,8 @@ export async function performOnline(client: pg.ClientBase, step: Step, options: 
 }
 
 /**
- * Runs `work` in a transaction that waits for no lock longer than LOCK_MS, and again until it had them all.
- * @param begin SQL at its beginning
+ * Runs `work` in a transaction in which no wait for a lock is longer than LOCK_TIMEOUT_MS, and repeats it until it succeeds.
+ * @param begin SQL at the beginning of the transaction
  */
 export async function inShortTransaction<Result>(
   client: pg.ClientBase,
@@ -62,11 +90,11 @@ export async function inShortTransaction<Result>(
   begin: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { report = () => {}, reportEveryMs = REPORT_EVERY_MS } = options;
+  const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS } = options;
   let reportedAt = Number.NEGATIVE_INFINITY;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
     try {
-      await client.query(`begin; set local lock_timeout = ${LOCK_MS}`);
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(begin);
       const result = await work();
       await client.query('commit');
@@ -75,7 +103,7 @@ export async function inShortTransaction<Result>(
       await client.query('rollback').catch(() => {});
       if (!isLockError(error)) throw error;
     }
-    if (performance.now() - reportedAt > reportEveryMs) {
+    if (performance.now() - reportedAt > reportIntervalMs) {
       report(`  waiting for a lock that a transaction of another connection holds: ${await openTransactions(client)}`);
       reportedAt = performance.now();
     }
@@ -83,8 +111,8 @@ export async function inShortTransaction<Result>(
   }
 }
 
-/** Builds an index under another name. What an interrupted build left is used when it is complete. @returns the name */
-async function buildBeside(client: pg.ClientBase, step: IndexStep, options: OnlineOptions, { label }: StepRun): Promise<string> {
+/** Builds an index under a temporary name. An index that an interrupted run completed is used. @returns the name */
+async function buildIndex(client: pg.ClientBase, step: IndexStep, options: OnlineOptions, { label }: StepRun): Promise<string> {
   const building = `${step.index}_building`;
   for (;;) {
     const { rows } = await client.query<{ valid: boolean }>('select indisvalid as valid from pg_index where indexrelid = to_regclass($1)', [
@@ -98,7 +126,7 @@ async function buildBeside(client: pg.ClientBase, step: IndexStep, options: Onli
       await reporting(built, options, async () => `  ${label}: ${await buildProgress(options.url, pid)}`);
     } catch (error) {
       if (!isLockError(error)) throw error;
-      options.report?.(`  ${label}: interrupted by a lock of another connection, building it again`);
+      options.report?.(`  ${label}: interrupted by a lock of another connection; building it again`);
     }
   }
 }
@@ -106,7 +134,7 @@ async function buildBeside(client: pg.ClientBase, step: IndexStep, options: Onli
 async function backfill(client: pg.ClientBase, step: BackfillStep, options: OnlineOptions, { label, begin }: StepRun): Promise<void> {
   const { table, key, set, where } = step;
   let done = 0;
-  /** @param last the key where the batch before ended @returns the key where this one does, null after the last row */
+  /** @param last key of the previous batch @returns the last key of this batch, null after the last row */
   const runBatch = async (last: string | null): Promise<string | null> => {
     const after = last === null ? '' : `where ${key} > ${pg.escapeLiteral(last)}`;
     const { rows } = await client.query<{ count: number; last: string | null }>(
@@ -125,10 +153,10 @@ async function backfill(client: pg.ClientBase, step: BackfillStep, options: Onli
   await reporting(runBatches(), options, async () => `  ${label}: ${done.toLocaleString('en')} rows done`);
 }
 
-/** Reports every so often until `work` has ended. */
+/** Reports at intervals until `work` has ended. */
 async function reporting<Result>(work: Promise<Result>, options: OnlineOptions, line: () => Promise<string>): Promise<Result> {
-  const { report = () => {}, reportEveryMs = REPORT_EVERY_MS } = options;
-  const timer = setInterval(() => void line().then(report, () => {}), reportEveryMs);
+  const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS } = options;
+  const timer = setInterval(() => void line().then(report, () => {}), reportIntervalMs);
   try {
     return await work;
   } finally {
@@ -136,9 +164,9 @@ async function reporting<Result>(work: Promise<Result>, options: OnlineOptions, 
   }
 }
 
-/** What PostgreSQL tells of an index that is being built (pg_stat_progress_create_index). */
+/** Returns the progress of an index build (pg_stat_progress_create_index). */
 async function buildProgress(url: string, pid: number): Promise<string> {
-  const [progress] = await runOn<{ phase: string; done: number | null; locker: string | null }>(
+  const [progress] = await runSeparately<{ phase: string; done: number | null; locker: string | null }>(
     url,
     `select phase, floor(100 * coalesce(tuples_done::float8 / nullif(tuples_total, 0), blocks_done::float8 / nullif(blocks_total, 0))) as done,
        (select format('process %s, %s, its transaction is open for %s s', a.pid, coalesce(nullif(a.application_name, ''), 'without a name'),
@@ -150,7 +178,7 @@ async function buildProgress(url: string, pid: number): Promise<string> {
   return progress.done === null ? progress.phase : `${progress.phase}, ${progress.done}%`;
 }
 
-/** The transactions that have been open longest, for people. */
+/** Returns a description of the three transactions that have been open longest. */
 async function openTransactions(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ who: string }>(
     `select format('process %s (%s) for %s s', pid, coalesce(nullif(application_name, ''), backend_type), round(extract(epoch from now() - xact_start))) as who
@@ -159,18 +187,18 @@ async function openTransactions(client: pg.ClientBase): Promise<string> {
   return rows.map(({ who }) => who).join(', ') || 'none that this role may see';
 }
 
-/** Returns the process of PostgreSQL that a connection has. */
+/** Returns the id of the PostgreSQL process of a connection. */
 export async function pidOf(client: pg.ClientBase): Promise<number> {
   return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0].pid;
 }
 
-/** Runs one statement on a connection of its own. */
-export async function runOn<Row extends object>(url: string, sql: string): Promise<Row[]> {
+/** Runs one statement on a new connection. */
+export async function runSeparately<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     query_timeout: 5_000,
-    application_name: MIGRATING,
+    application_name: MIGRATION_NAME,
   });
   client.on('error', () => {});
   try {

@@ -1,0 +1,53 @@
+import type { Step } from '../migration-steps.ts';
+import { up as signIn } from './0001-sign-in.ts';
+import { steps as portal } from './0002-portal.ts';
+
+/** `sql`: the whole migration is one step. */
+export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
+
+/** What belongs to this installation rather than to its data: no backup contains it. */
+const installation = `
+create table installation (
+  only_row boolean primary key default true check (only_row),
+  -- Derived from SECRET_KEY, which it does not reveal: instances with another key refuse to start.
+  secret_key_fingerprint bytea not null,
+  created_at timestamptz not null default now()
+);
+`;
+
+/** The challenge that an address publishes to prove a domain; one row per address and domain. */
+const domainClaims = `
+create table domain_claims (
+  domain text not null,
+  email text not null,
+  -- Published in the DNS or on the site, so it is no secret.
+  challenge text not null,
+  created_at timestamptz not null default now(),
+  primary key (domain, email)
+);
+`;
+
+/** Indexes for the clean-up jobs. Each is on a column that rarely changes, so that using a row does not write to the index. */
+const cleanUpIndexes: readonly Step[] = [
+  { index: 'sessions_expiry', table: 'sessions', definition: '(expires_at)' },
+  { index: 'admin_sessions_expiry', table: 'admin_sessions', definition: '(expires_at)' },
+  { index: 'remembered_keys_rotated', table: 'remembered_keys', definition: '(rotated_at)' },
+  { index: 'website_recipients_day', table: 'website_recipients', definition: '(day)' },
+  { index: 'daily_site_times_day', table: 'daily_site_times', definition: '(day)' },
+  { index: 'rate_limits_expiry', table: 'rate_limits', definition: '(expire)' },
+  { index: 'domain_claims_created', table: 'domain_claims', definition: '(created_at)' },
+];
+
+/**
+ * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
+ * How to write one is in docs/architecture.md.
+ */
+export const migrations: readonly Migration[] = [
+  { name: '0001-sign-in', sql: signIn },
+  { name: '0002-portal', steps: portal },
+  { name: '0003-installation', sql: installation },
+  // A sign-in and a logout find the sessions of a device by this index, to end them.
+  { name: '0004-device-sessions', steps: [{ index: 'sessions_device', table: 'sessions', definition: '(device)' }] },
+  { name: '0005-domain-claims', sql: domainClaims },
+  { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
+];

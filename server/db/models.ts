@@ -1,0 +1,277 @@
+import {
+  type CreationOptional,
+  type DataType,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Model,
+  type NonAttribute,
+  Op,
+  type Sequelize,
+} from 'sequelize';
+
+/*
+ * The records of the service. The migrations create the tables; a model only describes the columns that it reads and writes. A column
+ * with a default in the database is optional here, so that all times come from the clock of the database.
+ */
+
+/** A model with its attributes, all of which have to be given for a new record unless they are CreationOptional. */
+type Entity<M extends Model> = Model<InferAttributes<M>, InferCreationAttributes<M>>;
+
+/** The account of an email address. */
+export interface User extends Entity<User> {
+  id: string;
+  email: string;
+  name: string | null;
+  organisation: CreationOptional<string>;
+  brandName: CreationOptional<string>;
+  brandLogoUrl: CreationOptional<string>;
+  createdAt: CreationOptional<Date>;
+}
+
+/** A registered website. */
+export interface Website extends Entity<Website> {
+  id: string;
+  domain: string;
+  /** The linked address, the only one that sees or changes the website. Null: `localhost` of local mode. */
+  email: string | null;
+  /** When the linked address first signed in or proved the domain. Null: the website is on probation. */
+  claimedAt: CreationOptional<Date | null>;
+  provenAt: CreationOptional<Date | null>;
+  /** When the website moved to its present domain. Null: never. */
+  movedAt: CreationOptional<Date | null>;
+  /** Id of the upload. */
+  icon: CreationOptional<string | null>;
+  createdAt: CreationOptional<Date>;
+}
+
+/** The challenge that an address publishes to prove a domain. */
+export interface DomainClaim extends Entity<DomainClaim> {
+  domain: string;
+  email: string;
+}
+
+/** An OAuth client of a developer. */
+export interface Application extends Entity<Application> {
+  id: string;
+  userId: string;
+  name: string;
+  clientId: string;
+  redirectUris: string[];
+  isActive: CreationOptional<boolean>;
+  /** Sign-ins and tokens from before this time are void. */
+  activeSince: CreationOptional<Date>;
+  createdAt: CreationOptional<Date>;
+  log?: NonAttribute<AuditEntry[]>;
+}
+
+/** An API key; the key itself is stored as its SHA-256 only. */
+export interface ApiKey extends Entity<ApiKey> {
+  id: string;
+  userId: string;
+  name: string;
+  environment: 'live' | 'test';
+  /** The beginning of the key, to show. */
+  keyId: string;
+  hash: Buffer;
+  createdAt: CreationOptional<Date>;
+  usedAt: CreationOptional<Date | null>;
+  /** Set when the key was rotated. */
+  expiresAt: CreationOptional<Date | null>;
+  revokedAt: CreationOptional<Date | null>;
+}
+
+/** An uploaded icon, or the permission to upload one. */
+export interface Upload extends Entity<Upload> {
+  id: string;
+  userId: string | null;
+  createdAt: CreationOptional<Date>;
+  expiresAt: Date;
+  /** Null: the file has not arrived. */
+  storedAt: CreationOptional<Date | null>;
+}
+
+/** A row of the audit log, which is append-only. */
+export interface AuditEntry extends Entity<AuditEntry> {
+  /** A bigint, as text. */
+  id: CreationOptional<string>;
+  createdAt: CreationOptional<Date>;
+  action: string;
+  email: CreationOptional<string | null>;
+  domain: CreationOptional<string | null>;
+  clientId: CreationOptional<string | null>;
+}
+
+/** An address on the waitlist of a planned feature. */
+export interface WaitlistPlace extends Entity<WaitlistPlace> {
+  service: 'analytics' | 'bugs';
+  email: string;
+}
+
+/** An open session of the admin pages. */
+export interface AdminSession extends Entity<AdminSession> {
+  hash: Buffer;
+  seenAt: CreationOptional<Date>;
+  expiresAt: Date;
+}
+
+/** A session of a developer, or with a `clientId` the token of an application. */
+export interface Session extends Entity<Session> {
+  hash: Buffer;
+  userId: string;
+  device: Buffer | null;
+  label: string | null;
+  clientId: string | null;
+  createdAt: CreationOptional<Date>;
+  seenAt: CreationOptional<Date>;
+  expiresAt: Date;
+}
+
+/** The key of a remembered account in one browser. An empty verifier: the key is void, and the limits still know the device. */
+export interface RememberedKey extends Entity<RememberedKey> {
+  selector: Buffer;
+  device: Buffer;
+  label: string | null;
+  email: string;
+  verifier: Buffer;
+  previousVerifier: Buffer | null;
+  usedAt: CreationOptional<Date>;
+  expiresAt: Date;
+}
+
+/** A sign-in token. Without a domain it is for the portal. */
+export interface Token extends Entity<Token> {
+  hash: Buffer;
+  domain: string | null;
+  email: string;
+  usedAt: CreationOptional<Date | null>;
+}
+
+/** The models, with their connection and the operators of conditions. */
+export type Orm = ReturnType<typeof defineModels>;
+
+const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, TEXT, UUID } = DataTypes;
+
+const key = (type: DataType) => ({ type, primaryKey: true });
+
+/** Defines the models on a connection: of User and its attribute createdAt the table is users and the column created_at. */
+export function defineModels(sequelize: Sequelize) {
+  const models = { ...defineAccounts(sequelize), ...defineDevices(sequelize), ...defineRecords(sequelize) };
+  const { Application, AuditEntry } = models;
+  Application.hasMany(AuditEntry, { as: 'log', sourceKey: 'clientId', foreignKey: 'clientId', constraints: false });
+  /** A time by the clock of the database, as an SQL expression. */
+  const time = (sql: string) => sequelize.literal(sql) as unknown as Date;
+  return { sequelize, Op, time, ...models };
+}
+
+function defineAccounts(sequelize: Sequelize) {
+  const User = sequelize.define<User>('User', {
+    id: key(UUID),
+    email: TEXT,
+    name: TEXT,
+    organisation: TEXT,
+    brandName: TEXT,
+    brandLogoUrl: TEXT,
+    createdAt: DATE,
+  });
+  const AuditEntry = sequelize.define<AuditEntry>(
+    'AuditEntry',
+    {
+      id: { ...key(BIGINT), autoIncrement: true },
+      createdAt: { type: DATE, field: 'at' },
+      action: TEXT,
+      email: TEXT,
+      domain: TEXT,
+      clientId: TEXT,
+    },
+    { tableName: 'audit_log' },
+  );
+  const WaitlistPlace = sequelize.define<WaitlistPlace>(
+    'WaitlistPlace',
+    {
+      service: key(TEXT),
+      email: key(TEXT),
+    },
+    { tableName: 'waitlist' },
+  );
+  const AdminSession = sequelize.define<AdminSession>('AdminSession', {
+    hash: key(BLOB),
+    seenAt: DATE,
+    expiresAt: DATE,
+  });
+  return { User, AuditEntry, WaitlistPlace, AdminSession };
+}
+
+function defineDevices(sequelize: Sequelize) {
+  const Session = sequelize.define<Session>('Session', {
+    hash: key(BLOB),
+    userId: UUID,
+    device: BLOB,
+    label: TEXT,
+    clientId: TEXT,
+    createdAt: DATE,
+    seenAt: DATE,
+    expiresAt: DATE,
+  });
+  const RememberedKey = sequelize.define<RememberedKey>('RememberedKey', {
+    selector: key(BLOB),
+    device: BLOB,
+    label: TEXT,
+    email: TEXT,
+    verifier: BLOB,
+    previousVerifier: BLOB,
+    usedAt: DATE,
+    expiresAt: DATE,
+  });
+  const Token = sequelize.define<Token>('Token', {
+    hash: key(BLOB),
+    domain: TEXT,
+    email: TEXT,
+    usedAt: DATE,
+  });
+  return { Session, RememberedKey, Token };
+}
+
+function defineRecords(sequelize: Sequelize) {
+  const Website = sequelize.define<Website>('Website', {
+    id: key(UUID),
+    domain: TEXT,
+    email: TEXT,
+    claimedAt: DATE,
+    provenAt: DATE,
+    movedAt: DATE,
+    icon: UUID,
+    createdAt: DATE,
+  });
+  const Application = sequelize.define<Application>('Application', {
+    id: key(UUID),
+    userId: UUID,
+    name: TEXT,
+    clientId: TEXT,
+    redirectUris: ARRAY(TEXT),
+    isActive: BOOLEAN,
+    activeSince: DATE,
+    createdAt: DATE,
+  });
+  const ApiKey = sequelize.define<ApiKey>('ApiKey', {
+    id: key(UUID),
+    userId: UUID,
+    name: TEXT,
+    environment: TEXT,
+    keyId: TEXT,
+    hash: BLOB,
+    createdAt: DATE,
+    usedAt: DATE,
+    expiresAt: DATE,
+    revokedAt: DATE,
+  });
+  const Upload = sequelize.define<Upload>('Upload', {
+    id: key(UUID),
+    userId: UUID,
+    createdAt: DATE,
+    expiresAt: DATE,
+    storedAt: DATE,
+  });
+  const DomainClaim = sequelize.define<DomainClaim>('DomainClaim', { domain: key(TEXT), email: key(TEXT) });
+  return { Website, DomainClaim, Application, ApiKey, Upload };
+}
