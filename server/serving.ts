@@ -43,7 +43,7 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
   const { config, route, log } = parts;
   const inUse = await holdServingLock(route.directUrl);
   const database = openDatabase(route);
-  database.onReconnect(inUse.reconnect);
+  database.onReconnect(() => inUse.reconnect());
   let draining = false;
   let stopping = false;
   let jobs: Jobs | undefined;

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
 import type { Identity } from '../http/serve.ts';
@@ -10,13 +11,13 @@ const KEY = /^Bearer (ea_(?:live|test)_[\w-]{43})$/i;
 
 /** How long a process accepts a revoked key; together with the time of a request this is less than the promised second. */
 const CACHE_MS = 500;
-const MAX_CACHED = 10_000;
+const MAX_CACHED_KEYS = 10_000;
 const WRITE_INTERVAL_MS = 1_000;
 
 /** Identifies callers by their API key, and counts their calls. */
 export class ApiKeyBearers {
   readonly #core: Database['core'];
-  readonly #cache = new Map<string, { key: Promise<KnownKey | null>; until: number }>();
+  readonly #cache = new LRUCache<string, Promise<KnownKey | null>>({ max: MAX_CACHED_KEYS, ttl: CACHE_MS });
   #calls = new Map<string, Calls>();
   #writing: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
@@ -74,15 +75,13 @@ export class ApiKeyBearers {
   }
 
   #find(key: string): Promise<KnownKey | null> {
-    const now = performance.now();
     const hash = digest(key);
     const name = hash.toString('base64url');
     const cached = this.#cache.get(name);
-    if (cached && cached.until > now) return cached.key;
-    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    if (cached) return cached;
     const found = findKey(this.#core, hash);
     found.catch(() => this.#cache.delete(name));
-    this.#cache.set(name, { key: found, until: now + CACHE_MS });
+    this.#cache.set(name, found);
     return found;
   }
 

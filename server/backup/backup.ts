@@ -7,7 +7,7 @@ import { readSchemaState } from '../db/migrate.ts';
 import { openStorage } from '../uploads/storage.ts';
 import { BackupError, readableError } from './backup-error.ts';
 import { type IconPart, iconEntry, MANIFEST, type Manifest, type TablePart, tableEntry, writeManifest } from './manifest.ts';
-import { openSpool, type Spool } from './spool.ts';
+import { Spool } from './spool.ts';
 import { BackupStore } from './store.ts';
 
 export type BackupOptions = {
@@ -38,7 +38,7 @@ export async function writeBackup(options: BackupOptions): Promise<Backup> {
   try {
     await refuseExisting(file, force);
     if (!config.databaseUrl && !hasCluster(config.dataDir)) throw noDatabase(config.dataDir);
-    spool = await openSpool(file, signal);
+    spool = await Spool.open(file, signal);
     database = await attachDatabase(config, { exclusive: false });
     signal.throwIfAborted();
     const { manifest, ...backup } = await spoolEverything(options, spool, database);

@@ -24,56 +24,62 @@ export function measure(): { through: Transform; measured(): Measured } {
   return { through, measured: () => ({ bytes, sha256: hash.digest('hex') }) };
 }
 
-/** Files for the parts of an archive: tar needs the size of a part before its content, and a table may not fit into memory. */
-export type Spool = {
+/** Temporary files for the parts of an archive: tar needs the size of a part before its content, and a table may not fit into memory. */
+export class Spool {
+  readonly #file: string;
+  readonly #directory: string;
+  readonly #signal: AbortSignal;
+  readonly #parts: { name: string; path: string; bytes: number }[] = [];
+
+  private constructor(file: string, directory: string, signal: AbortSignal) {
+    this.#file = file;
+    this.#directory = directory;
+    this.#signal = signal;
+  }
+
+  /** Creates a temporary directory beside `file` that only this user may read. */
+  static async open(file: string, signal: AbortSignal): Promise<Spool> {
+    return new Spool(file, await mkdtemp(`${file}.partial-`), signal);
+  }
+
   /** Stores a part under its name in the archive. The archive has the parts in the order of these calls. */
-  add(name: string, content: Readable): Promise<Measured>;
+  async add(name: string, content: Readable): Promise<Measured> {
+    const path = join(this.#directory, String(this.#parts.length));
+    const { through, measured } = measure();
+    await pipeline(content, through, createWriteStream(path, { mode: 0o600 }), { signal: this.#signal });
+    const result = measured();
+    this.#parts.push({ name, path, bytes: result.bytes });
+    return result;
+  }
+
   /** Writes the archive with `first` before the parts, and moves it to its destination. @returns its size in bytes */
-  pack(first: { name: string; text: string }): Promise<number>;
+  async pack(first: { name: string; text: string }): Promise<number> {
+    const signal = this.#signal;
+    const archive = join(this.#directory, 'archive.tar.gz');
+    const tar = pack();
+    const mtime = new Date();
+    const addEntry = (name: string, size: number, content: Readable) =>
+      pipeline(content, tar.entry({ name, size, mode: 0o600, mtime, type: 'file' }), { signal });
+    const addEntries = async () => {
+      await addEntry(first.name, Buffer.byteLength(first.text), Readable.from([first.text]));
+      for (const { name, bytes, path } of this.#parts) {
+        await addEntry(name, bytes, createReadStream(path));
+        await rm(path);
+      }
+      tar.finalize();
+    };
+    const output = createWriteStream(archive, { mode: 0o600, flush: true });
+    await Promise.all([pipeline(tar, createGzip(), output, { signal }), addEntries()]);
+    signal.throwIfAborted();
+    await rename(archive, this.#file);
+    await syncDirectory(dirname(this.#file));
+    return (await stat(this.#file)).size;
+  }
+
   /** Removes all temporary files. */
-  remove(): Promise<void>;
-};
-
-/** Creates a temporary directory beside `file` that only this user may read. */
-export async function openSpool(file: string, signal: AbortSignal): Promise<Spool> {
-  const directory = await mkdtemp(`${file}.partial-`);
-  const parts: { name: string; path: string; bytes: number }[] = [];
-  const archive = join(directory, 'archive.tar.gz');
-
-  return {
-    async add(name, content) {
-      const path = join(directory, String(parts.length));
-      const { through, measured } = measure();
-      await pipeline(content, through, createWriteStream(path, { mode: 0o600 }), { signal });
-      const sum = measured();
-      parts.push({ name, path, bytes: sum.bytes });
-      return sum;
-    },
-
-    async pack(first) {
-      const tar = pack();
-      const written = pipeline(tar, createGzip(), createWriteStream(archive, { mode: 0o600, flush: true }), { signal });
-      const mtime = new Date();
-      const add = async (name: string, size: number, content: Readable) => {
-        await pipeline(content, tar.entry({ name, size, mode: 0o600, mtime, type: 'file' }), { signal });
-      };
-      const packing = async () => {
-        await add(first.name, Buffer.byteLength(first.text), Readable.from([first.text]));
-        for (const { name, bytes, path } of parts) {
-          await add(name, bytes, createReadStream(path));
-          await rm(path);
-        }
-        tar.finalize();
-      };
-      await Promise.all([written, packing()]);
-      signal.throwIfAborted();
-      await rename(archive, file);
-      await syncDirectory(dirname(file));
-      return (await stat(file)).size;
-    },
-
-    remove: () => rm(directory, { recursive: true, force: true }),
-  };
+  async remove(): Promise<void> {
+    await rm(this.#directory, { recursive: true, force: true });
+  }
 }
 
 /** Flushes a directory to disk, so that a renamed file survives a crash. */

@@ -26,9 +26,6 @@ class BeingRestored extends StartError {
   }
 }
 
-/** @property reconnect takes the lock again on a new connection, which may reach a different server */
-export type ServingLock = { reconnect(): void; release(): Promise<void> };
-
 /**
  * Marks the database as in use while this process serves, by a shared advisory lock on a separate connection, which is taken again
  * when the connection is lost. Any number of instances can hold it; a restore takes it exclusively.
@@ -36,13 +33,50 @@ export type ServingLock = { reconnect(): void; release(): Promise<void> };
  * @throws BeingRestored
  */
 export async function holdServingLock(url: string): Promise<ServingLock> {
-  const over = new AbortController();
-  let held: pg.Client | null = null;
+  const lock = new ServingLock(url);
+  await lock.start();
+  return lock;
+}
 
-  /** @returns false when a restore holds the lock */
-  const take = async (): Promise<boolean> => {
+class ServingLock {
+  readonly #url: string;
+  /** The connection that holds the lock; null while it is being taken. */
+  #client: pg.Client | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isReleased = false;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** @throws BeingRestored */
+  async start(): Promise<void> {
+    const isHeld = await this.#take().catch(() => null);
+    if (isHeld === false) throw new BeingRestored();
+    // Without a database connection, a restore is not possible either. The lock is taken once there is one.
+    if (isHeld === null) void this.#keepTaking();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
+  }
+
+  /** Takes the lock again on a new connection, which may reach a different server. */
+  reconnect(): void {
+    const client = this.#client;
+    // Without a connection the lock is being taken already.
+    if (!client) return;
+    this.#takeAgain();
+    void client.end().catch(() => {});
+  }
+
+  async release(): Promise<void> {
+    this.#isReleased = true;
+    clearInterval(this.#timer);
+    await this.#client?.end();
+  }
+
+  /** @returns false when a restore holds the lock @throws Error when the database is not available or read-only */
+  async #take(): Promise<boolean> {
     const client = new pg.Client({
-      connectionString: url,
+      connectionString: this.#url,
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,
       keepAlive: true,
@@ -57,10 +91,10 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
       );
       // A lock on a demoted server would not prevent a restore into the new primary.
       if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
-      if (rows[0].held && !over.signal.aborted) {
-        held = client;
+      if (rows[0].held && !this.#isReleased) {
+        this.#client = client;
         client.once('end', () => {
-          if (held === client) takeAgain();
+          if (this.#client === client) this.#takeAgain();
         });
         return true;
       }
@@ -70,46 +104,24 @@ export async function holdServingLock(url: string): Promise<ServingLock> {
     }
     void client.end().catch(() => {});
     return false;
-  };
-
-  const keepTaking = async () => {
-    while (!over.signal.aborted && !(await take().catch(() => false))) await sleep(RETRY_MS, null, { ref: false });
-  };
-  const takeAgain = () => {
-    held = null;
-    if (!over.signal.aborted) void keepTaking();
-  };
-
-  const reconnect = () => {
-    const client = held;
-    // Without a connection the lock is being taken already.
-    if (!client) return;
-    takeAgain();
-    void client.end().catch(() => {});
-  };
-  const checking = setInterval(() => {
-    const client = held;
-    client?.query(`select ${READ_ONLY_CAUSE} as cause`).then(
-      ({ rows }) => rows[0].cause && client === held && reconnect(),
-      () => client === held && reconnect(),
-    );
-  }, CHECK_MS).unref();
-
-  const first = await take().catch(() => null);
-  if (first === false) {
-    clearInterval(checking);
-    throw new BeingRestored();
   }
-  // Without a database connection, a restore is not possible either. The lock is taken once there is one.
-  if (first === null) void keepTaking();
-  return {
-    reconnect,
-    release: async () => {
-      over.abort();
-      clearInterval(checking);
-      await held?.end();
-    },
-  };
+
+  #takeAgain(): void {
+    this.#client = null;
+    if (!this.#isReleased) void this.#keepTaking();
+  }
+
+  async #keepTaking(): Promise<void> {
+    while (!this.#isReleased && !(await this.#take().catch(() => false))) await sleep(RETRY_MS, null, { ref: false });
+  }
+
+  #check(): void {
+    const client = this.#client;
+    client?.query(`select ${READ_ONLY_CAUSE} as cause`).then(
+      ({ rows }) => rows[0].cause && client === this.#client && this.reconnect(),
+      () => client === this.#client && this.reconnect(),
+    );
+  }
 }
 
 /** Locks the database for the transaction of `client` only. @returns false while the service is using it */

@@ -48,7 +48,7 @@ test.each([
   ['shop.example\u0000', null],
   ['sh\u00adop.example', null],
   [`${'a.'.repeat(200)}example`, null],
-])('the registrable domain of %j is %j', (host, domain) => {
+])('returns for the host %j the registrable domain %j', (host, domain) => {
   expect(registrableOf(host)).toBe(domain);
   expect(registrableOf(host)).toBe(domain);
 });
@@ -59,7 +59,7 @@ test.each([
   ['Shop.CO.uk', 'shop.co.uk'],
   ['me.vercel.app', 'me.vercel.app'],
   ['МОСКВА.рф', 'xn--80adxhks.xn--p1ai'],
-])('%j can be registered as %j', (input, domain) => {
+])('accepts %j as the domain %j', (input, domain) => {
   expect(rootDomainOf(input)).toBe(domain);
 });
 
@@ -93,11 +93,11 @@ test.each([
   ['shop.example,other.example', 'Please enter a valid domain (e.g., example.com)'],
   ['*.shop.example', 'Give the root domain only: shop.example'],
   ['shop_1.example', 'Please enter a valid domain (e.g., example.com)'],
-])('%j cannot be registered: %s', (input, message) => {
+])('refuses %j: %s', (input, message) => {
   expect(faultOf(input)).toBe(message);
 });
 
-test('an accepted domain is its own registrable domain, in lower case and ASCII, and accepted again', () => {
+test('returns domains in lower case and ASCII, which are accepted unchanged', () => {
   const label = fc.stringMatching(/^[a-zA-Z0-9ėšü]([a-zA-Z0-9ėšü-]{0,8}[a-zA-Z0-9ėšü])?$/);
   const host = fc
     .array(label, { minLength: 1, maxLength: 3 })
@@ -114,7 +114,7 @@ test('an accepted domain is its own registrable domain, in lower case and ASCII,
   );
 });
 
-test('any text is either a domain or refused with a sentence', () => {
+test('refuses any other text with a sentence', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (input) => {
       expect(faultOf(input).length).toBeGreaterThan(10);
@@ -122,13 +122,13 @@ test('any text is either a domain or refused with a sentence', () => {
   );
 });
 
-test('the cache forgets, so that hostile hosts cannot fill the memory, and stays right', () => {
+test('returns the same for hosts that the cache has evicted', () => {
   for (let i = 0; i < 25_000; i++) registrableOf(`h${i}.shop.example`);
   expect(registrableOf('h0.shop.example')).toBe('shop.example');
   expect(registrableOf('h24999.shop.example')).toBe('shop.example');
 });
 
-test('domains are shown decoded', () => {
+test('decodes domains for display', () => {
   expect(displayDomainOf('xn--mnchen-3ya.example')).toBe('münchen.example');
   expect(displayDomainOf('shop.example')).toBe('shop.example');
 });

@@ -1,39 +1,37 @@
 import { domainToUnicode } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
 import { domainMessage, normalHost } from '../../contract/rules.ts';
 
-/** The one site that nobody registers: every loopback host of local mode. */
+/** The domain of all loopback hosts, which local mode accepts without a registration. */
 export const LOCALHOST = 'localhost';
 
 const LOOPBACK_HOSTS = new Set([LOCALHOST, '127.0.0.1', '[::1]']);
-const CACHE_SIZE = 10_000;
+const MAX_HOST_LENGTH = 253;
 
-// Two generations: when the younger is full it becomes the elder, and what is still asked for moves back. No bookkeeping on a hit.
-let young = new Map<string, string | null>();
-let elder = new Map<string, string | null>();
+/** Host → registrable domain, or NO_DOMAIN: every request for a sign-in needs one. */
+const cache = new LRUCache<string, string>({ max: 10_000 });
+const NO_DOMAIN = '';
 
 /**
- * The registrable domain of a host by the Public Suffix List, private suffixes included (`a.me.vercel.app` → `me.vercel.app`).
- * Answers are cached, since every request for a sign-in asks.
+ * Returns the registrable domain of a host by the Public Suffix List with its private suffixes (`a.me.vercel.app` → `me.vercel.app`):
+ * an A-label in lower case, `localhost` for a loopback host, or null for any other IP address and for a public suffix.
  * @param host `hostname` of a URL
- * @returns the domain as A-label in lower case, `localhost` for a loopback host, null for any other address and for a public suffix
  */
 export function registrableOf(host: string): string | null {
-  const known = young.get(host);
-  if (known !== undefined) return known;
-  if (host.length > 253) return null;
-  const domain = elder.get(host) ?? findRegistrable(host);
-  if (young.size >= CACHE_SIZE / 2) {
-    elder = young;
-    young = new Map();
+  if (host.length > MAX_HOST_LENGTH) return null;
+  let domain = cache.get(host);
+  if (domain === undefined) {
+    domain = findRegistrable(host) ?? NO_DOMAIN;
+    cache.set(host, domain);
   }
-  young.set(host, domain);
-  return domain;
+  return domain || null;
 }
 
 /**
- * The host that a token is for, by the host of its forward_url: `www.` and the bare name count as one, and so do all loopback hosts.
+ * Returns the host that a token is for, from the host of its forward_url: a name with and without `www.` are the same, and so are all
+ * loopback hosts.
  * @param host `hostname` of a URL, as A-label
  */
 export function audienceOf(host: string): string {
@@ -48,39 +46,38 @@ function findRegistrable(host: string): string | null {
 }
 
 /**
- * The domain that a person typed to register it: a registrable domain itself, nothing around it.
- * @returns the domain as A-label in lower case
- * @throws Fault bad_domain, whose message says what to give instead
+ * Returns the domain that a person typed to register it, as an A-label in lower case. It has to be a registrable domain alone.
+ * @throws Fault bad_domain, with a message about what to enter instead
  */
 export function rootDomainOf(input: string): string {
   const text = input.trim();
   const host = normalHost(text);
   if (host && registrableOf(host) === host && !isLocal(host)) return host;
-  throw new Fault('bad_domain', { message: adviceOn(text), field: 'domain' });
+  throw new Fault('bad_domain', { message: adviceFor(text), field: 'domain' });
 }
 
-/** The domain for people: its A-labels (RFC 5890) decoded. */
+/** Returns a domain for display, with its A-labels (RFC 5890) decoded. */
 export function displayDomainOf(domain: string): string {
   return domainToUnicode(domain) || domain;
 }
 
-function adviceOn(text: string): string {
-  const meant = hostMeantBy(text);
-  const domain = meant && registrableOf(meant);
+function adviceFor(text: string): string {
+  const host = hostIn(text);
+  const domain = host && registrableOf(host);
   if (domain && isLocal(domain)) return 'localhost needs no registration: local mode accepts it.';
   if (domain) return `Give the root domain only: ${domain}`;
-  if (meant && /^(?:\[.*\]|\d[\d.]*)$/.test(meant)) return 'An IP address cannot be registered. Give a domain such as example.com';
-  if (meant && normalHost(meant)) return `${meant} is a public suffix. Give a domain below it, such as example.${meant}`;
+  if (host && /^(?:\[.*\]|\d[\d.]*)$/.test(host)) return 'An IP address cannot be registered. Give a domain such as example.com';
+  if (host && normalHost(host)) return `${host} is a public suffix. Give a domain below it, such as example.${host}`;
   return domainMessage('example.com');
 }
 
-/** RFC 6761 §6.3: every name below localhost is the visitor's own machine. */
+/** Whether a domain is the visitor's own machine, as every name below localhost (RFC 6761 §6.3). */
 function isLocal(domain: string): boolean {
   return domain === LOCALHOST || domain.endsWith(`.${LOCALHOST}`);
 }
 
-/** The host in what looks like a URL, or like a host with a port or a path. */
-function hostMeantBy(text: string): string | null {
+/** Returns the host of a text that looks like a URL, or like a host with a port or a path; else null. */
+function hostIn(text: string): string | null {
   if (text.length > 2048) return null;
   const schemeless = text.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\//i, '').replace(/^\*\./, '');
   const isBareIpv6 = /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(schemeless);

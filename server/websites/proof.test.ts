@@ -27,7 +27,7 @@ beforeEach(() => {
   names.asked.length = 0;
 });
 
-test('a challenge is 128 bits and new each time; its proof says where to publish it', () => {
+test('creates a random challenge of 128 bits, and returns where to publish it', () => {
   expect(value).toMatch(/^[0-9a-f]{32}$/);
   expect(newChallenge()).not.toBe(value);
   expect(proofFor(DOMAIN, value)).toEqual({
@@ -55,7 +55,7 @@ describe('TXT record', () => {
     ['missing', () => []],
     ["another claimant's", () => [newChallenge()]],
     ['longer', () => [`${value}0`]],
-    ['cut', () => [value.slice(0, -1)]],
+    ['truncated', () => [value.slice(0, -1)]],
     ['empty', () => ['']],
   ])('does not count when it is %s', async (_, texts) => {
     names.setText(record, texts());
@@ -101,7 +101,7 @@ describe.skipIf(!openssl)('file', () => {
     expect(visits).toEqual([`${DOMAIN}:${options.port} GET /.well-known/emailauth.json`]);
   });
 
-  test('is not asked for when only the record counts', async () => {
+  test('is not fetched when only the record counts', async () => {
     expect(await findProof(DOMAIN, value, ['dns'], options)).toBeNull();
     expect(visits).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe.skipIf(!openssl)('file', () => {
     expect(names.asked).toContain(DOMAIN);
   });
 
-  test('is fetched from the address that was allowed, when the name has others too', async () => {
+  test('is fetched from an allowed address when the name has others too', async () => {
     names.setAddresses(DOMAIN, ['10.255.255.1', '127.0.0.1', '192.168.255.1']);
     const begun = performance.now();
     expect(await find({ isAllowedAddress: (address) => address === '127.0.0.1' })).toBe('file');
@@ -138,15 +138,12 @@ describe.skipIf(!openssl)('file', () => {
     ['more than 4 KB', (_, response) => response.end(`${fileBody}${' '.repeat(4_096)}`)],
     ['an endless body', (_, response) => trickle(response, 1_000)],
     ['no JSON', (_, response) => response.end(value)],
-    ['a bare string', (_, response) => response.end(JSON.stringify(value))],
+    ['a string', (_, response) => response.end(JSON.stringify(value))],
     ['null', (_, response) => response.end('null')],
     ['a list', (_, response) => response.end(JSON.stringify({ emailauth: [value] }))],
     ["another claimant's", (_, response) => response.end(JSON.stringify({ emailauth: newChallenge() }))],
-    [
-      'a body that breaks off',
-      (_, response) => response.writeHead(200, { 'Content-Length': 500 }).write(fileBody, () => response.destroy()),
-    ],
-  ])('does not count when the site answers %s', async (_, wrong) => {
+    ['a truncated body', (_, response) => response.writeHead(200, { 'Content-Length': 500 }).write(fileBody, () => response.destroy())],
+  ])('does not count when the site responds with %s', async (_, wrong) => {
     answer = wrong;
     const begun = performance.now();
     expect(await find()).toBeNull();
@@ -154,7 +151,7 @@ describe.skipIf(!openssl)('file', () => {
     expect(visits).toHaveLength(1);
   });
 
-  test('nobody who stalls holds it up: the name server 3 s at most, the site 5 s', async () => {
+  test('waits at most 3 s for a name server and 5 s for a site', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
     const server = `127.0.0.1:${silent.address().port}`;
@@ -174,7 +171,7 @@ describe.skipIf(!openssl)('file', () => {
   });
 });
 
-/** The right text, and then no end. */
+/** Sends the correct text, and then more without end. */
 function trickle(response: ServerResponse, bytes: number) {
   response.write(fileBody);
   const timer = setInterval(() => response.write(' '.repeat(bytes)), 50);

@@ -5,26 +5,26 @@ import { request } from 'node:https';
 import { hasProofText } from '../../contract/domain-proof.ts';
 import { openPublicNames, type PublicNamesOptions } from './public-names.ts';
 
-/** How a claimant shows to control a domain: what to publish, and where. */
+/** What a claimant publishes to prove control of a domain, and where. */
 type DomainProof = { record: string; value: string; fileUrl: string; fileBody: string };
 
-/** Which proof was found; a DNS record is the stronger one. */
+/** The kind of a proof; a DNS record is the stronger one. */
 export type ProofKind = 'dns' | 'file';
 
 export type ProofOptions = PublicNamesOptions & {
-  /** Only tests give another port and certificate authority. */
+  /** Port and certificate authority, for tests. */
   port?: number;
   ca?: string;
 };
 
 const WELL_KNOWN = '/.well-known/emailauth.json';
 const FETCH_TIMEOUT_MS = 5_000;
-const MAX_LENGTH = 4_096;
+const MAX_FILE_LENGTH = 4_096;
 
-/** Makes the challenge of one claim: 128 random bits, as hexadecimal digits. */
+/** Returns a new challenge: 128 random bits as hexadecimal digits. */
 export const newChallenge = (): string => randomBytes(16).toString('hex');
 
-/** Returns what to publish in order to prove a domain. @param challenge of the account's claim on the domain */
+/** Returns what to publish to prove a domain. @param challenge of the account's claim to the domain */
 export function proofFor(domain: string, challenge: string): DomainProof {
   return {
     record: `_emailauth.${domain}`,
@@ -35,10 +35,10 @@ export function proofFor(domain: string, challenge: string): DomainProof {
 }
 
 /**
- * Looks for a domain's proof: the TXT record and the file; takes 5 s at most.
+ * Searches the proof of a domain in its TXT record and its file; takes at most 5 s.
  * @param domain a registrable domain as A-label
- * @param accepted the kinds that count
- * @returns the kind that was found, or null; a name server or site that fails is no proof
+ * @param accepted the kinds to search
+ * @returns the kind that was found, or null, also when a name server or site fails
  */
 export async function findProof(
   domain: string,
@@ -46,7 +46,7 @@ export async function findProof(
   accepted: readonly ProofKind[],
   options: ProofOptions,
 ): Promise<ProofKind | null> {
-  // Together, since a name server and a site that both stall would else cost their time-outs one after the other.
+  // At the same time, so that the time-outs of a name server and a site do not add up.
   const record = accepted.includes('dns') && hasRecord(domain, value, options);
   const file = accepted.includes('file') && hasFile(domain, value, options);
   if (await record) return 'dns';
@@ -70,10 +70,10 @@ async function hasFile(domain: string, value: string, options: ProofOptions): Pr
   }
 }
 
-/** Fetches the .well-known file over https, from the public internet. Redirects are not followed. */
+/** Fetches the .well-known file over https from the public internet, without following redirects. */
 async function fetchFile(domain: string, options: ProofOptions): Promise<string> {
   const deadline = AbortSignal.timeout(FETCH_TIMEOUT_MS);
-  const call = request({
+  const clientRequest = request({
     host: domain,
     servername: domain,
     port: options.port ?? 443,
@@ -84,18 +84,18 @@ async function fetchFile(domain: string, options: ProofOptions): Promise<string>
     agent: false,
     signal: deadline,
   }).end();
-  // Whatever breaks once the answer has begun is seen on the response.
-  call.on('error', () => {});
-  const [response]: IncomingMessage[] = await once(call, 'response');
+  // Errors after the start of the response are reported by the response.
+  clientRequest.on('error', () => {});
+  const [response]: IncomingMessage[] = await once(clientRequest, 'response');
   try {
-    if (response.statusCode !== 200) throw new Error(`The site answered ${response.statusCode}`);
+    if (response.statusCode !== 200) throw new Error(`The site responded with ${response.statusCode}`);
     let body = '';
     for await (const chunk of response.setEncoding('utf8')) {
       body += chunk;
-      if (body.length > MAX_LENGTH) throw new Error('The file is too large');
+      if (body.length > MAX_FILE_LENGTH) throw new Error('The file is too large');
     }
     return body;
   } finally {
-    call.destroy();
+    clientRequest.destroy();
   }
 }
