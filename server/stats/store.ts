@@ -25,7 +25,7 @@ const WEBSITE_COUNTS = `
   count(*) filter (where action = 'token_verified') as completed`;
 
 /** When a website got its domain. Its owner does not see what happened at the domain before. */
-const siteSince = (site: string) => `coalesce(${site}.moved_at, ${site}.created_at)`;
+const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
 
 /**
  * Selects the newest row, and the transactions that may still add a row before it.
@@ -60,12 +60,12 @@ event as materialized (
   select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds
   from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
 ),
-site as materialized (
-  select id, domain, ${siteSince('w')} as since from websites w
+registered as materialized (
+  select id, domain, ${websiteSince('w')} as since from websites w
   where domain = any(array(select distinct domain from event)) order by id for key share
 ),
 website_event as materialized (
-  select site.id as website, day, action, seconds from event join site on site.domain = event.domain and at >= since
+  select registered.id as website, day, action, seconds from event join registered on registered.domain = event.domain and at >= since
 ),
 logins as (
   insert into daily_logins as old (day, logins)
@@ -116,12 +116,12 @@ order by given.day desc`;
 
 // The websites of the address $1, with their rows that the totals do not include.
 const OWN_WEBSITES = `
-site as materialized (select id, domain, ${siteSince('w')} as since from websites w where email = $1),
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where email = $1),
 new_row as materialized (
-  select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from site)) and ${COUNTED}
+  select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
 ),
 website_new as materialized (
-  select site.id as website, action, seconds from new_row join site on site.domain = new_row.domain and at >= since
+  select registered.id as website, action, seconds from new_row join registered on registered.domain = new_row.domain and at >= since
   where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
@@ -129,7 +129,7 @@ website_new as materialized (
 export const WEBSITE_STATS = `
 with ${OWN_WEBSITES},
 parts as (
-  select website, sent, opened, again, completed from daily_sites join site on website = site.id where day >= ${FIRST_DAY}
+  select website, sent, opened, again, completed from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
   select website, ${WEBSITE_COUNTS} from website_new group by website
 ),
@@ -139,7 +139,7 @@ totals as (
 times as (
   select website, seconds, sum(opened) as opened from (
     select website, entry.seconds, entry.opened
-    from daily_site_times t join site on website = site.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+    from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
     where day >= ${FIRST_DAY}
     union all
     select website, seconds, 1 from website_new where action = 'signed_in' and seconds is not null
@@ -150,10 +150,10 @@ ranked as (
   from times
 ),
 median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)
-select site.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
+select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
   coalesce(completed, 0)::float8 as completed, median.seconds as "medianSeconds"
-from site left join totals on totals.website = site.id left join median on median.website = site.id
-order by site.id`;
+from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
+order by registered.id`;
 
 /** The overview of the account with the address $1 and the id $2. */
 export const OVERVIEW = `
@@ -164,7 +164,7 @@ application_late as (
   where ${IS_NEW} and client_id = any(array(select client_id from application))
     and action = 'application_signed_in' and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
-select ((select coalesce(sum(opened + again), 0) from daily_sites join site on website = site.id where day >= ${FIRST_DAY})
+select ((select coalesce(sum(opened + again), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
     + (select count(*) from website_new where action in ('signed_in', 'signed_in_again'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",

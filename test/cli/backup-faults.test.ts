@@ -165,7 +165,7 @@ describe('versions', () => {
     );
     const format = await repack(here('format.tar.gz'), withManifest(parts, { ...manifest, formatVersion: 2, tables: 'otherwise' }));
     for (const path of [schema, format]) {
-      expect(await failed(['restore', path, '--yes'])).toEqual([3, 'newer', `${path} was made by a newer version of Email Auth.`]);
+      expect(await failed(['restore', path, '--yes'])).toEqual([3, 'newer', `${path} was written by a newer version of Email Auth.`]);
     }
     await isUntouched();
   });
