@@ -93,7 +93,8 @@ module.exports = {
     },
     {
       name: 'sql-stays-in-stores-and-db',
-      comment: 'server/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
+      comment:
+        'server/db/ defines the models and stores hold the SQL; other files use models of database.orm(), and only types of Sequelize.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates)/', pathNot: ['^server/db/', store, tests] },
       to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/', dependencyTypesNot: ['type-only'] },
