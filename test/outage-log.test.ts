@@ -64,7 +64,7 @@ test('an outage of the database is logged by its begin and its end, not by reque
 });
 
 test('each answer with status 500 has its reference in the log, and the stack is there once', async () => {
-  await stage.query('alter table websites rename column created_at to created');
+  await stage.query('alter table websites rename column proven_at to proven');
   const from = service.output().length;
   try {
     const answers = await Promise.all(
@@ -77,6 +77,6 @@ test('each answer with status 500 has its reference in the log, and the stack is
     expect(withStack(logged())).toHaveLength(1);
     expect(service.output().slice(from)).toContain('"code":"42703"');
   } finally {
-    await stage.query('alter table websites rename column created to created_at');
+    await stage.query('alter table websites rename column proven to proven_at');
   }
 });
