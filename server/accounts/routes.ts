@@ -1,4 +1,4 @@
-import { bearerOf } from '../http/identity.ts';
+import { bearerOf } from '../http/reading.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
 import { blankRemembered } from '../signin/remembered.ts';
 import { type Accounts, presentAccount } from './accounts.ts';

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { MAX_API_KEYS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
 import { digest, randomSecret } from '../signin/secrets.ts';

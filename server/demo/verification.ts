@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 
-/** What the sign-in service said about a token; `unreachable` when it said nothing. */
-type Verdict = { email: string } | { reason: Answer['reason'] | 'unreachable' };
-type Answer = { valid: boolean; email: string; domain: string; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+/** The result of a verification; `unreachable` when the service did not respond. */
+type Result = { email: string } | { reason: Response['reason'] | 'unreachable' };
+type Response = { valid: boolean; email: string; domain: string; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
 
 const TIMEOUT_MS = 3_000;
-const TRIES = 2;
+const MAX_TRIES = 2;
 
 /**
- * Asks the service, as the server of every site does, whom a token is for.
- * @param domain our own: a token that was made for another site is then refused
+ * Verifies a token with the service, as the server of every website does.
+ * @param domain of this website; a token for another website is refused
  */
-export async function verifyToken(serviceUrl: string, token: string, domain: string): Promise<Verdict> {
+export async function verifyToken(serviceUrl: string, token: string, domain: string): Promise<Result> {
   const url = `${serviceUrl}/api/verify-token?${new URLSearchParams({ token, domain })}`;
-  // The same key at every try: were the first answer lost on its way, the second call gets it again.
+  // The same key at every try: if the first response is lost, the second call returns it again.
   const headers = { 'Idempotency-Key': randomUUID() };
-  for (let tries = 1; tries <= TRIES; tries++) {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
     try {
       const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (response.status >= 500) continue;
-      const answer = (await response.json()) as Partial<Answer>;
-      if (answer.valid === true && answer.domain === domain && answer.email) return { email: answer.email };
-      return { reason: answer.reason ?? 'unknown' };
+      const body = (await response.json()) as Partial<Response>;
+      if (body.valid === true && body.domain === domain && body.email) return { email: body.email };
+      return { reason: body.reason ?? 'unknown' };
     } catch {
-      // No answer: once more.
+      // No response: try again.
     }
   }
   return { reason: 'unreachable' };

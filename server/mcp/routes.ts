@@ -4,52 +4,52 @@ import { Router } from 'express';
 import type { Client } from '../../contract/client.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
 import type { PublicNames } from '../websites/public-names.ts';
-import { type AdmissionParts, admit, HOW_TO_CALL, type Refusal, refusalOfPlace } from './admission.ts';
+import { type AdmissionParts, admit, HOW_TO_AUTHENTICATE, type Refusal, refuseForeignRequest } from './admission.ts';
 
 type Parts = AdmissionParts & {
   version: string;
-  /** Headers of every answer. */
+  /** Headers of every response. */
   headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  /** For looking at sites. */
+  /** Resolves the hosts of websites to check. */
   names: PublicNames;
-  /** Counts a look at a site of somebody's. @throws ApiError rate_limited */
+  /** Counts a check of one of the caller's websites. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
   report(error: unknown): string;
 };
 
-/** Longer than any tool takes; a call that its client has cancelled gets no answer at all. */
-const MAX_MS = 30_000;
+/** Longer than any tool takes. The SDK sends no response to a call that its client has cancelled. */
+const TIMEOUT_MS = 30_000;
 
-/** /mcp: the MCP server over Streamable HTTP, without sessions, for whoever the bearer token names. */
+/** POST /mcp: the MCP server over Streamable HTTP, without sessions, for anonymous callers and for accounts by bearer token. */
 export function mcpRouter(parts: Parts): Router {
   const router = Router();
   let handler: ReturnType<typeof openHandler> | undefined;
   router.all('/mcp', async (request, response) => {
     for (const [name, value] of Object.entries(parts.headers)) response.setHeader(name, value);
-    const caller = refusalOfPlace(request, parts.publicUrl) ?? (await admit(request, parts));
+    const caller = refuseForeignRequest(request, parts.publicUrl) ?? (await admit(request, parts));
     if ('status' in caller) return refuse(response, caller);
     const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
     handler ??= openHandler(parts).catch((error) => {
       handler = undefined;
       throw error;
     });
-    const timer = setTimeout(() => response.destroy(), MAX_MS);
+    const timer = setTimeout(() => response.destroy(), TIMEOUT_MS);
     response.once('close', () => clearTimeout(timer));
     await (await handler)(Object.assign(request, { auth }), response);
   });
   return router;
 }
 
-/** In the shape that MCP clients read (JSON-RPC 2.0 §5.1). */
+/** Sends an error response of JSON-RPC 2.0 (§5.1), which MCP clients expect. */
 function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
   const code = status >= 500 ? -32603 : -32000;
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(body);
 }
 
-/** The SDK is imported by the first request. */
+/** Imports the SDK, which the first request does, and returns the request handler. */
 async function openHandler(parts: Parts) {
   const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
   const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
@@ -67,14 +67,17 @@ async function openHandler(parts: Parts) {
       readOnly: false,
       besideApp: false,
       signIn: null,
-      howToSignIn: HOW_TO_CALL,
+      howToSignIn: HOW_TO_AUTHENTICATE,
       checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
       openApi,
       report,
     });
   });
-  return toNodeHandler(exchange, { maxRequestBodySize: exchange.maxRequestBodySize, onerror: (error) => isLeave(error) || report(error) });
+  return toNodeHandler(exchange, {
+    maxRequestBodySize: exchange.maxRequestBodySize,
+    onerror: (error) => isDisconnect(error) || report(error),
+  });
 }
 
-/** Whether a client went in the middle of its request, which is no fault of ours. */
-const isLeave = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+/** Returns whether the client closed the connection in the middle of its request. */
+const isDisconnect = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';

@@ -1,4 +1,4 @@
-import { FIGURE_DAYS } from '../../contract/stats.ts';
+import { STATS_DAYS } from '../../contract/limits.ts';
 
 /** Whether a row of the audit log is a sign-in: of a visitor, a developer or an application's user. A portal token's opening is none, the session that follows it is. */
 const IS_SIGN_IN =
@@ -10,7 +10,7 @@ const COUNTED =
 
 const DAY_OF_ROW = "(at at time zone 'UTC')::date";
 const TODAY = "(now() at time zone 'UTC')::date";
-const FIRST_DAY = `${TODAY} - ${FIGURE_DAYS - 1}`;
+const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
 /** The four sums of a site over rows of the audit log. */
 const SITE_SUMS = `
@@ -104,7 +104,7 @@ const IS_LATE = 'id > (select last_audit_id from roll_up)';
 export const DAILY_LOGINS = `
 with late as materialized (select ${DAY_OF_ROW} as day, count(*) as logins from audit_log where ${IS_LATE} and ${IS_SIGN_IN} group by day)
 select given.day::text as date, (coalesce(sums.logins, 0) + coalesce(late.logins, 0))::float8 as count
-from (select ${TODAY} - n as day from generate_series(0, ${FIGURE_DAYS - 1}) n) given
+from (select ${TODAY} - n as day from generate_series(0, ${STATS_DAYS - 1}) n) given
 left join daily_logins sums on sums.day = given.day
 left join late on late.day = given.day
 order by given.day desc`;

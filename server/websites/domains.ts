@@ -1,12 +1,11 @@
 import { domainToUnicode } from 'node:url';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, normalHost } from '../../contract/rules.ts';
+import { domainMessage, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 
 /** The one site that nobody registers: every loopback host of local mode. */
 export const LOCALHOST = 'localhost';
 
-const LOOPBACK_HOSTS = new Set([LOCALHOST, '127.0.0.1', '[::1]']);
 const CACHE_SIZE = 10_000;
 
 // Two generations: when the younger is full it becomes the elder, and what is still asked for moves back. No bookkeeping on a hit.
@@ -37,12 +36,12 @@ export function registrableOf(host: string): string | null {
  * @param host `hostname` of a URL, as A-label
  */
 export function audienceOf(host: string): string {
-  if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
+  if (isLoopbackRedirectHost(host)) return LOCALHOST;
   return host.startsWith('www.') && registrableOf(host) !== host ? host.slice(4) : host;
 }
 
 function findRegistrable(host: string): string | null {
-  if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
+  if (isLoopbackRedirectHost(host)) return LOCALHOST;
   const normal = normalHost(host);
   return normal && getDomain(normal, { allowPrivateDomains: true, extractHostname: false, validateHostname: false });
 }

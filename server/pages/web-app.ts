@@ -1,46 +1,34 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import compression from 'compression';
-import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
-import { slugAt } from '../../templates/doc-pages.ts';
+import { BOOT_ELEMENT, type PageEntry, type SignInBoot } from '../../contract/pages.ts';
 import type { Config } from '../config.ts';
-import { texts } from '../languages/texts.ts';
+import { pageHeaders, type SetHeaders } from '../http/protection.ts';
+import { texts } from '../languages/languages.ts';
 import { describePages } from './page-texts.ts';
-import { pageHeaders } from './protection.ts';
 
-// From source and from dist alike, the built web app lies in dist/web of the package.
+// The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
 
 const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index.html' };
 
-/** The built web app: its two pages, its files and the hashes of its inline scripts. */
+/** The built web app. */
 export type WebApp = {
-  /** The headers that its pages and files go out with. */
-  headers: RequestHandler;
-  /** /assets: files whose names hold their hash. */
-  assets: RequestHandler[];
-  /** The sign-in page with its texts and target written in. */
-  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
-  /** The portal's page, described for search engines as what stands at `path`. */
-  sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
-  /** The address of its icon. */
+  /** Sets the headers of its pages and files. */
+  headers: SetHeaders;
+  /** The directory of its files, whose names contain their hash. */
+  assetsRoot: string;
+  /** The path of its icon. */
   icon: string;
+  /** Sends the sign-in page with its texts and target. */
+  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  /** Sends the portal's page with the title and description of `path`. */
+  sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
 };
 
-/** Which entry shows a path, or null where there is no page. */
-export function entryOf(path: string): PageEntry | null {
-  const plain = plainPath(path);
-  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) ? 'portal' : null);
-}
-
-/** A path without the slash at its end. */
-export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
-
-/** @throws when the web app is not built */
+/** Returns the built web app with its pages in memory. @throws Error when it is not built */
 export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {
   const html = { signin: readPage('signin'), portal: readPage('portal') };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
@@ -54,7 +42,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     return { before, after };
   };
   const send = (response: ServerResponse, status: number, body: string) => {
-    headers(response.req as Request, response as Response, () => {});
+    headers(response.req as IncomingMessage, response, () => {});
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-store');
@@ -63,18 +51,20 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   };
   return {
     headers,
-    // Pages are not compressed: next to a secret, what a request makes them repeat would tell its length (BREACH).
-    assets: [compression(), express.static(`${webRoot}assets`, { immutable: true, maxAge: '365d', index: false, redirect: false })],
+    assetsRoot: `${webRoot}assets`,
+    icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
     sendSignIn: (response, boot) => {
       const { before, after } = partsOf(boot.language);
-      // `<` would let a text end the script element.
+      // A `<` in a text could end the script element.
       const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
       send(response, 200, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
-    icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
   };
 }
+
+/** Returns a path without its trailing slash. */
+export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
 
 function readPage(entry: PageEntry): string {
   try {
@@ -84,7 +74,7 @@ function readPage(entry: PageEntry): string {
   }
 }
 
-/** CSP Level 3 §2.3.1: the hash of each inline script, as the policy names it. */
+/** Returns the hash of each inline script as a source expression of CSP Level 3 §2.3.1. */
 function inlineScriptHashes(html: string): string[] {
   return [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

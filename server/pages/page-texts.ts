@@ -1,33 +1,35 @@
 import type { pages } from '../../contract/pages.ts';
 import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../../templates/doc-pages.ts';
 
-/** What search engines and link previews are told of a page, and where assistants find it as Markdown. */
+/** Title and description of a page for search engines and link previews, and the path of its Markdown version. */
 export type PageText = { title: string; description: string; markdown?: string };
 
 const PRODUCT = 'Email Auth';
 const DESCRIPTION = 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.';
 
-/** The pages of the portal entry that everybody may find; the others are not to be listed. */
+/** The pages of the portal that search engines may list. */
 const texts: { [Path in keyof typeof pages]?: PageText } = {
   '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION, markdown: '/llms.txt' },
   '/webservices/email-auth': {
     title: `Email Authentication · ${PRODUCT}`,
-    description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for each framework.',
+    description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
     markdown: twinPath('overview'),
   },
   '/webservices/email-auth/register': {
     title: `Register your domain · ${PRODUCT}`,
-    description: 'Register a domain with a linked email. It is active at once, and the code for your framework stands beside the form.',
+    description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
   },
   '/status': { title: `Status · ${PRODUCT}`, description: 'Whether the sign-in service works, measured by the service itself.' },
-  '/tos': { title: `Terms of Service · ${PRODUCT}`, description: `The terms for everybody who registers a website with ${PRODUCT}.` },
-  '/privacy': { title: `Privacy Policy · ${PRODUCT}`, description: `Which personal data ${PRODUCT} holds, what for, and for how long.` },
+  '/tos': { title: `Terms of Service · ${PRODUCT}`, description: `The terms for registering a website with ${PRODUCT}.` },
+  '/privacy': {
+    title: `Privacy Policy · ${PRODUCT}`,
+    description: `Which personal data ${PRODUCT} stores, for what purpose and how long.`,
+  },
 };
 
 /**
- * The portal's page as it is sent for each path of its own: title, description, canonical address and preview. The app itself
- * keeps the title when its reader goes on.
- * @returns the page for a path; one that is not to be listed for any other path
+ * Returns a function from a path to the portal's page with title, description, canonical address and link preview of that path. For
+ * a path that is not in the table, the page asks search engines not to list it.
  */
 export function describePages(html: string, publicUrl: string): (path: string) => string {
   const plain = insert(html, '<meta name="robots" content="noindex" />');
