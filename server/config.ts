@@ -63,42 +63,18 @@ export class ConfigError extends StartError {
 
 const PRODUCTION_DRAIN_SECONDS = 5;
 
+type Env = Record<string, string | undefined>;
+
 /**
  * Reads the settings. Missing secrets that the service may generate are generated and stored in DATA_DIR.
  * @throws ConfigError with every fault at once
  */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: Env): Config {
   const { values, faults } = parse(env, settings);
-  const port = values.PORT ?? 3000;
-  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
-  const { protocol, hostname } = new URL(publicUrl);
-  const production = values.NODE_ENV === 'production' || !isThisMachine(hostname);
-  const unset = (name: keyof Settings) => !env[name]?.trim();
-
-  if (production) {
-    if (unset('SMTP_URL')) faults.push('SMTP_URL is missing: production needs a mail server; give smtp://user:password@host:587.');
-    if (values.DATABASE_URL && unset('SECRET_KEY'))
-      faults.push('SECRET_KEY is missing: with DATABASE_URL all instances share one; give the output of `openssl rand -base64 48`.');
-    if (values.ADMIN_PASSWORD && values.ADMIN_PASSWORD.length < MIN_ADMIN_PASSWORD_LENGTH)
-      faults.push(`ADMIN_PASSWORD is too short: give at least ${MIN_ADMIN_PASSWORD_LENGTH} characters, or none to disable /iladmin.`);
-    if (protocol === 'http:' && !isThisMachine(hostname))
-      faults.push('PUBLIC_URL is http: sign-in cookies need TLS; give the https address that your proxy serves.');
-  }
-  if ((values.WORKERS ?? 1) > 1 && unset('SMTP_URL') && !production)
-    faults.push('WORKERS is more than 1: the built-in inbox works in one process only; give SMTP_URL, or leave WORKERS at 1.');
-  const behindProxy = protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0;
-  if (behindProxy && unset('SMTP_URL') && !production)
-    faults.push(
-      'SMTP_URL is missing: through a proxy (https PUBLIC_URL, or TRUST_PROXY) anyone could read the built-in inbox; give smtp://user:password@host:587.',
-    );
-  const dkimNames = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
-  const dkimMissing = dkimNames.filter(unset);
-  if (dkimMissing.length === 1 || dkimMissing.length === 2)
-    faults.push(`${dkimMissing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`);
-  faults.push(...databaseFaults(env), ...bucketFaults(env));
-  const mailFrom = values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`;
-  if (production && unset('MAIL_FROM') && !isSender(mailFrom) && !isThisMachine(hostname))
-    faults.push(`MAIL_FROM is missing: ${hostname} cannot be part of an email address; give Email Auth <no-reply@example.com>.`);
+  const basics = basicsOf(values);
+  const { publicUrl, production, mailFrom } = basics;
+  faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
+  faults.push(...dkimFaults(env), ...databaseFaults(env), ...bucketFaults(env));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
@@ -106,9 +82,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
-    port,
+    port: basics.port,
     publicUrl,
-    secure: protocol === 'https:',
+    secure: publicUrl.startsWith('https:'),
     databaseUrl,
     databaseDirectUrl,
     preparedStatements: values.DATABASE_PREPARED_STATEMENTS !== 'off',
@@ -119,7 +95,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
     secretKey: Buffer.from(values.SECRET_KEY ?? kept(dataDir, 'secret-key', 48)),
     trustProxy: values.TRUST_PROXY ?? 0,
-    behindProxy,
+    behindProxy: basics.behindProxy,
     workers: values.WORKERS ?? 1,
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
@@ -129,11 +105,62 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
 }
 
+/** The settings on which others depend. */
+function basicsOf(values: Settings) {
+  const port = values.PORT ?? 3000;
+  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
+  const { protocol, hostname } = new URL(publicUrl);
+  return {
+    port,
+    publicUrl,
+    hostname,
+    production: values.NODE_ENV === 'production' || !isThisMachine(hostname),
+    behindProxy: protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0,
+    mailFrom: values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`,
+  };
+}
+
+type Basics = ReturnType<typeof basicsOf>;
+
+function productionFaults(env: Env, values: Settings, { publicUrl, hostname, mailFrom }: Basics): string[] {
+  const faults: string[] = [];
+  const { ADMIN_PASSWORD } = values;
+  if (isUnset(env, 'SMTP_URL')) faults.push('SMTP_URL is missing: production needs a mail server; give smtp://user:password@host:587.');
+  if (values.DATABASE_URL && isUnset(env, 'SECRET_KEY'))
+    faults.push('SECRET_KEY is missing: with DATABASE_URL all instances share one; give the output of `openssl rand -base64 48`.');
+  if (ADMIN_PASSWORD && ADMIN_PASSWORD.length < MIN_ADMIN_PASSWORD_LENGTH)
+    faults.push(`ADMIN_PASSWORD is too short: give at least ${MIN_ADMIN_PASSWORD_LENGTH} characters, or none to disable /iladmin.`);
+  if (publicUrl.startsWith('http:') && !isThisMachine(hostname))
+    faults.push('PUBLIC_URL is http: sign-in cookies need TLS; give the https address that your proxy serves.');
+  if (isUnset(env, 'MAIL_FROM') && !isSender(mailFrom) && !isThisMachine(hostname))
+    faults.push(`MAIL_FROM is missing: ${hostname} cannot be part of an email address; give Email Auth <no-reply@example.com>.`);
+  return faults;
+}
+
+function localFaults(env: Env, values: Settings, { behindProxy }: Basics): string[] {
+  if (!isUnset(env, 'SMTP_URL')) return [];
+  const faults: string[] = [];
+  if ((values.WORKERS ?? 1) > 1)
+    faults.push('WORKERS is more than 1: the built-in inbox works in one process only; give SMTP_URL, or leave WORKERS at 1.');
+  if (behindProxy) {
+    const reason = 'through a proxy (https PUBLIC_URL, or TRUST_PROXY) anyone could read the built-in inbox';
+    faults.push(`SMTP_URL is missing: ${reason}; give smtp://user:password@host:587.`);
+  }
+  return faults;
+}
+
+function dkimFaults(env: Env): string[] {
+  const names = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
+  const missing = names.filter((name) => isUnset(env, name));
+  if (missing.length === 0 || missing.length === names.length) return [];
+  return [`${missing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`];
+}
+
 /** Where the service stores its data: the settings that the operator's commands need. */
 export type StorageConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir' | 'bucket'>;
 
 /** Reads only these settings, so that it works where others are missing, and generates no secret. @throws ConfigError with every fault at once */
-export function readStorageConfig(env: Record<string, string | undefined>): StorageConfig {
+export function readStorageConfig(env: Env): StorageConfig {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = settings;
   const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
   const bucket = { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
@@ -156,19 +183,21 @@ function storageOf(values: Settings): StorageConfig {
   };
 }
 
-function databaseFaults(env: Record<string, string | undefined>): string[] {
-  if (!env.DATABASE_DIRECT_URL?.trim() || env.DATABASE_URL?.trim()) return [];
+function databaseFaults(env: Env): string[] {
+  if (isUnset(env, 'DATABASE_DIRECT_URL') || !isUnset(env, 'DATABASE_URL')) return [];
   return ['DATABASE_URL is missing: DATABASE_DIRECT_URL is another address of the same database; give both, or neither.'];
 }
 
-function bucketFaults(env: Record<string, string | undefined>): string[] {
-  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
-  const missing = names.filter((name) => !env[name]?.trim());
+function bucketFaults(env: Env): string[] {
+  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
+  const missing = names.filter((name) => isUnset(env, name));
   if (missing.length === 0 || missing.length === names.length) return [];
   return [`${missing.join(' and ')} missing: give all five S3_ settings together, or none of them.`];
 }
 
-function parse(env: Record<string, string | undefined>, schemas: Partial<typeof settings>): { values: Settings; faults: string[] } {
+const isUnset = (env: Env, name: keyof Settings) => !env[name]?.trim();
+
+function parse(env: Env, schemas: Partial<typeof settings>): { values: Settings; faults: string[] } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [name, schema] of Object.entries(schemas)) {
@@ -182,6 +211,7 @@ function parse(env: Record<string, string | undefined>, schemas: Partial<typeof 
   return { values, faults };
 }
 
+/** @throws ConfigError when DATA_DIR cannot be used */
 function kept(dataDir: string, name: string, bytes: number): string {
   try {
     return keptSecret(dataDir, name, bytes);

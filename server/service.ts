@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { type Route, routes } from '../contract/routes.ts';
-import { aboutRoutes, VERSION } from './about/about.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import { createBrandingPreview } from './accounts/branding-preview.ts';
 import { createDevices } from './accounts/devices.ts';
@@ -56,7 +55,7 @@ import { createSignInStore } from './signin/store.ts';
 import { statsRoutes } from './stats/routes.ts';
 import { createStats } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
-import { Status, statusRoutes } from './status/status.ts';
+import { Status, statusRoutes, VERSION } from './status/status.ts';
 import { StatusStore } from './status/store.ts';
 import { bucketStorage } from './uploads/bucket.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
@@ -205,8 +204,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
   const served = [
     ...signInRoutes(core.signin, core.sessions, portal.limits, portal.apiKeyBearers.ownerOf),
     ...websiteRoutes(portal.websites),
-    ...aboutRoutes(config),
-    ...statusRoutes(portal.status),
+    ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),

@@ -7,7 +7,6 @@ import { registrableOf } from '../websites/domains.ts';
 import { confirmPage, type Html, homePage, ICON, type Problem, problemPage } from './pages.ts';
 import { SignedValues } from './signed-values.ts';
 import { STYLE } from './style.ts';
-import { verifyToken } from './verification.ts';
 
 const STATE_SECONDS = 20 * 60;
 const PENDING_SECONDS = 10 * 60;
@@ -137,4 +136,33 @@ class DemoShop {
 
 function cookieOf(request: Request, name: string): string | undefined {
   return parse(request.headers.cookie ?? '')[name];
+}
+
+/** The result of a verification; `unreachable` when the service did not respond. */
+type Verification = { email: string } | { reason: VerifyResponse['reason'] | 'unreachable' };
+type VerifyResponse = { valid: boolean; email: string; domain: string; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+
+const VERIFY_TIMEOUT_MS = 3_000;
+const MAX_VERIFY_TRIES = 2;
+
+/**
+ * Verifies a token with the service, as the server of every website does.
+ * @param domain of this website; a token for another website is refused
+ */
+async function verifyToken(serviceUrl: string, token: string, domain: string): Promise<Verification> {
+  const url = `${serviceUrl}/api/verify-token?${new URLSearchParams({ token, domain })}`;
+  // The same key at every try: if the first response is lost, the second call returns it again.
+  const headers = { 'Idempotency-Key': randomUUID() };
+  for (let tries = 1; tries <= MAX_VERIFY_TRIES; tries++) {
+    try {
+      const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS) });
+      if (response.status >= 500) continue;
+      const body = (await response.json()) as Partial<VerifyResponse>;
+      if (body.valid === true && body.domain === domain && body.email) return { email: body.email };
+      return { reason: body.reason ?? 'unknown' };
+    } catch {
+      // No response: try again.
+    }
+  }
+  return { reason: 'unreachable' };
 }

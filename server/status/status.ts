@@ -1,4 +1,8 @@
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { domainToASCII } from 'node:url';
 import type { Output } from '../../contract/routes.ts';
+import type { Config } from '../config.ts';
 import { type Served, serve } from '../http/serve.ts';
 import type { Probe, Probes } from './probes.ts';
 import type { Component, History, StatusStore } from './store.ts';
@@ -16,8 +20,15 @@ const SLOW = { database: 500, response: 1_000 };
 // A probe waits up to 5 s for a mail server.
 const TIMEOUT_SECONDS = 10;
 
-export function statusRoutes(status: Status): Served[] {
-  return [serve('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS })];
+/** The version in package.json. */
+export const VERSION = readVersion();
+
+export function statusRoutes(status: Status, settings: AboutSettings): Served[] {
+  const about = describeService(settings);
+  return [
+    serve('about', () => ({ ...about, time: new Date().toISOString() })),
+    serve('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS }),
+  ];
 }
 
 /** The state of the service, from the latest probe and the history of all instances. */
@@ -98,4 +109,30 @@ function withTimeout(history: Promise<History>): Promise<History | null> {
     const timer = setTimeout(resolve, HISTORY_TIMEOUT_MS, null);
     history.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
   });
+}
+
+type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl'>;
+
+function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit<Output<'about'>, 'time'> {
+  return {
+    name: 'emailauth',
+    version: VERSION,
+    mode,
+    mail: {
+      domain: domainToASCII(mailFrom.slice(mailFrom.lastIndexOf('@') + 1).split('>', 1)[0]),
+      dkim: dkim && { domain: domainToASCII(dkim.domainName), selector: dkim.keySelector, publicKey: publicKeyOf(dkim.privateKey) },
+      delivered: smtpUrl !== null,
+    },
+  };
+}
+
+/** Returns the public key as it is in the DNS record (RFC 6376 §3.6.1): DER in base64. */
+function publicKeyOf(privateKey: string): string {
+  return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+function readVersion(): string {
+  // package.json is two directories above the source file and three above the built one.
+  const root = import.meta.url.includes('/dist/server/') ? '../../../' : '../../';
+  return JSON.parse(readFileSync(new URL(`${root}package.json`, import.meta.url), 'utf8')).version;
 }
