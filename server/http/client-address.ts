@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isThisMachine } from '../../contract/rules.ts';
 
@@ -29,6 +29,9 @@ function withoutPort(entry: string): string {
 
 /** Returns an IPv4 address unchanged, also one mapped into IPv6, the /64 of an IPv6 address, and `unknown` for anything else. */
 export function networkOf(address: string): string {
+  // Every request comes through here, and most are from IPv4: Node.js may report them as mapped addresses.
+  const plain = address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
+  if (isIPv4(plain)) return plain;
   const parsed = parseAddress(address);
   if (parsed === null) return UNKNOWN;
   if (parsed instanceof ipaddr.IPv4) return parsed.toString();

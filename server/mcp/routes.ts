@@ -13,16 +13,13 @@ import type { PublicNames } from '../websites/public-names.ts';
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };
 
-type AdmissionParts = {
+type Parts = {
   publicUrl: string;
   trustProxy: number;
+  version: string;
   describeError: DescribeError;
   /** Returns the account of the Authorization header; cookies are ignored. @throws Fault bad_api_key */
   identityOf(request: IncomingMessage): Promise<Identity | null>;
-};
-
-type Parts = AdmissionParts & {
-  version: string;
   /** Headers of every response. */
   headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
@@ -84,7 +81,7 @@ function refuseForeignRequest(request: IncomingMessage, publicUrl: string): Refu
  * Returns the caller of a request: anonymous without an Authorization header, else the account of its bearer token. The token of an
  * application is refused, because it only identifies an account.
  */
-async function admit(request: IncomingMessage, parts: AdmissionParts): Promise<DirectCaller | Refusal> {
+async function admit(request: IncomingMessage, parts: Parts): Promise<DirectCaller | Refusal> {
   const { authorization } = request.headers;
   const clientAddress = clientAddressOf(request, parts.trustProxy);
   if (authorization === undefined) return { identity: null, authorization, clientAddress };
