@@ -9,10 +9,10 @@ module.exports = {
   forbidden: [
     {
       name: 'contract-imports-only-zod',
-      comment: 'contract/ is the neutral room: browser and Node, server and client read it.',
+      comment: 'contract/ runs in browsers and Node.js, in the server and in clients.',
       severity: 'error',
       from: { path: '^contract/', pathNot: tests },
-      to: { pathNot: ['^contract/', 'node_modules/zod/'] },
+      to: { pathNot: ['^contract/', 'node_modules/(?:zod|zod-openapi)/'] },
     },
     {
       name: 'nobody-imports-cli',

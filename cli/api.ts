@@ -91,7 +91,7 @@ export async function readOpenApi(host: string, signal: AbortSignal): Promise<ob
   } catch {
     // A page of something else.
   }
-  throw new ApiError(200, { error: 'What answers there is not Email Auth.', hint: 'Check the address of the service.' });
+  throw new ApiError(200, { error: 'The server at this address is not Email Auth.', hint: 'Check the address of the service.' });
 }
 
 /** What answers at a host may be no service, or one of another version: nothing is shown that the contract does not promise. */

@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import type { LanguageCode } from '../contract/languages.ts';
-import { createPkce } from '../contract/pkce.ts';
-import { ATTEMPT_SECONDS, CLI_CLIENT_ID, CODE_TRIES } from '../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../contract/limits.ts';
+import { CLI_CLIENT_ID, createPkce } from '../contract/pkce.ts';
 import type { Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 
@@ -46,7 +46,7 @@ export function openAttempts(client: Client, asked: { email: string; language: L
       });
       const sentAt = Date.now();
       const endsAt = sentAt + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
-      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, sentAt, endsAt, triesLeft: CODE_TRIES });
+      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, sentAt, endsAt, triesLeft: MAX_CODE_TRIES });
       return state;
     },
     sentAt: () => attempts[0]?.sentAt ?? 0,

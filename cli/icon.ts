@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { basename, resolve } from 'node:path';
 import { ApiError, type Client } from '../contract/client.ts';
-import { ICON_BYTES } from '../contract/rules.ts';
+import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import { userAgent } from './api.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
@@ -52,7 +52,7 @@ async function read(path: string, file: string): Promise<Buffer> {
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw usageError(`${file} is no file.`, CHOOSE);
-    if (stats.size > ICON_BYTES)
+    if (stats.size > MAX_ICON_BYTES)
       throw usageError(`${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have 5 MB.`, CHOOSE);
     return await handle.readFile();
   } finally {

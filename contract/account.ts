@@ -13,33 +13,33 @@ const line = (faultOf: (text: string) => string | null) =>
     });
 
 export const Profile = z.object({ name: line(nameFault) });
-export const Organisation = z.object({ organisation: line(nameFault) });
+export const Organization = z.object({ organisation: line(nameFault) });
 
-/** How the sign-in mails of an account's websites with a proven domain look. Empty: as the service's own. */
+/** Branding of the sign-in emails for an account's websites with a proven domain. An empty value means the service's own. */
 export const Branding = z.object({ fromName: line(fromNameFault), logoUrl: line(logoUrlFault) });
 
-/** All that the settings tab shows. */
+/** The contents of the settings tab. */
 export const Settings = z.object({
   email: z.string(),
   name: z.string(),
   organisation: z.string(),
   plan: z.literal('Free'),
   branding: Branding,
-  createdAt: z.string().meta({ description: 'Since when the account is there' }),
+  createdAt: z.string().meta({ description: 'When the account was created' }),
 });
 
-/** A browser or program in which the account is signed in, or which it is remembered by. */
+/** A browser or program in which the account is signed in or remembered. */
 export const Device = z.object({
-  id: z.string().meta({ description: 'Public id of the device, no secret' }),
+  id: z.string().meta({ description: 'Public id of the device; not a secret' }),
   label: z.string().meta({ description: 'Such as Firefox on Linux' }),
   current: z.boolean(),
-  signedIn: z.boolean().meta({ description: 'False: only remembered, so that one click signs in' }),
+  signedIn: z.boolean().meta({ description: 'False: only remembered; one click signs in' }),
   createdAt: z.string(),
   lastSeen: z.string(),
 });
-export const DeviceParams = z.object({ id: z.string().regex(/^[A-Za-z0-9_-]{22}$/, 'Not the id of a device') });
+export const DeviceParams = z.object({ id: z.string().regex(/^[A-Za-z0-9_-]{22}$/, 'Not a device id') });
 
-/** One entry of the audit trail; `action` in snake case. */
+/** One entry of the audit log; `action` is in snake case. */
 export const AuditEntry = z.object({
   id: z.string(),
   action: z.string(),
@@ -51,3 +51,11 @@ export const AuditQuery = z.object({ limit: z.coerce.number().int().min(1).max(1
 export const WAITLIST_SERVICES = ['analytics', 'bugs'] as const;
 export const WaitlistEntry = z.object({ service: z.enum(WAITLIST_SERVICES) });
 export const Waitlist = z.object({ joined: z.array(z.enum(WAITLIST_SERVICES)) });
+
+/** The cards of the dashboard's overview: counts of the last 30 UTC days. */
+export const Overview = z.object({
+  totalLogins: z.number().meta({ description: "Sign-ins to the account's websites and applications" }),
+  activeApplications: z.number(),
+  apiRequests: z.number().meta({ description: "Calls with the account's API keys" }),
+  uptimePercent: z.number().nullable().meta({ description: 'Of the service itself; null: not enough data yet' }),
+});

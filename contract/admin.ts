@@ -3,17 +3,17 @@ import { z } from 'zod';
 export const AdminPassword = z.object({ password: z.string().max(512) });
 export const AdminSession = z.object({
   unlocked: z.boolean(),
-  enabled: z.boolean().meta({ description: 'False: the operator has set no ADMIN_PASSWORD' }),
-  development: z.boolean().meta({ description: 'Local mode, where /admin exists' }),
+  enabled: z.boolean().meta({ description: 'False: ADMIN_PASSWORD is not set' }),
+  development: z.boolean().meta({ description: 'Local mode, in which /admin exists' }),
 });
 export const EnableAdminSession = z.object({ enable: z.literal(true) });
 
-/** The next page of a list that is newest first; `before` is the id of the last entry that was shown. */
+/** The next page of a list that is sorted newest first; `before` is the id of the last entry of the page before. */
 export const PageQuery = z.object({ before: z.uuid().optional() });
 export const AuditPageQuery = z.object({
   before: z
     .string()
-    .regex(/^\d{1,18}$/, 'Not the id of an entry')
+    .regex(/^\d{1,18}$/, 'Not an entry id')
     .optional(),
 });
 export const MailParams = z.object({ id: z.uuid() });
@@ -31,7 +31,7 @@ export const AdminWebsites = z.array(
 export const AdminUsers = z.array(
   z.object({ id: z.string(), email: z.string(), name: z.string().nullable(), websites: z.number(), createdAt: z.string() }),
 );
-/** Mails that are owed. */
+/** The outbox: emails still to send. */
 export const AdminMails = z.array(
   z.object({
     id: z.string(),
@@ -46,3 +46,5 @@ export const AdminMails = z.array(
 export const AdminAuditLog = z.array(
   z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), domain: z.string().nullable(), createdAt: z.string() }),
 );
+
+export const DailyLogins = z.array(z.object({ date: z.string().meta({ description: 'UTC, YYYY-MM-DD' }), count: z.number() }));

@@ -3,7 +3,7 @@ import { redirectUriFault } from './rules.ts';
 
 const name = z.string({ error: 'Name is required' }).trim().min(1, 'Name is required').max(80, 'At most 80 characters');
 
-/** Redirect URIs of an application: https, or http to this machine (RFC 8252 §7.3); compared exactly, save a loopback's port. */
+/** Redirect URIs of an application: https, or http to a loopback host (RFC 8252 §7.3). Compared exactly, except for a loopback port. */
 const redirectUris = z
   .array(z.string().trim().min(1).max(1024))
   .min(1, 'Give at least one redirect URI')
@@ -15,7 +15,7 @@ const redirectUris = z
     }
   });
 
-/** An OAuth client of a developer: a public one (RFC 6749 §2.1), which PKCE binds to its sign-ins. */
+/** An application: a public OAuth client of a developer (RFC 6749 §2.1), which must use PKCE. */
 export const Client = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -28,12 +28,12 @@ export const ClientList = z.array(Client);
 export const ClientInput = z.object({ name, redirectUris });
 export const ClientParams = z.object({ id: z.uuid() });
 export const ClientUpdate = ClientParams.extend({ name, redirectUris, isActive: z.boolean() });
-/** What happened at an application, newest first. */
+/** The audit log of an application, newest first. */
 export const ClientLogs = z.array(z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), createdAt: z.string() }));
 
-/** `live` may do what its owner may, save what only a person may; `test` may read, and changes nothing. */
+/** What an API key may do. `live`: every call of access `account`. `test`: only those that read. */
 export const ENVIRONMENTS = ['live', 'test'] as const;
-/** How long a rotated key goes on working, in hours. */
+/** How long a rotated API key remains valid, in hours. */
 export const GRACE_HOURS = [0, 1, 24, 168] as const;
 
 export const ApiKey = z.object({
@@ -41,20 +41,20 @@ export const ApiKey = z.object({
   name: z.string(),
   environment: z.enum(ENVIRONMENTS),
   isActive: z.boolean(),
-  keyId: z.string().meta({ description: 'The beginning of the key, by which people tell keys apart' }),
+  keyId: z.string().meta({ description: 'The beginning of the key, to recognize it by' }),
   createdAt: z.string(),
   lastUsed: z.string().nullable(),
-  expiresAt: z.string().nullable().meta({ description: 'When a rotated key ends' }),
+  expiresAt: z.string().nullable().meta({ description: 'When a rotated key becomes invalid' }),
 });
 export const ApiKeyList = z.array(ApiKey);
 export const ApiKeyInput = z.object({ name, environment: z.enum(ENVIRONMENTS) });
 export const ApiKeyParams = z.object({ id: z.uuid() });
-/** `key` is shown this once; the service keeps its SHA-256. */
+/** A new API key. `key` is shown only here; the service stores its SHA-256. */
 export const NewApiKey = ApiKey.extend({ key: z.string() });
 export const RotateRequest = ApiKeyParams.extend({
   graceHours: z.union(GRACE_HOURS.map((hours) => z.literal(hours))).default(24),
 });
-/** 30 UTC days, zero-filled, oldest first. */
+/** Calls with an API key on 30 UTC days, oldest first; days without calls are included. */
 export const ApiKeyUsage = z.object({
   total: z.number(),
   days: z.array(z.object({ date: z.string(), calls: z.number(), refused: z.number() })),

@@ -2,16 +2,16 @@ import { type Endpoint, endpoints } from './endpoints.ts';
 import type { ErrorBody, ErrorCode } from './errors.ts';
 import type { Input, Output, RouteName } from './routes.ts';
 
-/** An answer that is not a success. `message` is the sentence of the service. */
+/** A call that failed. `message` is the service's sentence for people. */
 export class ApiError extends Error {
   readonly status: number;
-  /** `unreachable` when no answer came at all. */
+  /** `unreachable` when there was no response. */
   readonly code: ErrorCode | 'unreachable';
-  /** Whether the answer itself says what is wrong; one from in front of the service may not. */
+  /** Whether the response explains the error; the response of a proxy in front of the service may not. */
   readonly explained: boolean;
   readonly hint: string;
   readonly field?: string;
-  /** What the operator finds this fault by in the log. */
+  /** Reference number of this error in the log of the service. */
   readonly reference?: string;
   /** Seconds to wait before the next try. */
   readonly retryAfter?: number;
@@ -34,8 +34,8 @@ export type Client = { [Name in RouteName]: (input: Input<Name>, options?: { sig
 /**
  * Returns one function for each call of the API.
  * @param options.baseUrl origin of the service; empty in the browser, where cookies go along
- * @param options.fetch another fetch, one that keeps cookies for instance
- * @throws ApiError for every answer that is not a success and when no answer comes
+ * @param options.fetch used instead of the global fetch, for example to keep cookies
+ * @throws ApiError for every response that is not a success, and when there is no response
  */
 export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; headers?: Record<string, string> } = {}): Client {
   const send = options.fetch ?? fetch;
@@ -52,13 +52,13 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
         body: inQuery ? undefined : JSON.stringify(rest),
         signal,
       });
-      // The connection may break off in the middle of it.
+      // The connection may be lost in the middle of the body.
       text = await response.text();
     } catch (cause) {
       if (signal?.aborted || cause instanceof ApiError) throw cause;
       throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
     }
-    if (response.ok) return parseAnswer(response.status, text);
+    if (response.ok) return parseResponse(response.status, text);
     throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
   };
   const calls = Object.entries(endpoints).map(([name, endpoint]) => [
@@ -84,15 +84,19 @@ function queryOf(input: Record<string, unknown>): string {
   return query.size > 0 ? `?${query}` : '';
 }
 
-function parseAnswer(status: number, text: string): unknown {
+function parseResponse(status: number, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ApiError(status, { error: 'What answers there is not Email Auth.', hint: 'Check the address of the service.' }, { cause });
+    throw new ApiError(
+      status,
+      { error: 'The server at this address is not Email Auth.', hint: 'Check the address of the service.' },
+      { cause },
+    );
   }
 }
 
-/** What stands in front of the service, a proxy for instance, may answer a page, or JSON of its own. */
+/** Returns the error in a response body. A proxy in front of the service may respond with a page, or with JSON in another format. */
 function errorBody(text: string): Partial<ErrorBody> {
   try {
     const body = JSON.parse(text);

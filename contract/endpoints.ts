@@ -1,23 +1,22 @@
 /**
- * Who may make a call. `anyone`: the pages of this service and programs, never a page of another origin.
- * `any-origin`: also pages elsewhere, but without cookies. `identity`: whoever is signed in, also by an application's token.
- * `account`: a signed-in developer, or a program with an API key of theirs. `person`: a signed-in developer, without an API key.
- * `admin`: a browser that opened the admin pages with their password.
+ * Who may make a call. `anyone`: pages of this service and programs, but no page of another origin. `any-origin`: pages of other
+ * origins too, without cookies. `identity`: a signed-in developer, or the token of an application. `account`: a signed-in developer,
+ * or a program with one of their API keys. `person`: a signed-in developer, not an API key. `admin`: a browser with an admin session.
  */
 export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person' | 'admin';
 
-/** How one call is made. Path parameters stand in braces. */
+/** One call of the API. Path parameters are in braces. */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: `/api/${string}`;
   access: Access;
-  /** Form encoding is accepted and errors carry the names of RFC 6749. */
+  /** An OAuth call: accepts form encoding and names its errors as RFC 6749 does. */
   oauth?: true;
-  /** Exists in local mode only. */
+  /** The call exists in local mode only. */
   development?: true;
 };
 
-/** Method, path and access of every call of the API. Without schemas, so that a browser bundle can hold it. */
+/** Method, path and access of every call of the API. Contains no schemas, to keep browser bundles small. */
 export const endpoints = {
   domainAuth: { method: 'POST', path: '/api/auth/domain-auth', access: 'anyone' },
   attempt: { method: 'GET', path: '/api/auth/attempt', access: 'anyone' },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The languages of the sign-in pages and the mails; the first is the default. */
+/** The languages of the sign-in pages and the emails; the first is the default. */
 export const languages = [
   { code: 'en', name: 'English', flagEmoji: '🇬🇧' },
   { code: 'lt', name: 'Lietuvių', flagEmoji: '🇱🇹' },
@@ -14,13 +14,13 @@ export type LanguageCode = (typeof languages)[number]['code'];
 const codes = languages.map((language) => language.code) as unknown as readonly [LanguageCode, ...LanguageCode[]];
 
 export const Language = z.object({ code: z.enum(codes), name: z.string(), flagEmoji: z.string() });
-/** A language code; anything unsupported or missing is English. */
+/** A language code; a missing or unsupported one becomes English. */
 export const LanguageChoice = z.enum(codes).catch('en').default('en');
 export const LanguageParams = z.object({ language: z.enum(codes) });
-/** Text by key; every key begins with `auth.`. */
+/** Texts by key; every key begins with `auth.`. */
 export const Translations = z.record(z.string(), z.string());
 
-/** @returns the supported language that `input` names, else English */
+/** Returns the supported language that `input` names, or English. */
 export function languageOf(input: unknown): LanguageCode {
   return codes.find((code) => code === input) ?? 'en';
 }

@@ -1,8 +1,8 @@
 import type { LanguageCode } from './languages.ts';
 
 /**
- * Every page of the web app and the Vite entry that shows it, save those of the documentation (templates/doc-pages.ts), which
- * the portal shows. The server answers these paths with 200 and any other page with the 404 page.
+ * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (templates/doc-pages.ts), which
+ * the portal shows. The server responds to these paths with 200 and to any other page with the 404 page.
  */
 export const pages = {
   '/auth': 'signin',
@@ -32,25 +32,25 @@ export const pages = {
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 
-/** Id of the JSON data block in signin.html that holds a SignInBoot. */
+/** Id of the JSON data block in signin.html that contains a SignInBoot. */
 export const BOOT_ELEMENT = 'boot';
 
-/** What the server writes into the sign-in page, so that it needs no further request before its first paint. */
+/** Data that the server writes into the sign-in page, so that the page needs no further request before its first paint. */
 export type SignInBoot = {
   language: LanguageCode;
   /** Text by key (`auth.welcome`, …) in `language`. */
   texts: Record<string, string>;
-  /** What the visitor signs in to, when the address names a forward_url or a link. */
+  /** What the visitor signs in to, by the forward_url or link of the page. */
   target:
     | { kind: 'portal' }
-    /** `host` as A-label, `displayHost` decoded; where they differ people see both. */
+    /** `host` as A-label, `displayHost` decoded; where they differ the page shows both. */
     | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
     | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
-  /** On /auth/link: the mailed link that was opened. */
-  link?: /** The page asks for the address and sends it with the link's secret, which the page's own address holds. */
+  /** On /auth/link: the emailed link that was opened. */
+  link?: /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
     | { state: 'open'; maskedEmail: string }
-    /** The link of a native client: the page goes to `redirectUrl` by itself. */
+    /** The link of a native client: the page redirects to `redirectUrl`. */
     | { state: 'native'; redirectUrl: string }
-    /** `again`: where to begin again. `withdrawn`: the website's registration is not the one for which the mail was sent. */
+    /** `again`: where to start over. `withdrawn`: the website was registered again after the email was sent. */
     | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
 };

@@ -1,11 +1,11 @@
 import { normalEmail } from './rules.ts';
 
-/** An account that a browser remembers, `timestamp` in Unix milliseconds: a hint for the page, worthless without the browser's HttpOnly device cookie. */
+/** A remembered account: a hint for the page, useless without the browser's HttpOnly device cookie. `timestamp` is in Unix milliseconds. */
 export type RememberedAccount = { email: string; key: string; timestamp: number };
 
 /**
- * Cookies that page scripts may read; the service sets them at a sign-in and never trusts them. `account` and `key` are the latest
- * sign-in's address and key, the other two a JSON array of RememberedAccount (URI-encoded), newest first.
+ * Cookies that page scripts may read; the service sets them at a sign-in and never trusts them. `account` and `key` are address and
+ * key of the latest sign-in, the other two a URI-encoded JSON array of RememberedAccount, newest first.
  */
 export const hintCookies = {
   account: 'auth_email',
@@ -14,16 +14,16 @@ export const hintCookies = {
   previous: 'previous_auth',
 } as const;
 
-// More than five accounts with the longest addresses and keys take.
+// More than five accounts with the longest addresses and keys need.
 const MAX_TEXT_LENGTH = 8192;
-/** The latest moment of a JavaScript date, in Unix milliseconds. */
+/** The latest time of a JavaScript date, in Unix milliseconds. */
 const MAX_TIMESTAMP = 8.64e15;
 const AUTH_KEY = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/;
 
 /**
- * Reads accounts from a cookie or a storage that anybody may have written to. An entry whose `email` is not an address in its
- * normal form is left out, because the page shows it; a key that is none of ours is blanked.
- * @param text a JSON array; its entries may name the key `key` or `authKey`
+ * Returns the accounts in a cookie or storage item, whose content is not trusted. An entry whose `email` is not an address in
+ * normal form is left out, because the page shows it; a key of another format becomes empty.
+ * @param text a JSON array; the key of an entry may be in `key` or `authKey`
  */
 export function readRememberedAccounts(text: string | null | undefined): RememberedAccount[] {
   if (!text || text.length > MAX_TEXT_LENGTH) return [];

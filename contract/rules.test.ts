@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { normalEmail } from './rules.ts';
+import { isLoopbackRedirectHost, isThisMachine, normalEmail } from './rules.ts';
 
 test.each([
   ['ann@example.com', 'ann@example.com'],
@@ -14,11 +14,11 @@ test.each([
     `a@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(61)}.example`,
     `a@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.${'e'.repeat(61)}.example`,
   ],
-])('%j is %j', (input, email) => expect(normalEmail(input)).toBe(email));
+])('the normal form of %j is %j', (input, email) => expect(normalEmail(input)).toBe(email));
 
 // Each would become ASCII by NFC, by lower case or by both.
 test.each(['mi\u212ae@example.com', 'a\u1fefb@example.com', 'a\u037eb@example.com', '\u0130van@example.com', 'a\u017fb@example.com'])(
-  '%j has a look-alike in its local part',
+  'refuses %j, whose local part has a look-alike character',
   (input) => expect(normalEmail(input)).toBeNull(),
 );
 
@@ -71,4 +71,21 @@ test.each([
   'ann@exa_mple.com',
   `${'a'.repeat(65)}@example.com`,
   `ann@${'b'.repeat(64)}.com`,
-])('%j is no address', (input) => expect(normalEmail(input)).toBeNull());
+])('%j is not an address', (input) => expect(normalEmail(input)).toBeNull());
+
+test.each([
+  ['localhost', true, true],
+  ['127.0.0.1', true, true],
+  ['[::1]', true, true],
+  ['::1', true, false],
+  ['127.9.9.9', true, false],
+  ['a.localhost', true, false],
+  ['localhost.example.com', false, false],
+  ['127.example.com', false, false],
+  ['128.0.0.1', false, false],
+  ['0.0.0.0', false, false],
+  ['[::2]', false, false],
+  ['', false, false],
+])('%j is this machine: %s, and a loopback redirect host: %s', (hostname, machine, redirect) => {
+  expect([isThisMachine(hostname), isLoopbackRedirectHost(hostname)]).toEqual([machine, redirect]);
+});

@@ -1,5 +1,28 @@
 import { z } from 'zod';
 
+/** Printable ASCII without spaces, because programs print these values in terminals. */
+const printable = z.string().regex(/^[\x21-\x7e]{1,2000}$/);
+
+/** What a program needs to know about the service before it uses it. Contains no secrets. */
+export const About = z.object({
+  name: z.literal('emailauth').meta({ description: 'Distinguishes this service from any other web server' }),
+  version: printable,
+  mode: z.enum(['local', 'production']),
+  time: z.iso.datetime().meta({ description: "The service's clock" }),
+  mail: z.object({
+    domain: printable.meta({ description: "The sender's domain, as A-label" }),
+    dkim: z
+      .object({
+        domain: printable,
+        selector: printable,
+        publicKey: printable.meta({ description: 'The expected p= value of the DNS record' }),
+      })
+      .nullable()
+      .meta({ description: 'Null: the service does not sign; its mail server may' }),
+    delivered: z.boolean().meta({ description: 'False: emails stay in the built-in inbox' }),
+  }),
+});
+
 const state = z.enum(['operational', 'degraded', 'down']);
 
 /** What the service has measured of itself, minute by minute. Minutes in which it did not run are not measured. */
@@ -7,7 +30,7 @@ export const Status = z.object({
   state,
   checkedAt: z.string().nullable().meta({ description: 'The last probe; null: none yet' }),
   components: z.array(z.object({ id: z.enum(['database', 'mail', 'response']), state })),
-  /** Null while the database does not answer. */
+  /** Null while the database does not respond. */
   history: z
     .object({
       since: z.string().nullable().meta({ description: 'The first probe of the last 90 days' }),
@@ -15,12 +38,12 @@ export const Status = z.object({
       responseMs: z.number().nullable().meta({ description: 'Average of the last 30 days; null: not enough data yet' }),
       days: z
         .array(z.object({ date: z.string(), measured: z.number(), failed: z.number() }))
-        .meta({ description: '30 UTC days, oldest first; minutes measured, and those of them that failed' }),
+        .meta({ description: '30 UTC days, oldest first: minutes measured, and how many of them failed' }),
       incidents: z
         .array(
           z.object({
             startedAt: z.string(),
-            endedAt: z.string().nullable().meta({ description: 'Null: it goes on' }),
+            endedAt: z.string().nullable().meta({ description: 'Null: ongoing' }),
             minutes: z.number(),
             components: z.array(z.string()),
           }),

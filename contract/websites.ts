@@ -3,10 +3,10 @@ import { Email } from './signin.ts';
 
 const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
 
-/** Where a stored icon is; null: none. */
+/** The path of a stored icon; null: none. */
 const iconUrl = z
   .string()
-  .regex(/^\/objects\/uploads\/[0-9a-f-]{36}$/, 'Upload the icon first and give the path it got')
+  .regex(/^\/objects\/uploads\/[0-9a-f-]{36}$/, 'Upload the icon first and send the path that the upload returned')
   .nullable();
 
 export const DomainInput = z.object({ domain });
@@ -15,19 +15,19 @@ export const DomainParams = z.object({ domain: z.string().min(1).max(253) });
 export const WebsiteParams = z.object({ id: z.uuid() });
 export const WebsiteUpdate = WebsiteParams.extend({
   domain,
-  iconUrl: iconUrl.optional().meta({ description: 'Left out: as it is; null: none' }),
+  iconUrl: iconUrl.optional().meta({ description: 'Omitted: unchanged; null: none' }),
 });
 export const RegisterRequest = z.object({ domain, email: Email });
 
-/** What anybody may know of a registered site. */
+/** The public data of a registered website. */
 export const PublicWebsite = z.object({
   domain: z.string().meta({ description: 'The registered domain, as A-label' }),
-  displayDomain: z.string().meta({ description: 'The same, decoded for people' }),
+  displayDomain: z.string().meta({ description: 'The domain decoded, for display' }),
   verified: z.boolean(),
   iconUrl: z.string().nullable(),
 });
 
-/** A site as its owner sees it. */
+/** A website as its owner sees it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
   createdAt: z.string(),
@@ -40,14 +40,25 @@ export const Website = PublicWebsite.extend({
 });
 export const WebsiteList = z.array(Website);
 
-export const RegisterAnswer = z.object({
+export const RegisterResponse = z.object({
   domain: z.string(),
   email: z.string(),
   authUrl: z.string().meta({ description: 'The sign-in page to send visitors to' }),
 });
 
-/** The answer to a proof request for a domain that is not one's own yet. */
+/** How to prove a domain that does not belong to the account yet. */
 export const Claim = z.object({ domain: z.string(), proof: Website.shape.proof });
 
-/** Where to PUT an icon's bytes, once, with its content type; the path without the query then is its iconUrl. */
-export const UploadAnswer = z.object({ uploadURL: z.string() });
+/** The URL to PUT an icon's bytes to, once, with its content type; the path without the query is then its iconUrl. */
+export const UploadResponse = z.object({ uploadURL: z.string() });
+
+/** The sign-ins to a website in the last 30 UTC days. */
+export const WebsiteStats = z.object({
+  id: z.uuid().meta({ description: "The website's id" }),
+  sent: z.number().meta({ description: 'Sign-in emails requested' }),
+  opened: z.number().meta({ description: 'Links opened and codes entered' }),
+  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
+  completed: z.number().meta({ description: 'Tokens that the website verified' }),
+  medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
+});
+export const WebsiteStatsList = z.array(WebsiteStats);

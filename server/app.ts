@@ -1,77 +1,37 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { Fault } from '../contract/errors.ts';
-import { languageOf } from '../contract/languages.ts';
-import type { SignInBoot } from '../contract/pages.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import type { AnswerError } from './http/errors.ts';
-import { requireReadable } from './http/input-items.ts';
-import { entryOf, type WebApp } from './http/pages.ts';
-import { type Listener, preflightHeaders, type Served } from './http/serve.ts';
-import { siteFiles } from './http/site-files.ts';
-import { isLoopbackHost } from './signin/redirects.ts';
+import { type DescribeError, sendError } from './http/errors.ts';
+import { type Listener, preflightHeaders } from './http/listener.ts';
+import { requireReadable } from './http/reading.ts';
+import type { Served } from './http/serve.ts';
 
 export type AppParts = {
-  publicUrl: string;
-  local: boolean;
-  /** The development endpoints exist. */
-  development: boolean;
-  served: Served[];
+  served: readonly Served[];
   listenerOf(served: Served): Listener;
+  /** Handles GET /auth/link. */
   openLink: Listener;
-  pageTarget(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']>;
-  openApi(): Promise<object>;
-  web: WebApp;
-  /** Health, the documentation, and in local mode the inbox and the demo. */
-  routers: express.Router[];
-  answerError: AnswerError;
-  /** Headers of every answer that is data. */
+  /** Everything that is not a call of the API, in order. */
+  routers: readonly Router[];
+  describeError: DescribeError;
+  /** Headers of every response that is data. */
   headers: Record<string, string>;
 };
 
 /**
- * The whole service as one request listener. Calls without path parameters, and the mailed link, are found by their path
- * alone and answered at once; Express carries the rest: calls with parameters, pages, files, health, inbox and demo.
+ * Returns the request listener of the service. Calls without path parameters, and emailed links, are looked up by their path and
+ * handled directly; Express handles the rest: calls with path parameters, pages, files, health checks, inbox and demo.
  */
 export function createApp(parts: AppParts): RequestListener {
-  const lane = new Map<string, Listener>([['GET /auth/link', parts.openLink]]);
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('query parser', 'simple');
-
-  const oauthPaths = new Set<string>();
-  const methods = new Map<string, string[]>();
-  for (const served of parts.served) {
-    const route: Route = routes[served.name];
-    if (route.development && !parts.development) continue;
-    if (route.oauth) oauthPaths.add(route.path);
-    const listener = parts.listenerOf(served);
-    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
-    methods.set(path, [...(methods.get(path) ?? []), route.method]);
-    if (path === route.path) lane.set(`${route.method} ${path}`, listener);
-    else app.route(path)[methodNames[route.method]]((request, response) => listener(request, response, request.params));
-  }
-  app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...parts.headers, ...preflightHeaders }).end());
-  for (const [path, allowed] of methods) app.all(path, refuseMethod(allowed));
-  // Express answers OPTIONS by itself.
-  app.options(/^/, (_request, response, next) => {
-    response.set(parts.headers);
-    next();
-  });
-
+  const { app, direct, oauthPaths } = routeCalls(parts);
   for (const router of parts.routers) app.use(router);
-  app.use('/assets', parts.web.headers, parts.web.assets);
-  app.use(siteFiles(parts.web));
-  app.get('/openapi.json', parts.web.headers, async (_, response) => {
-    response.set('Cache-Control', 'public, max-age=300').json(await parts.openApi());
-  });
-  app.get('/auth/link', (request, response) => parts.openLink(request, response));
-  if (parts.local) app.get(/^\/(?!api\/)/, toPublicUrl(parts));
-  app.get(/^\/(?!api\/)/, pages(parts));
   app.use(() => {
     throw new Fault('not_found');
   });
-  app.use(((error, _request, response, _next) => parts.answerError(response, error)) satisfies ErrorRequestHandler);
+  const fail = (response: ServerResponse, error: unknown, oauth = false) =>
+    sendError(response, parts.describeError(error), parts.headers, { oauth });
+  app.use(((error, _request, response, _next) => fail(response, error)) satisfies ErrorRequestHandler);
 
   return (request: IncomingMessage, response: ServerResponse) => {
     const url = request.url ?? '';
@@ -80,35 +40,43 @@ export function createApp(parts: AppParts): RequestListener {
     try {
       requireReadable(request);
     } catch (error) {
-      return parts.answerError(response, error, { oauth: oauthPaths.has(path) });
+      return fail(response, error, oauthPaths.has(path));
     }
-    const listener = lane.get(`${request.method} ${path}`);
+    const listener = direct.get(`${request.method} ${path}`);
     if (!listener) return app(request, response);
-    listener(request, response).catch((error) => parts.answerError(response, error));
+    listener(request, response).catch((error) => fail(response, error));
   };
 }
 
-const methodNames = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
+const expressMethods = { GET: 'get', POST: 'post', PUT: 'put', DELETE: 'delete' } as const;
 
-function pages({ web, pageTarget }: AppParts): RequestHandler {
-  return async (request, response) => {
-    const entry = entryOf(request.path);
-    if (entry !== 'signin') {
-      web.sendPortal(response, request.path, entry ? 200 : 404);
-      return;
-    }
-    const { forward_url, language } = request.query as Record<string, string | string[] | undefined>;
-    web.sendSignIn(response, { language: languageOf(language), target: await pageTarget(forward_url) });
-  };
-}
-
-/** A page opened as 127.0.0.1 would have other cookies than the links in the mails, which say localhost. */
-function toPublicUrl({ publicUrl, headers }: AppParts): RequestHandler {
-  const { host } = new URL(publicUrl);
-  return (request, response, next) => {
-    if (request.host !== host && isLoopbackHost(request.hostname)) response.set(headers).redirect(publicUrl + request.originalUrl);
-    else next();
-  };
+/** Returns an Express app with the calls of the API, the listeners that need no Express, and the paths of OAuth calls. */
+function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  const direct = new Map<string, Listener>([['GET /auth/link', openLink]]);
+  const oauthPaths = new Set<string>();
+  const methods = new Map<string, string[]>();
+  for (const each of served) {
+    const route: Route = routes[each.name];
+    if (route.oauth) oauthPaths.add(route.path);
+    const listener = listenerOf(each);
+    const path = route.path.replace(/\{(\w+)\}/g, ':$1');
+    methods.set(path, [...(methods.get(path) ?? []), route.method]);
+    if (path === route.path) direct.set(`${route.method} ${path}`, listener);
+    else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
+  }
+  app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...headers, ...preflightHeaders }).end());
+  for (const [path, allowed] of methods) app.all(path, refuseMethod(allowed));
+  // Express handles OPTIONS itself.
+  app.options(/^/, (_request, response, next) => {
+    response.set(headers);
+    next();
+  });
+  // HEAD, and paths that Express normalizes.
+  app.get('/auth/link', (request, response) => openLink(request, response));
+  return { app, direct, oauthPaths };
 }
 
 function refuseMethod(allowed: string[]): RequestHandler {

@@ -1,11 +1,10 @@
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { z } from 'zod';
+import { isThisMachine } from '../contract/rules.ts';
 import { keptSecret } from './kept-secrets.ts';
-import { isOrigin, isPostgresUrl, isRsaKey, isSender, isServerAddress, readPem } from './setting-formats.ts';
+import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
-/** Everything that the operator can set, parsed and checked. */
+/** The settings of the operator, parsed and checked. */
 export type Config = {
   /** `production`: NODE_ENV is production, or PUBLIC_URL's host is not loopback. */
   mode: 'production' | 'local';
@@ -17,7 +16,7 @@ export type Config = {
   secure: boolean;
   /** Null: the embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
-  /** Past a pooler, for what needs a session of its own. Null: `databaseUrl`. */
+  /** Connects without a pooler, for statements that need a session. Null: `databaseUrl`. */
   databaseDirectUrl: string | null;
   /** Named prepared statements may be used on `databaseUrl`. */
   preparedStatements: boolean;
@@ -35,23 +34,23 @@ export type Config = {
   /** Number of proxies in front. */
   trustProxy: number;
   workers: number;
-  /** How long /readyz says 503 before the listener closes. */
+  /** How long /readyz responds with 503 before the listener closes. */
   drainSeconds: number;
   logLevel: (typeof LOG_LEVELS)[number];
-  /** A proxy stands in front, as PUBLIC_URL is https or TRUST_PROXY says so: what comes from this machine may be anybody's. */
+  /** A proxy is in front, because PUBLIC_URL is https or TRUST_PROXY is set: connections from this machine can carry requests of anyone. */
   behindProxy: boolean;
-  /** Null: /metrics answers programs on this machine, and nobody behind a proxy. */
+  /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
-  /** Resolvers for the domain proofs, as `ip` or `ip:port`. Null: the system's. */
+  /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
-  /** S3-compatible bucket for icons. Null: they lie in `dataDir`. */
+  /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
   bucket: { endpoint: string; name: string; region: string; accessKeyId: string; secretAccessKey: string } | null;
 };
 
-/** What is wrong with the settings, all of it, each with its remedy. */
+/** Everything that is wrong with the settings, each fault with its remedy. */
 export class ConfigError extends StartError {
   override name = 'ConfigError';
-  /** The command line's code for input that is not valid. */
+  /** The command line's exit code for invalid input. */
   override readonly exitCode = 3;
   readonly faults: string[];
 
@@ -62,128 +61,20 @@ export class ConfigError extends StartError {
   }
 }
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-const SECRET_KEY_BYTES = 32;
-const ADMIN_PASSWORD_LENGTH = 15;
-const DRAIN_SECONDS = 5;
+const PRODUCTION_DRAIN_SECONDS = 5;
 
-const wholeNumber = (least: number, most: number) => {
-  const remedy = `give a whole number from ${least} to ${most}`;
-  return z.string().regex(/^\d+$/, remedy).transform(Number).pipe(z.number().min(least, remedy).max(most, remedy));
-};
-const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
-const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
-const postgresUrl = refined(isPostgresUrl, 'give postgres://user:password@host:port/database');
-
-/** Every setting by name: its shape, and what it means when unset. An empty value counts as unset. */
-export const settings = {
-  NODE_ENV: z.string().describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
-  PORT: wholeNumber(1, 65_535).describe('port to listen on · unset: 3000'),
-  HOST: refined((text) => /^[A-Za-z0-9.:-]+$/.test(text), 'give an address of this machine, such as 127.0.0.1 or 0.0.0.0').describe(
-    'address to listen on · unset: 127.0.0.1 in local mode, else 0.0.0.0',
-  ),
-  PUBLIC_URL: refined(isOrigin, 'give scheme and host only, such as https://auth.example.com')
-    .transform((text) => new URL(text).origin)
-    .describe('where browsers reach the service; mail links start with it · unset: http://localhost:PORT'),
-  DATABASE_URL: postgresUrl.describe('any PostgreSQL from 14 on · unset: the embedded one in DATA_DIR'),
-  DATABASE_DIRECT_URL: postgresUrl.describe('the same database past a pooler: for LISTEN, locks and migrations · unset: DATABASE_URL'),
-  DATABASE_PREPARED_STATEMENTS: z
-    .enum(['on', 'off'], { error: 'give on or off' })
-    .describe('off for a pooler in transaction mode that does not keep prepared statements · unset: on'),
-  DATA_DIR: z
-    .string()
-    .transform((text) => resolve(text))
-    .describe('where the embedded PostgreSQL and the secrets made by the service lie · unset: ./data'),
-  SMTP_URL: refined(
-    (text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text),
-    'give smtp://user:password@host:587, or smtps://… for TLS from the first byte',
-  ).describe('the mail server to hand mails to · unset: the built-in inbox, in local mode only'),
-  MAIL_FROM: refined(isSender, 'give one address, such as Email Auth <no-reply@example.com>').describe(
-    "the sender of every mail · unset: Email Auth <no-reply@PUBLIC_URL's host>",
-  ),
-  DKIM_DOMAIN: refined((text) => /^[a-z0-9.-]+$/i.test(text), 'give a domain, such as example.com').describe(
-    'domain of the DKIM signature (RFC 6376) · unset: mails are not signed here',
-  ),
-  DKIM_SELECTOR: refined((text) => /^[a-z0-9._-]+$/i.test(text), 'give the selector of the DNS record, such as mail').describe(
-    'selector of the DKIM key',
-  ),
-  DKIM_KEY: z
-    .string()
-    .transform(readPem)
-    .refine(isRsaKey, { error: 'give an RSA private key as PEM, or the path of a file that holds one' })
-    .describe('RSA private key, as PEM (\\n for line ends is fine) or the path of a PEM file'),
-  ADMIN_PASSWORD: z
-    .string()
-    .describe(
-      `password of /iladmin, at least ${ADMIN_PASSWORD_LENGTH} characters · unset: disabled; in local mode one is made and printed`,
-    ),
-  SECRET_KEY: refined(
-    (text) => Buffer.byteLength(text) >= SECRET_KEY_BYTES,
-    `give at least ${SECRET_KEY_BYTES} bytes, such as what \`openssl rand -base64 48\` prints`,
-  ).describe('what mailed links and codes are derived from; the same for all instances · unset: made and kept in DATA_DIR'),
-  TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
-  WORKERS: wholeNumber(1, 128).describe('processes that serve; more than 1 for more cores · unset: 1'),
-  DRAIN_SECONDS: wholeNumber(0, 300).describe(
-    'how long /readyz answers 503 before the listener closes · unset: 5 in production, 0 in local mode',
-  ),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `give one of ${LOG_LEVELS.join(', ')}` }).describe('least level that is logged · unset: info'),
-  METRICS_TOKEN: printable.describe('bearer token of /metrics · unset: it answers programs on this machine, and nobody behind a proxy'),
-  DNS_SERVERS: z
-    .string()
-    .transform((text) => text.split(',').map((server) => server.trim()))
-    .refine((servers) => servers.every(isServerAddress), { error: 'give addresses such as 9.9.9.9 or 127.0.0.1:5353, separated by commas' })
-    .describe("resolvers for the domain proofs · unset: the system's"),
-  S3_ENDPOINT: refined(isOrigin, 'give scheme and host only, such as https://s3.eu-central-1.amazonaws.com')
-    .transform((text) => new URL(text).origin)
-    .describe('S3-compatible server for uploaded icons, addressed path-style · unset: they lie in DATA_DIR/uploads'),
-  S3_BUCKET: refined(
-    (text) => /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i.test(text),
-    'give the name of a bucket, such as emailauth-icons',
-  ).describe('its bucket'),
-  S3_REGION: refined(
-    (text) => /^[a-z0-9-]+$/i.test(text),
-    'give a region, such as eu-central-1; many servers take us-east-1 or auto',
-  ).describe('its region, as the signature names it'),
-  S3_ACCESS_KEY_ID: printable.describe('a key that may put, get and delete objects of the bucket'),
-  S3_SECRET_ACCESS_KEY: printable.describe('its secret'),
-};
-
-type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
+type Env = Record<string, string | undefined>;
 
 /**
- * Reads the settings. Secrets that may be made by the service are made now and kept in DATA_DIR.
+ * Reads the settings. Missing secrets that the service may generate are generated and stored in DATA_DIR.
  * @throws ConfigError with every fault at once
  */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: Env): Config {
   const { values, faults } = parse(env, settings);
-  const port = values.PORT ?? 3000;
-  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
-  const { protocol, hostname } = new URL(publicUrl);
-  const production = values.NODE_ENV === 'production' || !isLoopback(hostname);
-  const unset = (name: keyof Settings) => !env[name]?.trim();
-
-  if (production) {
-    if (unset('SMTP_URL')) faults.push('SMTP_URL is missing: production needs a mail server; give smtp://user:password@host:587.');
-    if (values.DATABASE_URL && unset('SECRET_KEY'))
-      faults.push('SECRET_KEY is missing: with DATABASE_URL all instances share one; give what `openssl rand -base64 48` prints.');
-    if (values.ADMIN_PASSWORD && values.ADMIN_PASSWORD.length < ADMIN_PASSWORD_LENGTH)
-      faults.push(`ADMIN_PASSWORD is too short: give at least ${ADMIN_PASSWORD_LENGTH} characters, or none to disable /iladmin.`);
-    if (protocol === 'http:' && !isLoopback(hostname))
-      faults.push('PUBLIC_URL is http: sign-in cookies need TLS; give the https address that your proxy serves.');
-  }
-  if ((values.WORKERS ?? 1) > 1 && unset('SMTP_URL') && !production)
-    faults.push('WORKERS is more than 1: the built-in inbox lives in one process; give SMTP_URL, or leave WORKERS at 1.');
-  const behindProxy = protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0;
-  if (behindProxy && unset('SMTP_URL') && !production)
-    faults.push('SMTP_URL is missing: through a proxy (https PUBLIC_URL, or TRUST_PROXY) anybody could read the built-in inbox; give it.');
-  const dkimNames = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
-  const dkimMissing = dkimNames.filter(unset);
-  if (dkimMissing.length === 1 || dkimMissing.length === 2)
-    faults.push(`${dkimMissing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`);
-  faults.push(...databaseFaults(env), ...bucketFaults(env));
-  const mailFrom = values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`;
-  if (production && unset('MAIL_FROM') && !isSender(mailFrom) && !isLoopback(hostname))
-    faults.push(`MAIL_FROM is missing: ${hostname} cannot stand in an address; give Email Auth <no-reply@example.com>.`);
+  const basics = basicsOf(values);
+  const { publicUrl, production, mailFrom } = basics;
+  faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
+  faults.push(...dkimFaults(env), ...databaseFaults(env), ...bucketFaults(env));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
@@ -191,9 +82,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
-    port,
+    port: basics.port,
     publicUrl,
-    secure: protocol === 'https:',
+    secure: publicUrl.startsWith('https:'),
     databaseUrl,
     databaseDirectUrl,
     preparedStatements: values.DATABASE_PREPARED_STATEMENTS !== 'off',
@@ -204,9 +95,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
     secretKey: Buffer.from(values.SECRET_KEY ?? kept(dataDir, 'secret-key', 48)),
     trustProxy: values.TRUST_PROXY ?? 0,
-    behindProxy,
+    behindProxy: basics.behindProxy,
     workers: values.WORKERS ?? 1,
-    drainSeconds: values.DRAIN_SECONDS ?? (production ? DRAIN_SECONDS : 0),
+    drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
     dnsServers: values.DNS_SERVERS ?? null,
@@ -214,11 +105,62 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   };
 }
 
-/** Where everything lies that the service keeps: what the operator's commands need to know of it. */
+/** The settings on which others depend. */
+function basicsOf(values: Settings) {
+  const port = values.PORT ?? 3000;
+  const publicUrl = values.PUBLIC_URL ?? `http://localhost:${port}`;
+  const { protocol, hostname } = new URL(publicUrl);
+  return {
+    port,
+    publicUrl,
+    hostname,
+    production: values.NODE_ENV === 'production' || !isThisMachine(hostname),
+    behindProxy: protocol === 'https:' || (values.TRUST_PROXY ?? 0) > 0,
+    mailFrom: values.MAIL_FROM ?? `Email Auth <no-reply@${hostname}>`,
+  };
+}
+
+type Basics = ReturnType<typeof basicsOf>;
+
+function productionFaults(env: Env, values: Settings, { publicUrl, hostname, mailFrom }: Basics): string[] {
+  const faults: string[] = [];
+  const { ADMIN_PASSWORD } = values;
+  if (isUnset(env, 'SMTP_URL')) faults.push('SMTP_URL is missing: production needs a mail server; give smtp://user:password@host:587.');
+  if (values.DATABASE_URL && isUnset(env, 'SECRET_KEY'))
+    faults.push('SECRET_KEY is missing: with DATABASE_URL all instances share one; give the output of `openssl rand -base64 48`.');
+  if (ADMIN_PASSWORD && ADMIN_PASSWORD.length < MIN_ADMIN_PASSWORD_LENGTH)
+    faults.push(`ADMIN_PASSWORD is too short: give at least ${MIN_ADMIN_PASSWORD_LENGTH} characters, or none to disable /iladmin.`);
+  if (publicUrl.startsWith('http:') && !isThisMachine(hostname))
+    faults.push('PUBLIC_URL is http: sign-in cookies need TLS; give the https address that your proxy serves.');
+  if (isUnset(env, 'MAIL_FROM') && !isSender(mailFrom) && !isThisMachine(hostname))
+    faults.push(`MAIL_FROM is missing: ${hostname} cannot be part of an email address; give Email Auth <no-reply@example.com>.`);
+  return faults;
+}
+
+function localFaults(env: Env, values: Settings, { behindProxy }: Basics): string[] {
+  if (!isUnset(env, 'SMTP_URL')) return [];
+  const faults: string[] = [];
+  if ((values.WORKERS ?? 1) > 1)
+    faults.push('WORKERS is more than 1: the built-in inbox works in one process only; give SMTP_URL, or leave WORKERS at 1.');
+  if (behindProxy) {
+    const reason = 'through a proxy (https PUBLIC_URL, or TRUST_PROXY) anyone could read the built-in inbox';
+    faults.push(`SMTP_URL is missing: ${reason}; give smtp://user:password@host:587.`);
+  }
+  return faults;
+}
+
+function dkimFaults(env: Env): string[] {
+  const names = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
+  const missing = names.filter((name) => isUnset(env, name));
+  if (missing.length === 0 || missing.length === names.length) return [];
+  return [`${missing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`];
+}
+
+/** Where the service stores its data: the settings that the operator's commands need. */
 export type StorageConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir' | 'bucket'>;
 
-/** Reads no other settings, so that it also works where the rest is not set, and makes no secret. @throws ConfigError with every fault at once */
-export function readStorageConfig(env: Record<string, string | undefined>): StorageConfig {
+/** Reads only these settings, so that it works where others are missing, and generates no secret. @throws ConfigError with every fault at once */
+export function readStorageConfig(env: Env): StorageConfig {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = settings;
   const { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = settings;
   const bucket = { S3_ENDPOINT, S3_BUCKET, S3_REGION, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
@@ -241,31 +183,27 @@ function storageOf(values: Settings): StorageConfig {
   };
 }
 
-function databaseFaults(env: Record<string, string | undefined>): string[] {
-  if (!env.DATABASE_DIRECT_URL?.trim() || env.DATABASE_URL?.trim()) return [];
-  return ['DATABASE_URL is missing: DATABASE_DIRECT_URL is a second way to the same database; give both, or neither.'];
+function databaseFaults(env: Env): string[] {
+  if (isUnset(env, 'DATABASE_DIRECT_URL') || !isUnset(env, 'DATABASE_URL')) return [];
+  return ['DATABASE_URL is missing: DATABASE_DIRECT_URL is another address of the same database; give both, or neither.'];
 }
 
-function bucketFaults(env: Record<string, string | undefined>): string[] {
-  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
-  const missing = names.filter((name) => !env[name]?.trim());
+function bucketFaults(env: Env): string[] {
+  const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
+  const missing = names.filter((name) => isUnset(env, name));
   if (missing.length === 0 || missing.length === names.length) return [];
   return [`${missing.join(' and ')} missing: give all five S3_ settings together, or none of them.`];
 }
 
-/** Whether a host of a URL means this machine: localhost and its subdomains (RFC 6761), 127.0.0.0/8, ::1. */
-export function isLoopback(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || host.endsWith('.localhost') || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
+const isUnset = (env: Env, name: keyof Settings) => !env[name]?.trim();
 
-function parse(env: Record<string, string | undefined>, shapes: Partial<typeof settings>): { values: Settings; faults: string[] } {
+function parse(env: Env, schemas: Partial<typeof settings>): { values: Settings; faults: string[] } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [name, shape] of Object.entries(shapes)) {
+  for (const [name, schema] of Object.entries(schemas)) {
     const text = env[name]?.trim();
     if (!text) continue;
-    const parsed = shape.safeParse(text);
+    const parsed = schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     // The value is not repeated: it may be a secret.
     else faults.push(`${name} is not valid: ${parsed.error.issues[0].message}.`);
@@ -273,6 +211,7 @@ function parse(env: Record<string, string | undefined>, shapes: Partial<typeof s
   return { values, faults };
 }
 
+/** @throws ConfigError when DATA_DIR cannot be used */
 function kept(dataDir: string, name: string, bytes: number): string {
   try {
     return keptSecret(dataDir, name, bytes);

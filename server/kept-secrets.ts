@@ -3,25 +3,25 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 
 /**
- * A secret that the service makes for itself and keeps in `dataDir`, readable by its own user alone (mode 600).
- * The same on every call; processes that start at once agree on one.
+ * Returns a secret that the service generates and stores in `dataDir`, readable only by its own user (mode 600). Every call returns
+ * the same secret, also when several processes start at the same time.
  * @param name file name in `dataDir`
- * @param bytes entropy; the text is their base64url
+ * @param bytes of entropy; the secret is their base64url
  */
 export function keptSecret(dataDir: string, name: string, bytes: number): string {
   mkdirSync(dataDir, { recursive: true });
   const file = join(dataDir, name);
-  const kept = read(file);
-  if (kept) return kept;
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${randomBytes(bytes).toString('base64url')}\n`, { mode: 0o600 });
+  const stored = read(file);
+  if (stored) return stored;
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, `${randomBytes(bytes).toString('base64url')}\n`, { mode: 0o600 });
   try {
-    // A link fails when the name is taken, so that the first of several processes wins and no half-written file is seen.
-    linkSync(fresh, file);
+    // A link fails when the file exists: the first process wins, and no process reads a partly written file.
+    linkSync(temporary, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(fresh, { force: true });
+    rmSync(temporary, { force: true });
   }
   return read(file) as string;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog } from './log.ts';
 
-/** What the log writes of one entry. */
+/** Returns the log line of an entry. */
 function written(entry: object): string {
   let text = '';
   createLog(
@@ -23,7 +23,7 @@ test.each(['55P03', '57014', 'ECONNREFUSED', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED'
   },
 );
 
-test('shows the SQLSTATE behind an error of Sequelize', () => {
+test('shows the SQLSTATE in an error of Sequelize', () => {
   const error = Object.assign(new Error('failed'), { original: Object.assign(new Error('failed'), { code: '23505' }) });
   expect(JSON.parse(written({ err: error })).err.code).toBe('23505');
 });
@@ -35,7 +35,7 @@ test.each(SECRETS)('hides the code %s', (code) => {
   }
 });
 
-test.each(['authorization', 'cookie', 'password', 'token', 'secretKey'])('hides what is called %s, at any of three levels', (name) => {
+test.each(['authorization', 'cookie', 'password', 'token', 'secretKey'])('hides the property %s at each of three levels', (name) => {
   for (const entry of [{ [name]: '55P03' }, { a: { [name]: '55P03' } }, { a: { b: { [name]: '55P03' } } }]) {
     expect(written(entry)).not.toContain('55P03');
   }

@@ -4,21 +4,21 @@ import type { Config } from './config.ts';
 
 export type Log = Logger;
 
-/** Names under which a secret could reach the log. */
+/** Property names whose values are secrets. */
 const SECRETS = ['authorization', 'cookie', 'codeVerifier', 'code_verifier', 'link', 'password', 'secret', 'secretKey', 'token'];
 const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), 'code', 'body.code', 'query.code', 'query.t'];
 
-// Entries wait for a buffer of this size, or this long, so that a busy service does not write line by line.
+// Entries are buffered up to this size or time, so that a busy service does not write line by line.
 const BUFFER_BYTES = 4096;
 const FLUSH_MS = 500;
 
 /**
- * The service's log: JSON lines on stderr, written without blocking. In local mode on a terminal a line is made for reading.
- * Secrets are redacted, and of a database error only what names no row is kept.
- * @param destination another one than stderr
+ * Returns the service's log: JSON lines on stderr, written without blocking; in local mode on a terminal, readable text. Secrets are
+ * redacted, and so are the parts of database errors that can quote rows.
+ * @param destination instead of stderr
  */
 export function createLog(config: Pick<Config, 'logLevel' | 'mode'>, destination?: DestinationStream): Log {
-  const readable = config.mode === 'local' && process.stderr.isTTY;
+  const isReadable = config.mode === 'local' && process.stderr.isTTY;
   const options = {
     level: config.logLevel,
     base: { pid: process.pid },
@@ -29,24 +29,24 @@ export function createLog(config: Pick<Config, 'logLevel' | 'mode'>, destination
     },
   };
   if (destination) return pino(options, destination);
-  if (readable) return pino(options, { write: (line) => void process.stderr.write(readableLine(line)) });
+  if (isReadable) return pino(options, { write: (line) => void process.stderr.write(readableLine(line)) });
   return pino(options, pino.destination({ dest: 2, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS }) as DestinationStream);
 }
 
-/** Writes what is still buffered; for the end of the process. */
+/** Writes what is still buffered. Call it before the process ends. */
 export function flushLog(log: Log): Promise<void> {
   return new Promise((resolve) => {
-    const bounded = setTimeout(resolve, FLUSH_MS);
+    const timer = setTimeout(resolve, FLUSH_MS);
     log.flush(() => {
-      clearTimeout(bounded);
+      clearTimeout(timer);
       resolve();
     });
   });
 }
 
 /**
- * Whether a `code` tells what failed: an SQLSTATE, an error name of Node.js, the exit code of a process or an error code of
- * ours. A mailed code has six digits, and an authorization code is long and of mixed case.
+ * Returns whether a `code` is an SQLSTATE, an error code of Node.js, the exit code of a process or an error code of the API, and not
+ * a secret: an emailed code has six digits, and an authorization code is long and of mixed case.
  */
 function isDiagnostic(code: unknown): boolean {
   if (typeof code === 'number') return Number.isInteger(code) && code >= 0 && code <= 255;
@@ -54,11 +54,11 @@ function isDiagnostic(code: unknown): boolean {
   return /^(?:[0-9A-Z]{5}|E[A-Z]{2,19}|EAI_[A-Z]{2,19}|ERR_[A-Z0-9_]{2,60})$/.test(code) || Object.hasOwn(errors, code);
 }
 
-/** The code of an error, or of the database's error behind one of Sequelize. Undefined when there is none that may be logged. */
+/** Returns the code of an error, or of the database error in an error of Sequelize; undefined when there is none that may be logged. */
 export function codeOf(error: unknown): string | number | undefined {
   const { code, original } = (error ?? {}) as { code?: unknown; original?: { code?: unknown } };
-  const known = code ?? original?.code;
-  return isDiagnostic(known) ? ((known as string | number | null) ?? undefined) : undefined;
+  const found = code ?? original?.code;
+  return isDiagnostic(found) ? ((found as string | number | null) ?? undefined) : undefined;
 }
 
 // PostgreSQL's `detail` and `where` quote rows and parameters.

@@ -5,22 +5,22 @@ import { createLog, flushLog, type Log } from './log.ts';
 
 type Running = { config: Config; log: Log; url: string; drain(): void; stop(): Promise<void> };
 
-/** A stop is over within 10 s after the drain, whatever hangs, and also when it is asked for during the start. */
+/** Maximum duration of a stop after the drain, also when it begins during the start. */
 const STOP_MS = 9_500;
 const START_TO_STOP_MS = 1_500;
-/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the user's next. */
-const NEXT_SIGNAL_MS = 1_000;
+/** On Ctrl-C, the terminal and npm both send a signal. Signals within this time count as one. */
+const SIGNAL_INTERVAL_MS = 1_000;
 
 /**
- * Starts the whole service: settings, log, database, migrations, HTTP, jobs.
+ * Starts the service: settings, log, database, migrations, HTTP, jobs.
  * @param env the settings, such as process.env
- * @throws StartError with what the operator has to do
+ * @throws StartError that says what the operator can do
  */
 export async function startService(env: Record<string, string | undefined>): Promise<Running> {
   const config = readConfig(env);
   const log = createLog(config);
-  if (config.behindProxy && !config.metricsToken) log.info('/metrics answers 404: with a proxy in front it needs METRICS_TOKEN');
-  // What serves is loaded while PostgreSQL starts.
+  if (config.behindProxy && !config.metricsToken) log.info('/metrics responds with 404: with a proxy in front it requires METRICS_TOKEN');
+  // Imported while PostgreSQL starts.
   const [embedded, { serve }] = await Promise.all([
     config.databaseUrl ? null : startEmbedded(config.dataDir, log),
     loadServing(config.workers),
@@ -49,32 +49,16 @@ export async function startService(env: Record<string, string | undefined>): Pro
 }
 
 /**
- * The service as the whole of this process: says where to go, drains and stops on SIGTERM and Ctrl-C, and ends with 1 on a
- * fault that nobody foresaw, for the operator's supervisor to start it again. A second signal cuts the drain short, and the
- * one after the drain ends the process at once. Resolves with the exit code.
+ * Runs the service as this whole process, until SIGTERM, SIGINT or SIGHUP: then it drains and stops. A second signal ends the drain,
+ * and a signal after the drain ends the process immediately. An unexpected error ends the process with code 1, so that the
+ * operator's supervisor can restart it. Resolves with the exit code.
  */
 export async function runService(env: Record<string, string | undefined>): Promise<number> {
+  const signals = listenForSignals();
   let running: Running | undefined;
-  let stopAsked: (code: number) => void = () => {};
-  const asked = new Promise<number>((resolve) => {
-    stopAsked = resolve;
-  });
-  const drain = new AbortController();
-  let draining = false;
-  let lastSignal = 0;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      const isFirst = lastSignal === 0;
-      if (Date.now() - lastSignal < NEXT_SIGNAL_MS) return;
-      lastSignal = Date.now();
-      if (isFirst) stopAsked(0);
-      else if (draining) drain.abort();
-      else process.exit(130);
-    });
-  }
   const fail = async (error: unknown) => {
     if (!running) console.error(error);
-    running?.log.fatal({ err: error }, 'unforeseen fault');
+    running?.log.fatal({ err: error }, 'unexpected error');
     if (running) await flushLog(running.log);
     process.exit(1);
   };
@@ -85,22 +69,56 @@ export async function runService(env: Record<string, string | undefined>): Promi
   starting.then(
     (started) => {
       running = started;
-      if (lastSignal === 0) welcome(started);
+      if (!signals.received()) welcome(started);
     },
-    () => stopAsked(1),
+    () => signals.requestStop(1),
   );
-  const code = await asked;
-  if (running && running.config.drainSeconds > 0) {
-    draining = true;
-    running.drain();
-    running.log.info({ seconds: running.config.drainSeconds }, 'draining: /readyz answers 503, then the listener closes');
-    await sleep(running.config.drainSeconds * 1000, null, { signal: drain.signal }).catch(() => {});
-    draining = false;
-  }
-  // Asked while it starts, it may come to that end; what is cut off then ends with this process and is taken over by the next.
+  const code = await signals.stopRequested;
+  if (running) await drain(running, signals);
+  // A start under way may finish first. What is cut off ends with this process, and the next start continues it.
   const started = await Promise.race([starting, sleep(START_TO_STOP_MS, null, { ref: false })]);
   await Promise.race([started?.stop(), sleep(STOP_MS - START_TO_STOP_MS, null, { ref: false })]);
   return code;
+}
+
+type Signals = {
+  /** Resolves with the exit code at the first signal, or at requestStop. */
+  stopRequested: Promise<number>;
+  requestStop(code: number): void;
+  received(): boolean;
+  /** Set while a further signal ends this wait instead of the process. */
+  interruptible: AbortController | null;
+};
+
+function listenForSignals(): Signals {
+  let requestStop: (code: number) => void = () => {};
+  const stopRequested = new Promise<number>((resolve) => {
+    requestStop = resolve;
+  });
+  let lastSignal = 0;
+  const signals: Signals = { stopRequested, requestStop, received: () => lastSignal !== 0, interruptible: null };
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      const isFirst = lastSignal === 0;
+      if (Date.now() - lastSignal < SIGNAL_INTERVAL_MS) return;
+      lastSignal = Date.now();
+      if (isFirst) requestStop(0);
+      else if (signals.interruptible) signals.interruptible.abort();
+      else process.exit(130);
+    });
+  }
+  return signals;
+}
+
+/** Serves on for DRAIN_SECONDS while /readyz responds with 503, or until another signal. */
+async function drain(running: Running, signals: Signals): Promise<void> {
+  const { drainSeconds } = running.config;
+  if (drainSeconds === 0) return;
+  signals.interruptible = new AbortController();
+  running.drain();
+  running.log.info({ seconds: drainSeconds }, 'draining: /readyz responds with 503, then the listener closes');
+  await sleep(drainSeconds * 1000, null, { signal: signals.interruptible.signal }).catch(() => {});
+  signals.interruptible = null;
 }
 
 async function loadServing(workers: number) {
@@ -108,11 +126,11 @@ async function loadServing(workers: number) {
 }
 
 async function startEmbedded(dataDir: string, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
-  // Not needed, and not loaded, with DATABASE_URL.
+  // Not imported with DATABASE_URL, which does not need it.
   return (await import('./db/embedded/embedded.ts')).startEmbedded({ dataDir, log });
 }
 
-/** For the person at the terminal; in production the log says what matters. */
+/** Prints the addresses of a service in local mode. */
 function welcome({ config, url }: Running): void {
   if (config.mode !== 'local') return;
   const lines = [

@@ -1,17 +1,23 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
-import { createAbout } from './about/about.ts';
-import { aboutRoutes } from './about/routes.ts';
-import { Accounts, accountRoutes } from './accounts/accounts.ts';
-import { Devices, deviceRoutes } from './accounts/devices.ts';
+import { type Route, routes } from '../contract/routes.ts';
+import { createAccounts } from './accounts/accounts.ts';
+import { createBrandingPreview } from './accounts/branding-preview.ts';
+import { createDevices } from './accounts/devices.ts';
+import { createIdentity } from './accounts/identity.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
-import { Admin, adminRoutes } from './admin/admin.ts';
-import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
-import { ApiKeyBearers } from './api-keys/bearers.ts';
+import { accountRoutes } from './accounts/routes.ts';
+import { createAdmin } from './admin/admin.ts';
+import { adminRoutes } from './admin/routes.ts';
+import { createApiKeys } from './api-keys/api-keys.ts';
+import { createApiKeyBearers } from './api-keys/bearers.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
 import { createApp } from './app.ts';
-import { Applications, applicationRoutes } from './applications/applications.ts';
+import { createApplications } from './applications/applications.ts';
+import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -19,22 +25,22 @@ import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
-import { apiErrorOf, createDirectClient, NO_COOKIES } from './http/direct-client.ts';
-import { createErrorLog } from './http/error-log.ts';
-import { createAnswerError, createDescribeError } from './http/errors.ts';
-import { createIdentity } from './http/identity.ts';
-import { createLimits } from './http/limits.ts';
-import { loadWebApp } from './http/pages.ts';
+import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
+import { ErrorLog } from './http/error-log.ts';
+import { createDescribeError } from './http/errors.ts';
+import { Limits } from './http/limits.ts';
+import { createListener } from './http/listener.ts';
 import { dataHeaders } from './http/protection.ts';
-import { requestSelf } from './http/self-request.ts';
-import { createListener } from './http/serve.ts';
-import { languageRoutes } from './languages/routes.ts';
+import type { Served } from './http/serve.ts';
+import { languageRoutes } from './languages/languages.ts';
 import type { Log } from './log.ts';
 import { createInbox } from './mail/inbox.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { pagesRouter } from './pages/routes.ts';
+import { loadWebApp } from './pages/web-app.ts';
 import { createAccountsStore } from './signin/accounts-store.ts';
 import { createApplicationSignInStore } from './signin/application-store.ts';
 import { createCodeTries } from './signin/code-tries-store.ts';
@@ -46,53 +52,81 @@ import { createSessionStore } from './signin/session-store.ts';
 import { createSessions } from './signin/sessions.ts';
 import { createSignIn } from './signin/signin.ts';
 import { createSignInStore } from './signin/store.ts';
-import { Stats, statsRoutes } from './stats/stats.ts';
-import { createProbes } from './status/probes.ts';
-import { statusRoutes } from './status/routes.ts';
-import { createStatus } from './status/status.ts';
-import { createStatusStore } from './status/store.ts';
+import { statsRoutes } from './stats/routes.ts';
+import { createStats } from './stats/stats.ts';
+import { Probes } from './status/probes.ts';
+import { Status, statusRoutes, VERSION } from './status/status.ts';
+import { StatusStore } from './status/store.ts';
+import { bucketStorage } from './uploads/bucket.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
-import { openStorage } from './uploads/storage.ts';
+import { diskStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
-import { Uploads } from './uploads/uploads.ts';
+import { createUploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
 import { openPublicNames } from './websites/public-names.ts';
-import { Websites, websiteRoutes } from './websites/websites.ts';
+import { websiteRoutes } from './websites/routes.ts';
+import { createWebsites } from './websites/websites.ts';
 
-/** Long enough for the start to be over. */
+/** Delay of loading the ORM after the start, which it would slow down. */
 const ORM_DELAY_MS = 300;
 
 export type Service = {
   listener: RequestListener;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** For the job that releases registrations nobody claimed. */
+  /** Releases registrations that were not claimed. */
   releaseUnclaimed(query: Query): Promise<number>;
-  /** For the job that removes icons nobody shows. */
+  /** Removes icons that no website uses. */
   removeUnneededUploads(query: Query): Promise<number>;
   outboxDepth(): Promise<number>;
   /** Wrong six-digit codes since the start. */
   wrongCodes(): number;
 };
 
-/**
- * Puts the parts together: every dependency between features is visible here.
- * @param parts.routers mounted before the pages: health and metrics
- * @param parts.ownAddress where the service listens; null while it stops
- */
-export async function createService(parts: {
+type Parts = {
   config: Config;
   database: Database;
   log: Log;
-  routers?: Router[];
+  /** Mounted before everything else: health and metrics. */
+  routers: Router[];
+  /** Returns where the service listens; null while it stops. */
   ownAddress(): AddressInfo | null;
-}): Promise<Service> {
-  const { config, database, log } = parts;
-  const local = config.mode === 'local';
-  // Behind a proxy anybody may be the person at this machine.
-  const development = local && !config.behindProxy;
-  const limitFactor = local ? 100 : 1;
+};
 
+/** Puts the features together. Every dependency between features is visible in this file. */
+export function createService(parts: Parts): Service {
+  const core = createSignInCore(parts);
+  const portal = createPortal(parts, core);
+  const { config, database } = parts;
+  const { accounts, outbox, codes } = core;
+  const { apiKeyBearers, probes, websites, uploads } = portal;
+  return {
+    listener: createRequestListener(parts, core, portal),
+    start: async () => {
+      if (config.mode === 'local') await accounts.admitLocalhost(uuid());
+      outbox.start();
+      probes.start();
+      apiKeyBearers.start();
+      setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
+    },
+    stop: async () => {
+      probes.stop();
+      await Promise.all([outbox.stop(), apiKeyBearers.stop()]);
+    },
+    releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
+    removeUnneededUploads: (query) => uploads.removeUnneeded(query),
+    outboxDepth: () => outbox.depth(),
+    wrongCodes: () => codes.wrongCodes(),
+  };
+}
+
+const limitFactorOf = (config: Config) => (config.mode === 'local' ? 100 : 1);
+
+type SignInCore = ReturnType<typeof createSignInCore>;
+
+/** Signing in, for visitors and developers, and the emails. */
+function createSignInCore({ config, database, log }: Parts) {
+  const limitFactor = limitFactorOf(config);
   const secrets = createSecrets(config.secretKey);
   const accounts = createAccountsStore(database.core);
   const store = createSignInStore(database.core, { limitFactor, mailLeaseSeconds: FIRST_LEASE_SECONDS });
@@ -107,8 +141,16 @@ export async function createService(parts: {
     limitFactor,
   });
   const codes = createCodeTries(database.core, { limitFactor, log });
-  const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, codes, secrets, outbox });
-  const applications = new Applications(database);
+  const signin = createSignIn({
+    publicUrl: config.publicUrl,
+    local: config.mode === 'local',
+    store,
+    accounts,
+    codes,
+    secrets,
+    outbox,
+  });
+  const applications = createApplications(database);
   const applicationSignIns = createApplicationSignInStore(database.core);
   const sessions = createSessions({
     publicUrl: config.publicUrl,
@@ -118,149 +160,151 @@ export async function createService(parts: {
     applications,
     applicationSignIns,
   });
-  const apiKeyBearers = new ApiKeyBearers(database);
-  const answered = (authorization: string, status: number) => apiKeyBearers.answered(authorization, status);
-  const limits = createLimits(database.core, limitFactor);
-  const uploads = new Uploads({
+  return { secrets, accounts, inbox, mailer, outbox, codes, signin, applications, sessions };
+}
+
+type Portal = ReturnType<typeof createPortal>;
+
+/** What developers and the operator manage, and the status of the service. */
+function createPortal({ config, database, log, ownAddress }: Parts, { outbox, signin }: SignInCore) {
+  const limits = new Limits(database.core, limitFactorOf(config));
+  const uploads = createUploads({
     database,
     limits,
     urls: createUploadUrls(config.secretKey, config.publicUrl),
-    storage: openStorage(config),
+    storage: config.bucket ? bucketStorage(config.bucket) : diskStorage(join(config.dataDir, 'uploads')),
   });
-  const websites = new Websites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
+  const websites = createWebsites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
+  const statusStore = new StatusStore(database.core);
+  const probes = new Probes({ log, store: statusStore, mailsGoOut: () => outbox.goesOut(), ownAddress });
+  const status = new Status(probes, statusStore);
+  return {
+    limits,
+    uploads,
+    websites,
+    statusStore,
+    probes,
+    status,
+    admin: createAdmin({ config, development: isDevelopment(config), database, limits, outbox }),
+    stats: createStats({ database, uptime: () => status.uptimePercent() }),
+    account: createAccounts(database),
+    devices: createDevices(database),
+    apiKeys: createApiKeys(database),
+    apiKeyBearers: createApiKeyBearers(database),
+  };
+}
 
-  const statusStore = createStatusStore(database.core);
-  const probes = createProbes({
-    log,
-    ping: statusStore.ping,
-    mailsGoOut: outbox.goesOut,
-    requestSelf: async (milliseconds) => {
-      const address = parts.ownAddress();
-      if (address) await requestSelf(address, milliseconds);
-    },
-    keep: statusStore.keep,
-    isStopping: () => parts.ownAddress() === null,
-  });
-  const status = createStatus({ probes, history: statusStore.history });
-  const admin = new Admin({ config, development, database, limits, outbox });
-  const stats = new Stats({ database, uptime: status.uptimePercent });
+/** Returns whether the development calls exist. Behind a proxy, requests from this machine can come from anyone. */
+function isDevelopment(config: Config): boolean {
+  return config.mode === 'local' && !config.behindProxy;
+}
 
-  const account = new Accounts(database);
-  const identityOf = createIdentity(sessions, apiKeyBearers);
-  const origins = new Set([config.publicUrl]);
-  const preview = previewRouter({
-    secure: config.secure,
-    origins,
-    accountOf: async (request, response) => {
-      const identity = await identityOf(request, cookiesOf(request, response, config.secure));
-      return identity?.by === 'session' ? identity : null;
-    },
-    publicUrl: config.publicUrl,
-    mailer,
-    accounts: account,
-  });
-
-  const describeError = createDescribeError(createErrorLog(log, statusStore.ping));
-  const headers = dataHeaders(config.secure);
-  const answerError = createAnswerError(describeError, headers);
-  const web = loadWebApp(config);
-  const about = createAbout(config);
+/** Returns every call of the API with its handler. */
+function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
-    ...signInRoutes(signin, sessions, limits, (authorization) => apiKeyBearers.ownerOf(authorization)),
-    ...websiteRoutes(websites),
-    ...aboutRoutes(about),
-    ...statusRoutes(status),
-    ...adminRoutes(admin),
-    ...statsRoutes(stats),
-    ...uploadRoutes(uploads),
-    ...accountRoutes(account),
-    ...deviceRoutes(new Devices(database)),
-    ...applicationRoutes(applications),
-    ...apiKeyRoutes(new ApiKeys(database)),
+    ...signInRoutes(core.signin, core.sessions, portal.limits, portal.apiKeyBearers.ownerOf),
+    ...websiteRoutes(portal.websites),
+    ...statusRoutes(portal.status, config),
+    ...adminRoutes(portal.admin),
+    ...statsRoutes(portal.stats),
+    ...uploadRoutes(portal.uploads),
+    ...accountRoutes(portal.account, portal.devices),
+    ...applicationRoutes(core.applications),
+    ...apiKeyRoutes(portal.apiKeys),
     ...languageRoutes(),
   ];
-  let description: Promise<object> | undefined;
-  const openApi = () => {
-    description ??= import('./http/openapi.ts').then(({ openApiDocument }) => openApiDocument(config.publicUrl, '1.0'));
-    return description;
-  };
-  const mcp = mcpRouter({
-    publicUrl: config.publicUrl,
-    trustProxy: config.trustProxy,
-    version: about().version,
-    clientOf: createDirectClient({ served, describeError, answered }),
-    identityOf: (request) => identityOf(request, NO_COOKIES),
+  return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
+}
+
+/** Returns the listener for all requests: the API, the pages, and the routers of the features. */
+function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
+  const { config, log } = parts;
+  const { publicUrl, secure, trustProxy } = config;
+  const { signin, accounts, applications, secrets } = core;
+  const local = config.mode === 'local';
+  const headers = dataHeaders(secure);
+  const origins = new Set([publicUrl]);
+  const web = loadWebApp(config);
+  const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
+  const invokeSettings = {
     describeError,
-    headers,
-    names: openPublicNames(config),
-    countSiteCheck: async ({ identity }) => {
-      try {
-        await limits.hit('site_checks', identity?.email ?? '');
-      } catch (error) {
-        throw apiErrorOf(error, describeError);
-      }
-    },
-    openApi,
-    report: (error) => describeError(error).body.reference ?? '',
-  });
-  const listener = createApp({
-    publicUrl: config.publicUrl,
-    local,
-    development,
+    countCall: (authorization: string, status: number) => portal.apiKeyBearers.answered(authorization, status),
+  };
+  const identityOf = createIdentity(core.sessions, portal.apiKeyBearers);
+  const served = servedCalls(config, core, portal);
+  const openApi = openApiOf(publicUrl);
+  return createApp({
     served,
     listenerOf: createListener({
-      secure: config.secure,
-      trustProxy: config.trustProxy,
+      ...invokeSettings,
+      secure,
+      trustProxy,
       origins,
-      answerError,
       identityOf,
-      isAdmin: (cookies) => admin.isOpen(cookies),
-      answered,
+      isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
     openLink: linkListener({
       signin,
-      describeLink: (secret) => describeLink({ secrets, accounts, applications, publicUrl: config.publicUrl }, secret),
+      describeLink: (secret) => describeLink({ secrets, accounts, applications, publicUrl }, secret),
       visitOf: (request, response) => ({
-        clientAddress: clientAddressOf(request, config.trustProxy),
-        cookies: cookiesOf(request, response, config.secure),
+        clientAddress: clientAddressOf(request, trustProxy),
+        cookies: cookiesOf(request, response, secure),
         header: (name) => request.headers[name]?.toString(),
       }),
       sendPage: web.sendSignIn,
       headers,
     }),
-    pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
-    openApi,
-    web,
     routers: [
-      ...(parts.routers ?? []),
-      preview,
-      mcp,
+      ...parts.routers,
+      previewRouter({
+        secure,
+        origins,
+        accountOf: async (request, response) => {
+          const identity = await identityOf(request, cookiesOf(request, response, secure));
+          return identity?.by === 'session' ? identity : null;
+        },
+        preview: createBrandingPreview({ publicUrl, mailer: core.mailer, accounts: portal.account }),
+      }),
+      mcpRouter({
+        publicUrl,
+        trustProxy,
+        version: VERSION,
+        clientOf: createDirectClient(served, invokeSettings),
+        identityOf: (request) => identityOf(request, NO_COOKIES),
+        describeError,
+        headers,
+        names: openPublicNames(config),
+        countSiteCheck: async ({ identity }) => {
+          await portal.limits.hit('site_checks', identity?.email ?? '').catch((error) => {
+            throw toApiError(describeError(error));
+          });
+        },
+        openApi,
+        report: (error) => describeError(error).body.reference ?? '',
+      }),
       docsRouter({ docs: createDocs(config), headers: web.headers }),
-      uploadsRouter({ uploads, secure: config.secure, origins }),
-      ...(local ? [demoRouter({ config, headers })] : []),
-      ...(inbox ? [inboxRouter({ inbox, headers })] : []),
+      uploadsRouter({ uploads: portal.uploads, secure, origins }),
+      ...(local ? [demoRouter(config, headers)] : []),
+      ...(core.inbox ? [inboxRouter({ inbox: core.inbox, headers })] : []),
+      pagesRouter({
+        web,
+        publicUrl,
+        local,
+        headers,
+        pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
+        openApi,
+      }),
     ],
-    answerError,
+    describeError,
     headers,
   });
+}
 
-  return {
-    listener,
-    start: async () => {
-      if (local) await accounts.admitLocalhost(uuid());
-      outbox.start();
-      probes.start();
-      apiKeyBearers.start();
-      // Loaded right after the start, so that no request waits for the import.
-      setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
-    },
-    stop: async () => {
-      probes.stop();
-      await Promise.all([outbox.stop(), apiKeyBearers.stop()]);
-    },
-    releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
-    removeUnneededUploads: (query) => uploads.removeUnneeded(query),
-    outboxDepth: outbox.depth,
-    wrongCodes: codes.wrongCodes,
+/** Returns a function that makes the OpenAPI document at its first call. */
+function openApiOf(publicUrl: string): () => Promise<object> {
+  let document: Promise<object> | undefined;
+  return () => {
+    document ??= import('../contract/openapi.ts').then(({ openApiDocument }) => openApiDocument(publicUrl, '1.0'));
+    return document;
   };
 }

@@ -4,137 +4,163 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
 import { holdServingLock } from './db/serving-lock.ts';
+import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
-import { answerParserErrors } from './http/parser-errors.ts';
 import { dataHeaders } from './http/protection.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 
-/** Somebody listens there already. */
+/** The port is in use. */
 export class PortInUse extends StartError {
   override name = 'PortInUse';
 
   constructor(host: string, port: number) {
-    super(`Port ${port} of ${host} is in use. Stop what listens there, or choose another one: PORT=${port + 1}, or --port ${port + 1}.`);
+    super(
+      `Port ${port} of ${host} is in use. Stop the program that listens there, or choose another port: PORT=${port + 1}, or --port ${port + 1}.`,
+    );
   }
 }
 
-// Longer than the 60 s of usual balancers, so that the balancer closes an idle connection and not we, under its next request.
+// Longer than the 60 s of common load balancers: the balancer then closes idle connections, and no request meets a closed one.
 const KEEP_ALIVE_MS = 65_000;
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
-/** While stopping: how long idle connections stay open, so that a request on its way is still answered. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** While stopping: how long idle connections stay open, so that a request on its way is still served. */
 const GRACE_MS = 500;
-/** How long requests under way may take once the listener is closed. With twice RELEASE_MS it is what a stop takes at most. */
+/** How long requests may still take once the listener is closed. A stop takes at most this plus twice RELEASE_MS. */
 const FINISH_MS = 4_000;
 const RELEASE_MS = 1_500;
 
 export type Serving = {
-  /** Goes on serving, while /readyz answers 503 and each answer closes its connection. */
+  /** Continues to serve, while /readyz responds with 503 and every response closes its connection. */
   drain(): void;
-  /** Closes the listener, and finishes what is under way within 7 s. */
+  /** Closes the listener and finishes requests under way, within 7 s. */
   stop(): Promise<void>;
 };
 
-/** Serves requests in this process until `stop`: the features, the HTTP server and the timed jobs. @throws PortInUse */
-export async function serve(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<Serving> {
-  const { config, route, log } = parts;
-  const inUse = await holdServingLock(route.directUrl);
+type Parts = { config: Config; route: DatabaseRoute; log: Log };
+
+/** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
+export async function serve(parts: Parts): Promise<Serving> {
+  const { config, route } = parts;
+  const lock = await holdServingLock(route.directUrl);
   const database = openDatabase(route);
-  database.onReconnect(() => inUse.reconnect());
-  let draining = false;
-  let stopping = false;
-  let jobs: Jobs | undefined;
-  const checks = async (): Promise<Check[]> => [
-    { name: 'jobs', ok: jobs?.ready() ?? false },
-    { name: 'service', ok: !draining && !stopping, detail: 'stopping' },
-  ];
-  const health = healthRouter({
-    config,
-    database,
-    checks,
-    outboxDepth: () => service.outboxDepth(),
-    wrongCodes: () => service.wrongCodes(),
-  });
-  const service: Service = await createService({
-    config,
-    database,
-    log,
-    routers: [health],
-    ownAddress: () => (stopping ? null : (server.address() as AddressInfo | null)),
-  });
-  const streams = new Set<http.ServerResponse>();
-
-  const server = http.createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: 5_000,
-      // The service refuses a request without Host itself, with the headers of every answer.
-      requireHostHeader: false,
-    },
-    (request, response) => {
-      if (draining || stopping) response.setHeader('Connection', 'close');
-      // An event stream has no end of its own; it is ended when the service stops.
-      if (request.headers.accept === 'text/event-stream') {
-        streams.add(response);
-        response.once('close', () => streams.delete(response));
-      }
-      service.listener(request, response);
-    },
-  );
-
-  answerParserErrors(server, service.listener, dataHeaders(config.secure));
-
+  database.onReconnect(() => lock.reconnect());
+  const instance = new Instance(parts, database);
   try {
-    await listen(server, config);
-    await service.start();
+    await listen(instance.server, config);
+    await instance.service.start();
   } catch (error) {
-    await Promise.all([closeAll(database, server), bounded(inUse.release())]);
+    instance.server.close();
+    instance.server.closeAllConnections();
+    await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
     throw error;
   }
-  const { startJobs } = await import('./jobs/runner.ts');
-  jobs = await startJobs({
-    databaseUrl: route.directUrl,
-    log,
-    releaseUnclaimed: service.releaseUnclaimed,
-    removeUnneededUploads: service.removeUnneededUploads,
-  });
-  database.onReconnect(jobs.reconnect);
-
+  await instance.startJobs();
   return {
-    drain: () => {
-      draining = true;
-    },
+    drain: () => instance.drain(),
     stop: async () => {
-      stopping = true;
-      for (const stream of streams) stream.end();
-      await Promise.all([finishRequests(server), bounded(jobs?.stop())]);
-      await bounded(service.stop());
-      await Promise.all([bounded(database.close()), bounded(inUse.release())]);
+      await instance.stop();
+      await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
     },
   };
+}
+
+/** The features, the HTTP server and the jobs of one process. */
+class Instance {
+  readonly service: Service;
+  readonly server: http.Server;
+  readonly #parts: Parts;
+  readonly #database: Database;
+  /** Responses that are event streams, which end only when the service stops. */
+  readonly #streams = new Set<http.ServerResponse>();
+  #jobs: Jobs | undefined;
+  #state: 'serving' | 'draining' | 'stopping' = 'serving';
+
+  constructor(parts: Parts, database: Database) {
+    const { config, log } = parts;
+    this.#parts = parts;
+    this.#database = database;
+    const health = healthRouter({
+      config,
+      database,
+      checks: async () => this.#checks(),
+      outboxDepth: () => this.service.outboxDepth(),
+      wrongCodes: () => this.service.wrongCodes(),
+    });
+    const ownAddress = () => (this.#state === 'stopping' ? null : (this.server.address() as AddressInfo | null));
+    this.service = createService({ config, database, log, routers: [health], ownAddress });
+    this.server = http.createServer(
+      {
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: 5_000,
+        // The service itself refuses a request without Host, with the headers of every response.
+        requireHostHeader: false,
+      },
+      (request, response) => this.#handle(request, response),
+    );
+    handleParserErrors(this.server, this.service.listener, dataHeaders(config.secure));
+  }
+
+  async startJobs(): Promise<void> {
+    const { startJobs } = await import('./jobs/runner.ts');
+    this.#jobs = await startJobs({
+      databaseUrl: this.#parts.route.directUrl,
+      log: this.#parts.log,
+      releaseUnclaimed: this.service.releaseUnclaimed,
+      removeUnneededUploads: this.service.removeUnneededUploads,
+    });
+    this.#database.onReconnect(this.#jobs.reconnect);
+  }
+
+  drain(): void {
+    if (this.#state === 'serving') this.#state = 'draining';
+  }
+
+  async stop(): Promise<void> {
+    this.#state = 'stopping';
+    for (const stream of this.#streams) stream.end();
+    await Promise.all([finishRequests(this.server), withTimeout(this.#jobs?.stop())]);
+    await withTimeout(this.service.stop());
+  }
+
+  #checks(): Check[] {
+    return [
+      { name: 'jobs', ok: this.#jobs?.ready() ?? false },
+      { name: 'service', ok: this.#state === 'serving', detail: 'stopping' },
+    ];
+  }
+
+  #handle(request: http.IncomingMessage, response: http.ServerResponse): void {
+    if (this.#state !== 'serving') response.setHeader('Connection', 'close');
+    if (request.headers.accept === 'text/event-stream') {
+      this.#streams.add(response);
+      response.once('close', () => this.#streams.delete(response));
+    }
+    this.service.listener(request, response);
+  }
 }
 
 function listen(server: http.Server, { host, port }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') return reject(new PortInUse(host, port));
-      if (error.code === 'EACCES') return reject(new StartError(`This user may not listen on port ${port}. Choose one from 1024 on.`));
+      if (error.code === 'EACCES') return reject(new StartError(`This user may not listen on port ${port}. Choose a port from 1024.`));
       if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-        return reject(new StartError(`HOST ${host} is no address of this machine. Give one that is, or 0.0.0.0 for all.`));
+        return reject(new StartError(`HOST ${host} is not an address of this machine. Give one of its addresses, or 0.0.0.0 for all.`));
       reject(error);
     });
     server.listen({ host, port, backlog: 1024 }, resolve);
   });
 }
 
-/** Takes no more connections, lets requests under way finish, and closes the connections as they fall idle. */
+/** Stops accepting connections, waits for requests under way, and closes connections as they become idle. */
 async function finishRequests(server: http.Server): Promise<void> {
-  // http.Server's own close also closes idle connections at once, under a request that may be on its way.
+  // http.Server.close would also close idle connections immediately, on which a request may be on its way.
   const closed = new Promise<void>((resolve) => {
     net.Server.prototype.close.call(server, () => resolve());
   });
@@ -151,13 +177,7 @@ async function finishRequests(server: http.Server): Promise<void> {
   server.closeAllConnections();
 }
 
-async function closeAll(database: Database, server: http.Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  await bounded(database.close());
-}
-
-// A frozen PostgreSQL holds nobody back from stopping; what is undone then is durable and done at the next start.
-async function bounded(ending: Promise<unknown> | undefined): Promise<void> {
-  await Promise.race([Promise.resolve(ending).catch(() => {}), sleep(RELEASE_MS, null, { ref: false })]);
+/** Waits for work at most RELEASE_MS, so that a frozen PostgreSQL cannot prevent the stop. Unfinished work continues after the next start. */
+async function withTimeout(work: Promise<unknown> | undefined): Promise<void> {
+  await Promise.race([Promise.resolve(work).catch(() => {}), sleep(RELEASE_MS, null, { ref: false })]);
 }

@@ -1,4 +1,4 @@
-/** The service cannot start, and the message tells the operator what to do; no stack is needed. */
+/** The service cannot start. The message says what the operator can do, so no stack is shown. */
 export class StartError extends Error {
   override name = 'StartError';
   readonly exitCode: number = 1;

@@ -8,43 +8,42 @@ import type { Log } from './log.ts';
 import type { Serving } from './serving.ts';
 import { StartError } from './start-error.ts';
 
-/** What the primary tells a worker. */
-export type ToWorker = { do: 'serve'; config: Config; route: DatabaseRoute } | { do: 'drain' } | { do: 'stop' };
-/** What a worker tells the primary. */
-export type FromWorker = { is: 'listening to orders' } | { is: 'serving' } | { is: 'failed'; why: string };
+/** A command from the primary to a worker. */
+export type ToWorker = { type: 'serve'; config: Config; route: DatabaseRoute } | { type: 'drain' } | { type: 'stop' };
+/** A report from a worker to the primary. `ready`: it receives commands. */
+export type FromWorker = { type: 'ready' } | { type: 'serving' } | { type: 'failed'; message: string };
 
 const PROGRAM = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url));
-/** Longer than a worker takes to stop, and shorter than the primary waits for its own stop. */
+/** Longer than a worker takes to stop, and shorter than the primary's own stop may take. */
 const STOP_MS = 7_500;
-const RESTART_PAUSE_MS = 500;
+const RESTART_DELAY_MS = 500;
 
 /**
- * Serves in `config.workers` processes that share the port; one that dies is replaced. Each is an instance like those on
- * other machines: they share the database and nothing else.
- * @throws StartError when the first ones cannot start
+ * Serves in `config.workers` processes that share the port. A process that ends is replaced. The processes share only the database,
+ * like instances on several machines.
+ * @throws StartError when they cannot start
  */
 export async function serveInWorkers(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<Serving> {
   const { config, route, log } = parts;
   const serving = new Set<Worker>();
   let draining = false;
   let stopping = false;
-  // Settings travel as a message, not in the environment, where other programs of this user could read them.
+  // Settings are sent as a message and not in the environment, which other programs of this user can read.
   cluster.setupPrimary({ exec: PROGRAM, args: [], serialization: 'advanced' });
 
-  const begin = () => {
+  const startWorker = () => {
     const worker = cluster.fork();
-    // What is sent before the worker listens is lost.
+    // A message to a worker that is not ready is lost.
     worker.on('message', (report: FromWorker) => {
-      if (report.is === 'listening to orders') worker.send({ do: 'serve', config, route } satisfies ToWorker);
-      if (report.is !== 'serving') return;
+      if (report.type === 'ready') worker.send({ type: 'serve', config, route } satisfies ToWorker);
+      if (report.type !== 'serving') return;
       serving.add(worker);
-      // One that replaces another during the drain drains as well.
-      if (draining) tell(worker, { do: 'drain' });
+      if (draining) send(worker, { type: 'drain' });
     });
     worker.once('exit', () => serving.delete(worker));
     return worker;
   };
-  const first = Array.from({ length: config.workers }, begin);
+  const first = Array.from({ length: config.workers }, startWorker);
   try {
     await Promise.all(first.map(whenServing));
   } catch (error) {
@@ -55,14 +54,14 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
   cluster.on('exit', async (worker, code, signal) => {
     if (stopping) return;
     log.error({ worker: worker.process.pid, exitCode: code, signal }, 'a worker ended and is replaced');
-    await sleep(RESTART_PAUSE_MS);
-    if (!stopping) begin();
+    await sleep(RESTART_DELAY_MS);
+    if (!stopping) startWorker();
   });
 
   return {
     drain: () => {
       draining = true;
-      for (const worker of serving) tell(worker, { do: 'drain' });
+      for (const worker of serving) send(worker, { type: 'drain' });
     },
     stop: async () => {
       stopping = true;
@@ -74,20 +73,21 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
 function whenServing(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', (report: FromWorker) => {
-      if (report.is === 'serving') resolve();
-      if (report.is === 'failed') reject(new StartError(report.why));
+      if (report.type === 'serving') resolve();
+      if (report.type === 'failed') reject(new StartError(report.message));
     });
-    worker.once('exit', (code) => reject(new StartError(`A worker ended with code ${code} while starting; its log says why.`)));
+    worker.once('exit', (code) => reject(new StartError(`A worker ended with code ${code} while it was starting. See its log.`)));
   });
 }
 
 async function stopWorker(worker: Worker): Promise<void> {
   if (worker.isDead()) return;
-  const ended = new Promise((resolve) => worker.once('exit', resolve));
-  tell(worker, { do: 'stop' });
-  if ((await Promise.race([ended.then(() => true), sleep(STOP_MS, false, { ref: false })])) !== true) worker.process.kill('SIGKILL');
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  send(worker, { type: 'stop' });
+  const stopped = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
+  if (!stopped) worker.process.kill('SIGKILL');
 }
 
-function tell(worker: Worker, order: ToWorker): void {
-  if (worker.isConnected()) worker.send(order);
+function send(worker: Worker, command: ToWorker): void {
+  if (worker.isConnected()) worker.send(command);
 }

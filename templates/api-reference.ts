@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { GRACE_HOURS } from '../contract/applications.ts';
 import type { Access } from '../contract/endpoints.ts';
 import { errors } from '../contract/errors.ts';
-import { type Route, routes } from '../contract/routes.ts';
 import {
   ATTEMPT_SECONDS,
-  CODE_TRIES,
-  ICON_BYTES,
   ICON_TYPES,
   MAX_API_KEYS,
   MAX_APPLICATIONS,
+  MAX_CODE_TRIES,
+  MAX_ICON_BYTES,
+  MAX_REMEMBERED_ACCOUNTS,
   MAX_UNPROVEN_WEBSITES,
   RATE_LIMITS,
-  REMEMBERED_ACCOUNTS,
   TOKEN_SECONDS,
-} from '../contract/rules.ts';
+} from '../contract/limits.ts';
+import { type Route, routes } from '../contract/routes.ts';
 
 /** docs/guide/api.md: every call, error and limit of the contract, as Markdown. */
 export function apiReferenceText(): string {
@@ -102,7 +102,7 @@ operator's log has more. Decide by \`code\`: sentences may change, and new codes
 }
 
 function limitTable(): string {
-  const rows = Object.values(RATE_LIMITS).map(({ points, duration, whose }) => [`${points} in ${span(duration)}`, whose]);
+  const rows = Object.values(RATE_LIMITS).map(({ points, duration, description }) => [`${points} in ${span(duration)}`, description]);
   return [
     '## Limits',
     `A refusal is 429 \`rate_limited\` with \`Retry-After\` in seconds. Limits are shared by all instances of a service; one in local mode
@@ -113,13 +113,13 @@ allows a hundred times as much. Tokens that are valid are always answered.`,
       [
         ['Life of a mailed link and its code', span(ATTEMPT_SECONDS)],
         ['Life of a token', span(TOKEN_SECONDS)],
-        ['Tries of a code', String(CODE_TRIES)],
-        ['Accounts that a browser remembers', String(REMEMBERED_ACCOUNTS)],
+        ['Tries of a code', String(MAX_CODE_TRIES)],
+        ['Accounts that a browser remembers', String(MAX_REMEMBERED_ACCOUNTS)],
         ['Websites with an unproven domain of one account', String(MAX_UNPROVEN_WEBSITES)],
         ['Applications and API keys of one account', `${MAX_APPLICATIONS} and ${MAX_API_KEYS}`],
         [
           'An icon',
-          `${ICON_TYPES.map((type) => type.replace('image/', '').toUpperCase()).join(' or ')} of at most ${ICON_BYTES / 1024 ** 2} MB`,
+          `${ICON_TYPES.map((type) => type.replace('image/', '').toUpperCase()).join(' or ')} of at most ${MAX_ICON_BYTES / 1024 ** 2} MB`,
         ],
       ],
     ),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
-import { VerifyAnswer } from '../contract/signin.ts';
+import { VerifyResponse } from '../contract/signin.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../web/lib/snippets.ts';
 import { frameworks } from './catalog.ts';
 import { EXAMPLE_DOMAIN } from './doc-frameworks.ts';
@@ -99,7 +99,7 @@ test('the assistants page configures every client for the service that shows it'
 test('troubleshooting explains every reason of verify-token, and codes that exist', async () => {
   const parts = sectionsOf(await textOf('troubleshooting'));
   const named = parts.filter(({ heading, level }) => level === 3 && /^[a-z_]+$/.test(heading)).map(({ heading }) => heading);
-  const reasons = VerifyAnswer.options[1].shape.reason.options;
+  const reasons = VerifyResponse.options[1].shape.reason.options;
   expect(named).toEqual(expect.arrayContaining(reasons));
   const others = named.filter((name) => !(reasons as readonly string[]).includes(name) && name !== 'not_registered');
   expect(others.filter((code) => !(code in errors))).toEqual([]);

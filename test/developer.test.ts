@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/rules.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
 

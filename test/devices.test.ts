@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import { WEB_CLIENT_ID } from '../contract/pkce.ts';
 import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, authorize, codeOf, type Developer, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';

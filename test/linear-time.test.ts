@@ -1,11 +1,17 @@
 import { parse } from 'cookie';
 import { oneLine } from '../contract/check.ts';
-import { hasProofText } from '../contract/domain-proof.ts';
-import { fromNameFault, isThisMachine, logoUrlFault, nameFault, normalEmail, normalHost, redirectUriFault } from '../contract/rules.ts';
-import { networkOf } from '../server/http/client-address.ts';
-import { bearerOf } from '../server/http/identity.ts';
-import { isLoopbackHost } from '../server/http/loopback.ts';
-import { fieldsOf } from '../server/http/reading.ts';
+import {
+  fromNameFault,
+  hasProofText,
+  isThisMachine,
+  logoUrlFault,
+  nameFault,
+  normalEmail,
+  normalHost,
+  redirectUriFault,
+} from '../contract/rules.ts';
+import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';
+import { bearerOf, fieldsOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/mime.ts';
 import { deviceLabelOf } from '../server/signin/device-label.ts';
 import { isRedirectOf, readForwardUrl } from '../server/signin/redirects.ts';
@@ -29,7 +35,7 @@ describeLinearTime([
   ['a redirect_uri of an application', redirectUriFault, growingTexts],
   ['a name', (text) => [nameFault(text), fromNameFault(text)], growingTexts],
   ['a logo', logoUrlFault, growingTexts],
-  ['a host of this machine', (text) => [isThisMachine(text), isLoopbackHost(text)], growingTexts],
+  ['a host of this machine', (text) => [isThisMachine(text), isLoopbackHostHeader(text)], growingTexts],
   ['an address of a proxy', networkOf, [...growingTexts, ...headers]],
   ['Authorization', bearerOf, [...growingTexts, ...headers]],
   ['User-Agent', deviceLabelOf, [...growingTexts, ...headers]],

@@ -51,7 +51,7 @@ test('an outage of the database is logged by its begin and its end, not by reque
   expect([...statuses]).toEqual([503]);
   await cluster.start();
   const begins = () => linesSince(from).filter(({ msg }) => msg.startsWith('database: a statement failed'));
-  const ends = () => linesSince(from).filter(({ msg }) => msg === 'database: requests are served again');
+  const ends = () => linesSince(from).filter(({ msg }) => msg === 'database: available again');
   await waitUntil('the end is logged', 30_000, () => ends().length > 0);
   await service.ready();
   expect(begins()).toHaveLength(1);

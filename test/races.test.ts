@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import { WEB_CLIENT_ID } from '../contract/pkce.ts';
 import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addSite, askForMail, authorize, codeOf, freshAddress, openLink, tokenOf } from './sign-ins.ts';

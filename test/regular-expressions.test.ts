@@ -18,7 +18,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     "new RegExp(`(${OWN_STYLE})|(?![\\\\n\\\\t])${CONTROL}`, 'gu')": 'Made of two constants without a repetition.',
     "new RegExp(CONTROL, 'gu')": 'One character class.',
   },
-  'server/http/pages.ts': { '/<script>([\\s\\S]*?)<\\/script>/g': 'Reads the pages that the build made, once, at the start.' },
+  'server/pages/web-app.ts': { '/<script>([\\s\\S]*?)<\\/script>/g': 'Reads the pages that the build made, once, at the start.' },
   'server/mail/templates/letter.ts': {
     'new RegExp(`${OPEN}(\\\\w+)${CLOSE}`)': 'Its constants are two private characters, so that no match can begin twice.',
   },

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CLI_CLIENT_ID } from '../contract/rules.ts';
+import { CLI_CLIENT_ID } from '../contract/pkce.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';

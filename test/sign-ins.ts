@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createPkce, type Pkce } from '../contract/pkce.ts';
-import { WEB_CLIENT_ID } from '../contract/rules.ts';
+import { createPkce, type Pkce, WEB_CLIENT_ID } from '../contract/pkce.ts';
 import type { Answer, Client } from './client.ts';
 import type { NameServer } from './dns.ts';
 import type { Service, Stage } from './harness.ts';

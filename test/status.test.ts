@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeOldProbes } from '../server/jobs/store.ts';
-import { createStatusStore } from '../server/status/store.ts';
+import { StatusStore } from '../server/status/store.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
@@ -146,18 +146,18 @@ test('two instances: one row a minute', { timeout: 5 * minutes }, async () => {
 
 test('a minute is the worst of all that was measured in it', async () => {
   await stage.query('delete from probes');
-  const store = createStatusStore(pool);
+  const store = new StatusStore(pool);
   // An hour ago, in the middle of a minute.
   const [{ seconds }] = await stage.query(
     "select extract(epoch from now() - date_trunc('hour', now() - interval '1 hour'))::float8 - 10 as seconds",
   );
   const secondsAgo = seconds as number;
-  await store.keep([
+  await store.save([
     { secondsAgo, databaseMs: 1, responseMs: 9, failed: [] },
     { secondsAgo: secondsAgo - 20, databaseMs: null, responseMs: 2, failed: ['database'] },
   ]);
-  await store.keep([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
-  await store.keep([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
+  await store.save([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
+  await store.save([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
   expect(await stage.query('select database_ms, response_ms, failed from probes order by minute')).toEqual([
     { database_ms: 5, response_ms: 9, failed: ['database', 'response'] },
     { database_ms: 4, response_ms: 4, failed: [] },
@@ -176,7 +176,7 @@ test('uptime, response time, days and incidents are those of the probes', { time
   await stage.query(
     "insert into probes (minute, failed) values (now() - interval '40 days', '{mail}'), (now() - interval '91 days', '{mail}')",
   );
-  const history = await createStatusStore(pool).history();
+  const history = await new StatusStore(pool).history();
   expect(history.responseMs).toBeCloseTo(4);
   expect(history.days).toHaveLength(30);
   const sum = (of: 'measured' | 'failed') => history.days.reduce((total, day) => total + day[of], 0);
@@ -209,7 +209,7 @@ test('reading the history of 90 days takes as long as a few counts of their rows
     select date_trunc('minute', now()) - make_interval(mins => n), 1, 4, case when n % 1000 < 7 then '{database}' else '{}' end::text[]
     from generate_series(1, 129600) as n on conflict do nothing`);
   await stage.query('analyze probes');
-  const store = createStatusStore(pool);
+  const store = new StatusStore(pool);
   const best = async (run: () => Promise<unknown>) => {
     const times: number[] = [];
     for (let i = 0; i < 10; i++) {

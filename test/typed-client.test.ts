@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiError, createClient } from '../contract/client.ts';
-import { createPkce } from '../contract/pkce.ts';
+import { createPkce, WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { WEB_CLIENT_ID } from '../contract/rules.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { codeOf, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
 

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ICON_BYTES } from '../contract/rules.ts';
+import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import type { Answer, Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { jpeg, lyingPhoto, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
@@ -72,7 +72,7 @@ describe('an accepted file', () => {
   });
 
   test('may have exactly 5 MB, come without a length, and be called image/jpg', async () => {
-    expect((await put(await begin(), pngOfBytes(ICON_BYTES))).status).toBe(200);
+    expect((await put(await begin(), pngOfBytes(MAX_ICON_BYTES))).status).toBe(200);
     expect((await put(await begin(), await jpeg(), 'image/jpg', { 'Transfer-Encoding': 'chunked' })).status).toBe(200);
     expect((await put(await begin(), plainPng(5000, 5000))).status).toBe(200);
   });
@@ -95,7 +95,7 @@ describe('refused (S34)', () => {
   });
 
   test('5 MB and a byte, with and without a length', async () => {
-    const large = pngOfBytes(ICON_BYTES + 1);
+    const large = pngOfBytes(MAX_ICON_BYTES + 1);
     expect(refused(await put(await begin(), large))).toEqual([413, 'icon_too_large']);
     expect(refused(await put(await begin(), large, 'image/png', { 'Transfer-Encoding': 'chunked' }))).toEqual([413, 'icon_too_large']);
     expect((await put(await begin(), Buffer.alloc(1), 'image/png', { 'Content-Length': '50000000000' })).status).toBe(413);
@@ -201,7 +201,7 @@ test('of 40 files sent to one address over two instances one is kept, as it was 
 
 test('many files at once are stored in turn; beyond what memory allows they are asked to come again', async () => {
   const urls = await Promise.all(Array.from({ length: 12 }, () => begin()));
-  const bytes = pngOfBytes(ICON_BYTES);
+  const bytes = pngOfBytes(MAX_ICON_BYTES);
   const statuses = await Promise.all(urls.map(async (url) => (await put(url, bytes)).status));
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(4);
   for (const [at, status] of statuses.entries()) {

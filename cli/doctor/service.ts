@@ -1,7 +1,7 @@
-import { About } from '../../contract/about.ts';
 import { type Check, fail, oneLine, pass, runCheck, type Verdict } from '../../contract/check.ts';
 import { ApiError, type Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
+import { About } from '../../contract/status.ts';
 
 /** What a service said of itself, and when, in ms of this machine's clock. */
 export type Seen = { about: Output<'about'>; askedAt: number; answeredAt: number };

@@ -1,6 +1,6 @@
 import { type Check, fail, oneLine, pass, runCheck, skip } from '../../contract/check.ts';
 import type { Client } from '../../contract/client.ts';
-import { hasProofText } from '../../contract/domain-proof.ts';
+import { hasProofText } from '../../contract/rules.ts';
 import { askSite } from './ask-site.ts';
 import type { Look } from './look.ts';
 import type { Registered } from './registration.ts';

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { FIGURE_DAYS, Overview, WebsiteStats } from '../../contract/stats.ts';
+import { Overview } from '../../contract/account.ts';
+import { STATS_DAYS } from '../../contract/limits.ts';
+import { WebsiteStats } from '../../contract/websites.ts';
 import { ownSite } from '../sites.ts';
 import { defineTool } from '../tool.ts';
 import { OwnDomain } from './fields.ts';
@@ -9,7 +11,7 @@ const Figures = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
 export const getStats = defineTool({
   name: 'get_stats',
   title: 'Sign-in figures',
-  description: `Tells how many people signed in at the sites of whoever is signed in, over the last ${FIGURE_DAYS} UTC days: mails asked for, links opened, tokens verified, and the usual time from mail to click. Give domain for one site. Many mails and few opened ones point at mail delivery; many opened and few verified ones at the site's callback, which check_integration looks at.`,
+  description: `Tells how many people signed in at the sites of whoever is signed in, over the last ${STATS_DAYS} UTC days: mails asked for, links opened, tokens verified, and the usual time from mail to click. Give domain for one site. Many mails and few opened ones point at mail delivery; many opened and few verified ones at the site's callback, which check_integration looks at.`,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ domain: OwnDomain.optional() }),
   output: z.object({ days: z.number().int(), account: Overview, sites: z.array(Figures) }),
@@ -23,7 +25,7 @@ export const getStats = defineTool({
     const statsOf = new Map(figures.map(({ id, ...counts }) => [id, counts]));
     const { totalLogins, activeApplications, apiRequests, uptimePercent } = account;
     return {
-      days: FIGURE_DAYS,
+      days: STATS_DAYS,
       account: { totalLogins, activeApplications, apiRequests, uptimePercent },
       sites: sites.flatMap(({ id, domain: name }) => {
         const counts = statsOf.get(id);

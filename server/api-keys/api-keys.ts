@@ -1,8 +1,8 @@
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { MAX_API_KEYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { MAX_API_KEYS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';

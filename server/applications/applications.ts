@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { MAX_APPLICATIONS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { MAX_APPLICATIONS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';

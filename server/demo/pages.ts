@@ -1,19 +1,34 @@
 import { languages } from '../../contract/languages.ts';
-import { type Html, html } from './html.ts';
 
-/** Why a visitor who came back could not be signed in. */
+/** Text that is safe HTML. */
+export type Html = { html: string };
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+/** Returns a template as HTML, with its values escaped unless they are Html. */
+export function html(strings: TemplateStringsArray, ...values: (string | number | Html | Html[])[]): Html {
+  return { html: String.raw({ raw: strings }, ...values.map(toHtml)) };
+}
+
+function toHtml(value: string | number | Html | Html[]): string {
+  if (Array.isArray(value)) return value.map(toHtml).join('');
+  if (typeof value === 'object') return value.html;
+  return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]);
+}
+
+/** Why a returning visitor could not be signed in. */
 export type Problem = 'missing' | 'wrong_state' | 'used' | 'expired' | 'unknown' | 'other_domain' | 'unreachable';
 
 const PROBLEMS: Record<Problem, { title: string; text: string }> = {
-  missing: { title: 'That link is not complete', text: 'It brought no sign-in with it. Perhaps the mail program cut it.' },
+  missing: { title: 'That link is not complete', text: 'It contains no sign-in. Perhaps the email program cut it off.' },
   wrong_state: {
     title: 'This sign-in did not begin here',
-    text: 'The shop did not ask for it in this browser, so it was refused. Nothing was used up.',
+    text: 'It was not requested in this browser, so the shop refused it without using it.',
   },
-  used: { title: 'This sign-in was used already', text: 'Every sign-in works once. If you are not signed in, just begin a new one.' },
-  expired: { title: 'This sign-in is too old', text: 'It was good for one hour.' },
-  unknown: { title: 'This sign-in is not valid', text: 'The sign-in service does not know it.' },
-  other_domain: { title: 'This sign-in is for another site', text: 'It was made for somebody else’s site, so it does not work here.' },
+  used: { title: 'This sign-in was used already', text: 'Every sign-in works once. If you are not signed in, start a new one.' },
+  expired: { title: 'This sign-in is too old', text: 'It was valid for one hour.' },
+  unknown: { title: 'This sign-in is not valid', text: 'The sign-in service does not recognize it.' },
+  other_domain: { title: 'This sign-in is for another site', text: 'It was issued for another website, so it does not work here.' },
   unreachable: { title: 'The sign-in service did not answer', text: 'That is not your fault. Please try again in a moment.' },
 };
 
@@ -23,7 +38,7 @@ const PRODUCTS = [
   { name: 'Ember', kind: 'Plain, pocket, set of three', price: '€18', art: 'ember', pattern: sun() },
 ];
 
-/** The shop's one page, for guests (`email` null) and for visitors who are signed in. */
+/** Returns the shop's page, for guests (`email` null) and for signed-in visitors. */
 export function homePage({ email, inbox, domain }: { email: string | null; inbox: boolean; domain: string }): Html {
   return page({
     title: email ? 'Your account' : 'Notebooks, sewn by hand',
@@ -37,20 +52,20 @@ export function homePage({ email, inbox, domain }: { email: string | null; inbox
   });
 }
 
-/** Asks before signing in a browser that did not begin the sign-in. */
+/** Returns the page that a browser shows before it completes a sign-in that began in another one. */
 export function confirmPage(email: string): Html {
   return page({
     title: 'Sign in here?',
     main: html`<section class="notice">
       <h1>Sign in here?</h1>
-      <p>You began in another browser. In this one you will be signed in as</p>
+      <p>You started in another browser. In this one you will be signed in as</p>
       <p class="address">${email}</p>
       <form class="actions" method="post" action="/demo/confirm"><button class="button">Sign in here</button><a class="quiet" href="/demo">Not me</a></form>
     </section>`,
   });
 }
 
-/** A sentence and a way back. */
+/** Returns a page with an explanation and a link to try again. */
 export function problemPage(problem: Problem): Html {
   const { title, text } = PROBLEMS[problem];
   return page({
@@ -76,7 +91,7 @@ function page(parts: { title: string; main: Html; account?: Html; inbox?: boolea
   <link rel="stylesheet" href="/demo/style.css">
 </head>
 <body>
-  <p class="ribbon"><span>A demo shop. It stands for any site that signs its visitors in with Email Auth.</span>${
+  <p class="ribbon"><span>A demo shop. It represents any website that signs its visitors in with Email Auth.</span>${
     parts.inbox ? html` <a href="/dev/inbox" target="_blank" rel="noopener">Open the inbox</a>` : ''
   }</p>
   <header>
@@ -115,10 +130,10 @@ function welcome(email: string, domain: string): Html {
     <details>
       <summary>What just happened</summary>
       <ol>
-        <li>The shop put a <code>state</code> into a cookie of its own and sent you to <code>/auth</code> with its <code>forward_url</code>.</li>
-        <li>You came back with a <code>token</code>, and the <code>state</code> was the one of this browser.</li>
-        <li>The shop’s server asked <code>GET /api/verify-token?token=…&amp;domain=${domain}</code> and learnt your address, once.</li>
-        <li>It opened a session of its own and took the token out of the address bar.</li>
+        <li>The shop stored a <code>state</code> in its own cookie and sent you to <code>/auth</code> with its <code>forward_url</code>.</li>
+        <li>You came back with a <code>token</code>, and the <code>state</code> matched the one of this browser.</li>
+        <li>The shop’s server called <code>GET /api/verify-token?token=…&amp;domain=${domain}</code> once and got your address.</li>
+        <li>It opened its own session and removed the token from the address bar.</li>
       </ol>
     </details>
   </section>`;
@@ -156,7 +171,7 @@ function sun(): Html {
   return html`<circle class="print" cx="126" cy="88" r="22"/><path class="stroke" d="M98 124h56"/>`;
 }
 
-/** The shop's icon, as a file of its own. */
+/** The shop's icon, an SVG file. */
 export const ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#2f8a6e" d="M5 3h14v18l-7-5-7 5z"/></svg>';
 
 function mark(): Html {

@@ -4,116 +4,165 @@ import { type Request, type Response, Router } from 'express';
 import { languageOf } from '../../contract/languages.ts';
 import type { Config } from '../config.ts';
 import { registrableOf } from '../websites/domains.ts';
-import type { Html } from './html.ts';
-import { confirmPage, homePage, ICON, type Problem, problemPage } from './pages.ts';
-import { createSeals } from './seals.ts';
+import { confirmPage, type Html, homePage, ICON, type Problem, problemPage } from './pages.ts';
+import { SignedValues } from './signed-values.ts';
 import { STYLE } from './style.ts';
-import { verifyToken } from './verification.ts';
 
 const STATE_SECONDS = 20 * 60;
 const PENDING_SECONDS = 10 * 60;
 const SESSION_SECONDS = 24 * 3600;
 
-const HEADERS = {
+const PAGE_HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'Referrer-Policy': 'same-origin',
 };
 
+type Settings = Pick<Config, 'publicUrl' | 'secretKey' | 'secure' | 'smtpUrl'>;
+
 /**
- * A small shop that signs its visitors in as a stranger's site does: it has cookies of its own, and learns of the sign-in
- * core only what its server asks over HTTP. Local mode only.
+ * A small shop that signs its visitors in like any other website: with its own cookies, and with requests from its server to the API
+ * over HTTP. Local mode only.
+ * @param headers of every response that is data
  */
-export function demoRouter({
-  config,
-  headers,
-}: {
-  config: Pick<Config, 'publicUrl' | 'secretKey' | 'secure' | 'smtpUrl'>;
-  /** Headers of every answer that is data. */
-  headers: Record<string, string>;
-}): Router {
-  const { publicUrl, secure } = config;
-  const headersOfPage = { ...headers, ...HEADERS };
-  const seals = createSeals(config.secretKey);
-  const { hostname } = new URL(publicUrl);
-  const domain = registrableOf(hostname) ?? hostname;
-  const inbox = config.smtpUrl === null;
+export function demoRouter(config: Settings, headers: Record<string, string>): Router {
+  const shop = new DemoShop(config, headers);
+  const file = (type: string, text: string) => (_: Request, response: Response) =>
+    void response
+      .set({ ...headers, 'Cache-Control': 'no-cache' })
+      .type(type)
+      .send(text);
   const router = Router();
-
-  const cookieOf = (request: Request, name: string) => parse(request.headers.cookie ?? '')[name];
-  const setCookie = (response: Response, name: string, value: string, seconds: number) =>
-    void response.cookie(name, value, { path: '/demo', httpOnly: true, sameSite: 'lax', secure, maxAge: seconds * 1000 });
-  const dropCookie = (response: Response, name: string) => setCookie(response, name, '', 0);
-  const send = (response: Response, page: Html, status = 200) =>
-    void response.status(status).set(headersOfPage).type('html').send(page.html);
-  const refuse = (response: Response, problem: Problem) => send(response, problemPage(problem), problem === 'unreachable' ? 502 : 400);
-  const go = (response: Response, location: string) => void response.status(303).set(headersOfPage).set('Location', location).end();
-  const openSession = (response: Response, email: string) => {
-    setCookie(response, 'demo_session', seals.seal('session', email, SESSION_SECONDS), SESSION_SECONDS);
-    go(response, '/demo');
-  };
-
-  router.get('/demo', (request, response) => {
-    send(response, homePage({ email: seals.open('session', cookieOf(request, 'demo_session')), inbox, domain }));
-  });
-
-  router.get('/demo/style.css', (_, response) => {
-    response
-      .set({ ...headers, 'Cache-Control': 'no-cache' })
-      .type('css')
-      .send(STYLE);
-  });
-
-  router.get('/demo/icon.svg', (_, response) => {
-    response
-      .set({ ...headers, 'Cache-Control': 'no-cache' })
-      .type('svg')
-      .send(ICON);
-  });
-
-  // The state ties the visitor's return to this browser, so that nobody can sign somebody else in to an account of their own.
-  router.get('/demo/sign-in', (request, response) => {
-    const known = cookieOf(request, 'demo_state');
-    const state = seals.open('state', known) && known ? known : seals.seal('state', randomUUID(), STATE_SECONDS);
-    setCookie(response, 'demo_state', state, STATE_SECONDS);
-    const forwardUrl = `${publicUrl}/demo/callback?state=${state}`;
-    go(response, `${publicUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: languageOf(request.query.language) })}`);
-  });
-
-  router.get('/demo/callback', async (request, response) => {
-    const { state, token } = request.query;
-    if (typeof token !== 'string' || typeof state !== 'string' || token === '') return refuse(response, 'missing');
-    const own = cookieOf(request, 'demo_state');
-    if (!seals.open('state', state) || (own && own !== state)) return refuse(response, 'wrong_state');
-    const verdict = await verifyToken(publicUrl, token, domain);
-    if ('reason' in verdict) return refuse(response, verdict.reason);
-    if (own) {
-      dropCookie(response, 'demo_state');
-      return openSession(response, verdict.email);
-    }
-    // Begun in another browser: nobody is signed in here before having seen as whom.
-    setCookie(response, 'demo_pending', seals.seal('pending', verdict.email, PENDING_SECONDS), PENDING_SECONDS);
-    go(response, '/demo/confirm');
-  });
-
-  router.get('/demo/confirm', (request, response) => {
-    const email = seals.open('pending', cookieOf(request, 'demo_pending'));
-    if (email) send(response, confirmPage(email));
-    else go(response, '/demo');
-  });
-
-  // SameSite=Lax keeps the cookie out of another site's POST, so only a click on our own page gets here with it.
-  router.post('/demo/confirm', (request, response) => {
-    const email = seals.open('pending', cookieOf(request, 'demo_pending'));
-    dropCookie(response, 'demo_pending');
-    if (email) openSession(response, email);
-    else refuse(response, 'missing');
-  });
-
-  router.post('/demo/sign-out', (_, response) => {
-    dropCookie(response, 'demo_session');
-    go(response, '/demo');
-  });
-
+  router.get('/demo', (request, response) => shop.home(request, response));
+  router.get('/demo/style.css', file('css', STYLE));
+  router.get('/demo/icon.svg', file('svg', ICON));
+  router.get('/demo/sign-in', (request, response) => shop.beginSignIn(request, response));
+  router.get('/demo/callback', (request, response) => shop.callback(request, response));
+  router.get('/demo/confirm', (request, response) => shop.confirmation(request, response));
+  router.post('/demo/confirm', (request, response) => shop.confirm(request, response));
+  router.post('/demo/sign-out', (request, response) => shop.signOut(request, response));
   return router;
+}
+
+class DemoShop {
+  readonly #config: Settings;
+  readonly #headers: Record<string, string>;
+  readonly #signed: SignedValues;
+  readonly #domain: string;
+
+  constructor(config: Settings, headers: Record<string, string>) {
+    this.#config = config;
+    this.#headers = { ...headers, ...PAGE_HEADERS };
+    this.#signed = new SignedValues(config.secretKey);
+    const { hostname } = new URL(config.publicUrl);
+    this.#domain = registrableOf(hostname) ?? hostname;
+  }
+
+  home(request: Request, response: Response): void {
+    const email = this.#signed.verify('session', cookieOf(request, 'demo_session'));
+    this.#send(response, homePage({ email, inbox: this.#config.smtpUrl === null, domain: this.#domain }));
+  }
+
+  /** Redirects to the sign-in page. The state binds the visitor's return to this browser, which prevents login CSRF. */
+  beginSignIn(request: Request, response: Response): void {
+    const { publicUrl } = this.#config;
+    const known = cookieOf(request, 'demo_state');
+    const state = this.#signed.verify('state', known) && known ? known : this.#signed.sign('state', randomUUID(), STATE_SECONDS);
+    this.#setCookie(response, 'demo_state', state, STATE_SECONDS);
+    const query = new URLSearchParams({
+      forward_url: `${publicUrl}/demo/callback?state=${state}`,
+      language: languageOf(request.query.language),
+    });
+    this.#redirect(response, `${publicUrl}/auth?${query}`);
+  }
+
+  async callback(request: Request, response: Response): Promise<void> {
+    const { state, token } = request.query;
+    if (typeof token !== 'string' || typeof state !== 'string' || token === '') return this.#refuse(response, 'missing');
+    const own = cookieOf(request, 'demo_state');
+    if (!this.#signed.verify('state', state) || (own && own !== state)) return this.#refuse(response, 'wrong_state');
+    const result = await verifyToken(this.#config.publicUrl, token, this.#domain);
+    if ('reason' in result) return this.#refuse(response, result.reason);
+    if (own) {
+      this.#setCookie(response, 'demo_state', '', 0);
+      return this.#openSession(response, result.email);
+    }
+    // The sign-in began in another browser: the visitor first confirms the address here.
+    this.#setCookie(response, 'demo_pending', this.#signed.sign('pending', result.email, PENDING_SECONDS), PENDING_SECONDS);
+    this.#redirect(response, '/demo/confirm');
+  }
+
+  confirmation(request: Request, response: Response): void {
+    const email = this.#signed.verify('pending', cookieOf(request, 'demo_pending'));
+    if (email) this.#send(response, confirmPage(email));
+    else this.#redirect(response, '/demo');
+  }
+
+  /** SameSite=Lax keeps the cookie out of other sites' POST requests, so the request comes from the shop's own page. */
+  confirm(request: Request, response: Response): void {
+    const email = this.#signed.verify('pending', cookieOf(request, 'demo_pending'));
+    this.#setCookie(response, 'demo_pending', '', 0);
+    if (email) this.#openSession(response, email);
+    else this.#refuse(response, 'missing');
+  }
+
+  signOut(_: Request, response: Response): void {
+    this.#setCookie(response, 'demo_session', '', 0);
+    this.#redirect(response, '/demo');
+  }
+
+  #openSession(response: Response, email: string): void {
+    this.#setCookie(response, 'demo_session', this.#signed.sign('session', email, SESSION_SECONDS), SESSION_SECONDS);
+    this.#redirect(response, '/demo');
+  }
+
+  #setCookie(response: Response, name: string, value: string, seconds: number): void {
+    const { secure } = this.#config;
+    response.cookie(name, value, { path: '/demo', httpOnly: true, sameSite: 'lax', secure, maxAge: seconds * 1000 });
+  }
+
+  #send(response: Response, page: Html, status = 200): void {
+    response.status(status).set(this.#headers).type('html').send(page.html);
+  }
+
+  #refuse(response: Response, problem: Problem): void {
+    this.#send(response, problemPage(problem), problem === 'unreachable' ? 502 : 400);
+  }
+
+  #redirect(response: Response, location: string): void {
+    response.status(303).set(this.#headers).set('Location', location).end();
+  }
+}
+
+function cookieOf(request: Request, name: string): string | undefined {
+  return parse(request.headers.cookie ?? '')[name];
+}
+
+/** The result of a verification; `unreachable` when the service did not respond. */
+type Verification = { email: string } | { reason: VerifyResponse['reason'] | 'unreachable' };
+type VerifyResponse = { valid: boolean; email: string; domain: string; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+
+const VERIFY_TIMEOUT_MS = 3_000;
+const MAX_VERIFY_TRIES = 2;
+
+/**
+ * Verifies a token with the service, as the server of every website does.
+ * @param domain of this website; a token for another website is refused
+ */
+async function verifyToken(serviceUrl: string, token: string, domain: string): Promise<Verification> {
+  const url = `${serviceUrl}/api/verify-token?${new URLSearchParams({ token, domain })}`;
+  // The same key at every try: if the first response is lost, the second call returns it again.
+  const headers = { 'Idempotency-Key': randomUUID() };
+  for (let tries = 1; tries <= MAX_VERIFY_TRIES; tries++) {
+    try {
+      const response = await fetch(url, { headers, redirect: 'error', signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS) });
+      if (response.status >= 500) continue;
+      const body = (await response.json()) as Partial<VerifyResponse>;
+      if (body.valid === true && body.domain === domain && body.email) return { email: body.email };
+      return { reason: body.reason ?? 'unknown' };
+    } catch {
+      // No response: try again.
+    }
+  }
+  return { reason: 'unreachable' };
 }

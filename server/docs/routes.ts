@@ -1,5 +1,5 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { plainPath } from '../http/pages.ts';
+import { plainPath } from '../pages/web-app.ts';
 import type { Docs } from './docs.ts';
 
 const MARKDOWN = 'text/markdown';

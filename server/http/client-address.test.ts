@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { clientAddressOf, networkOf, siteOfNetwork } from './client-address.ts';
+import { clientAddressOf, isFromThisMachine, isLoopbackHostHeader, networkOf, siteOfNetwork } from './client-address.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -17,7 +17,7 @@ test.each([
 const request = (forwarded?: string) =>
   ({ socket: { remoteAddress: '10.0.0.1' }, headers: { 'x-forwarded-for': forwarded } }) as unknown as IncomingMessage;
 
-test('without a proxy a forged X-Forwarded-For says nothing', () => {
+test('without a proxy a forged X-Forwarded-For is ignored', () => {
   expect(clientAddressOf(request('1.2.3.4'), 0)).toBe('10.0.0.1');
 });
 
@@ -33,12 +33,12 @@ test.each([
   ['[2001:db8::1]', '2001:db8:0:0::/64'],
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['[::ffff:198.51.100.1]:4711', '198.51.100.1'],
-])('a proxy that forwards %s means %s', (entry, network) => {
+])('an X-Forwarded-For entry %s counts as %s', (entry, network) => {
   expect(clientAddressOf(request(`203.0.113.7, ${entry}`), 1)).toBe(network);
 });
 
 test.each(['unknown', '_hidden', '', ' ', '198.51.100.1:', '198.51.100.1:123456', '198.51.100:80', '[198.51.100.1', '[]:80', 'a:b'])(
-  'for %j the peer counts',
+  'an X-Forwarded-For entry %j is replaced by the peer',
   (entry) => {
     expect(clientAddressOf(request(`203.0.113.7, ${entry}`), 1)).toBe('10.0.0.1');
   },
@@ -48,4 +48,40 @@ test.each([
   ['2001:db8:1:2::/64', '2001:db8:1::/48'],
   ['192.0.2.1', '192.0.2.1'],
   ['unknown', 'unknown'],
-])('%s is part of %s', (network, site) => expect(siteOfNetwork(network)).toBe(site));
+])('the /48 of %s is %s', (network, site) => expect(siteOfNetwork(network)).toBe(site));
+
+const requestFrom = (remoteAddress: string | undefined, headers: Record<string, string | undefined>, httpVersion = '1.1') =>
+  ({ socket: { remoteAddress }, headers, httpVersion }) as unknown as IncomingMessage;
+
+test.each([
+  ['127.0.0.1', 'localhost:3000'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['::ffff:127.0.0.1', 'LOCALHOST'],
+  ['::1', '[::1]:3000'],
+])('a request from %s to %s is from this machine', (address, host) => expect(isFromThisMachine(requestFrom(address, { host }))).toBe(true));
+
+test.each([
+  ['192.0.2.1', { host: 'localhost' }],
+  ['::ffff:192.0.2.1', { host: 'localhost' }],
+  [undefined, { host: 'localhost' }],
+  ['127.0.0.1', {}],
+  ['127.0.0.1', { host: 'evil.example' }],
+  ['127.0.0.1', { host: 'localhost.evil.example:3000' }],
+  ['127.0.0.1', { host: '127.0.0.1.nip.io' }],
+  ['127.0.0.1', { host: 'evil.localhost' }],
+  ['127.0.0.1', { host: 'localhost', 'x-forwarded-for': '127.0.0.1' }],
+  ['127.0.0.1', { host: 'localhost', forwarded: 'for=127.0.0.1' }],
+  ['127.0.0.1', { host: 'localhost', via: '1.1 varnish' }],
+  ['127.0.0.1', { host: 'localhost', 'x-real-ip': '192.0.2.1' }],
+])('a request from %s with %j is not from this machine', (address, headers) =>
+  expect(isFromThisMachine(requestFrom(address, headers))).toBe(false),
+);
+
+test('a request in HTTP/1.0, as nginx forwards by default, is not from this machine', () => {
+  expect(isFromThisMachine(requestFrom('127.0.0.1', { host: '127.0.0.1:3000' }, '1.0'))).toBe(false);
+});
+
+test.each(['127.1', '127.0.0.1.nip.io', '0x7f.0.0.1', 'localhost:', 'localhost:x', '[::1', ':80', '', undefined])(
+  'the Host header %j is not this machine',
+  (host) => expect(isLoopbackHostHeader(host)).toBe(false),
+);

@@ -1,26 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse, serialize } from 'cookie';
+import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import type { hintCookies } from '../../contract/remembered.ts';
-import { HINT_COOKIE_SECONDS } from '../../contract/rules.ts';
 
-/** The server's own cookies and their lives in seconds. */
+/** The server's own cookies and their lifetimes in seconds. */
 const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600, admin_browser: 90 * 86_400 } as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
 
-/** The cookies of one request and of its answer. */
+/** The cookies of one request and its response. */
 export type Cookies = {
   get(name: CookieName | HintName): string | undefined;
   /** Null deletes the cookie. */
   set(name: CookieName, value: string | null): void;
-  /** A hint for page scripts: readable, long-lived and never trusted. */
+  /** Sets a hint for page scripts: readable, long-lived and never trusted. */
   setHint(name: HintName, value: string | null): void;
 };
 
 /** @param secure the service is on https: every server cookie is `__Host-` and Secure (RFC 6265bis §4.1.3.2) */
 export function cookiesOf(request: IncomingMessage, response: ServerResponse, secure: boolean): Cookies {
-  let sent: Record<string, string | undefined> | undefined;
+  let received: Record<string, string | undefined> | undefined;
   const append = (name: string, value: string | null, seconds: number, { httpOnly = true, sameSite = 'lax' as 'lax' | 'strict' } = {}) =>
     response.appendHeader(
       'Set-Cookie',
@@ -28,8 +28,8 @@ export function cookiesOf(request: IncomingMessage, response: ServerResponse, se
     );
   return {
     get: (name) => {
-      sent ??= parse(request.headers.cookie ?? '');
-      return sent[nameOf(name)];
+      received ??= parse(request.headers.cookie ?? '');
+      return received[nameOf(name)];
     },
     set: (name, value) => void append(nameOf(name), value, SECONDS[name], { sameSite: name.startsWith('admin') ? 'strict' : 'lax' }),
     setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, { httpOnly: false }),

@@ -1,59 +1,45 @@
 import { ApiError, type Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
-import { type Route, type RouteName, routes } from '../../contract/routes.ts';
-import type { DescribeError } from './errors.ts';
-import { asksWho, type Caller, type Identity, inTime, needsAccount, parse, permitted, type Served } from './serve.ts';
+import { type RouteName, routes } from '../../contract/routes.ts';
+import type { Cookies } from './cookies.ts';
+import type { DescribedError } from './errors.ts';
+import { type InvokeSettings, invoke } from './invoke.ts';
+import type { Identity, Served } from './serve.ts';
 
-/** Who calls without a request of their own: somebody known by a bearer token, or nobody. */
+/** A caller within the process: the account that a bearer token belongs to, or null for an anonymous caller. */
 export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string };
 
-type Settings = {
-  served: readonly Served[];
-  describeError: DescribeError;
-  /** Told of each call with a bearer token, by status, of the same calls as over HTTP. */
-  answered(authorization: string, status: number): void;
-};
+/** The cookies of a caller that has none. */
+export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {} };
 
 /**
- * The typed client of the contract for what runs inside the service: the same permissions, shapes and time limit as over
- * HTTP, without a request. It has no cookies.
- * @returns a client for one caller, whose calls throw ApiError
+ * Returns a function that makes the typed client of the contract for one caller within the process. Its calls have the permissions,
+ * schemas and time limits of calls over HTTP, but no cookies; they throw ApiError.
  */
-export function createDirectClient({ served, describeError, answered }: Settings): (caller: DirectCaller) => Client {
+export function createDirectClient(served: readonly Served[], settings: InvokeSettings): (caller: DirectCaller) => Client {
   const servedByName = new Map(served.map((each) => [each.name, each]));
   return ({ identity, authorization, clientAddress }) => {
-    const call = async (name: RouteName, input: unknown) => {
-      let status = 200;
-      try {
-        const found = servedByName.get(name);
-        const route: Route = routes[name];
-        if (!found || route.access === 'admin') throw new Fault('not_found');
-        const caller = {
-          clientAddress,
-          cookies: NO_COOKIES,
-          header: (header: string) => (header === 'authorization' ? authorization : undefined),
-          account: needsAccount(route.access) ? permitted(route, identity) : null,
-        } as Caller;
-        const answer = found.answer as (input: unknown, caller: Caller) => unknown;
-        const body = await inTime(answer(parse(route.input, input), caller), found.mostSeconds);
-        return JSON.parse(JSON.stringify(body));
-      } catch (error) {
-        const failed = apiErrorOf(error, describeError, name);
-        status = failed.status;
-        throw failed;
-      } finally {
-        if (authorization !== undefined && asksWho(routes[name].access)) answered(authorization, status);
-      }
+    const callRoute = async (name: RouteName, input: unknown) => {
+      const found = servedByName.get(name);
+      if (!found) throw toApiError(settings.describeError(new Fault('not_found'), name));
+      const call = {
+        clientAddress,
+        cookies: NO_COOKIES,
+        header: (header: string) => (header === 'authorization' ? authorization : undefined),
+        readInput: () => input,
+        identify: async () => identity,
+        isAdmin: async () => false,
+      };
+      const result = await invoke(found, call, settings);
+      if (result.error) throw toApiError(result.error);
+      return JSON.parse(result.json);
     };
-    return Object.fromEntries((Object.keys(routes) as RouteName[]).map((name) => [name, (input: unknown) => call(name, input)])) as Client;
+    const names = Object.keys(routes) as RouteName[];
+    return Object.fromEntries(names.map((name) => [name, (input: unknown) => callRoute(name, input)])) as Client;
   };
 }
 
-/** A fault as a caller over HTTP hears of it. */
-export function apiErrorOf(error: unknown, describeError: DescribeError, route?: RouteName): ApiError {
-  const { fault, body } = describeError(error, route);
-  return new ApiError(fault.status, body, { retryAfter: fault.retryAfter, cause: error });
+/** Returns an error as the typed client throws it. */
+export function toApiError({ fault, body }: DescribedError): ApiError {
+  return new ApiError(fault.status, body, { retryAfter: fault.retryAfter, cause: fault });
 }
-
-/** For whoever is known by a bearer token alone. */
-export const NO_COOKIES: Caller['cookies'] = { get: () => undefined, set: () => {}, setHint: () => {} };

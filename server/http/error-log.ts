@@ -1,112 +1,115 @@
 import { randomBytes } from 'node:crypto';
 import { codeOf, type Log } from '../log.ts';
 
-/** Of errors of one kind, one stack is logged in so long. */
-const STACK_EVERY_MS = 60_000;
-/** Of answers that have no line of their own, the number is logged so often. */
-const COUNT_EVERY_MS = 10_000;
+/** Minimum time between two logged stacks of the same kind of error. */
+const STACK_INTERVAL_MS = 60_000;
+/** Interval at which the number of errors without a line of their own is logged. */
+const COUNT_INTERVAL_MS = 10_000;
 const MAX_KINDS = 500;
-/** While the database is away: how often it is asked, and how long no request may have failed before that is over. */
-const ASK_EVERY_MS = 1_000;
-const QUIET_MS = 3_000;
+/** Interval at which an unavailable database is tried. */
+const PING_INTERVAL_MS = 1_000;
+/** An outage is over when the database responds and no request has failed for this long. */
+const RECOVERY_MS = 3_000;
 
-/** What the log tells of answers with status 500 and 503, whatever their number. Each returns a reference number that the log has. */
-export type ErrorLog = {
-  /** A fault of ours: a line each, the first of a kind with its stack. */
-  internal(error: unknown, route: string): string;
-  /** Something beside the database is not available: the first of a kind with its stack, then their number. */
-  unavailable(error: unknown, route: string): string;
-  /** The database did not carry a statement out: the first one with its stack, then their number, and the end once it serves again. */
-  databaseAway(error: unknown): string;
-};
+type Outage = { reference: string; startedAt: number; lastFailureAt: number; lastCountedAt: number; requests: number };
 
-/** @param ping resolves when the database carries a statement out */
-export function createErrorLog(log: Log, ping: () => Promise<unknown>): ErrorLog {
-  /** When the stack of a kind was logged. */
-  const stackLogged = new Map<string, number>();
-  /** By kind of `unavailable`: how many were not logged, and the reference of the one that was. */
-  const suppressed = new Map<string, { reference: string; requests: number }>();
-  let outage: { reference: string; begun: number; lastFailure: number; lastCounted: number; requests: number } | null = null;
+/** Logs responses with status 500 and 503 in a bounded number of lines. Every method returns a reference number that is in the log. */
+export class ErrorLog {
+  readonly #log: Log;
+  readonly #ping: () => Promise<unknown>;
+  /** When the stack of each kind of error was last logged. */
+  readonly #stackLoggedAt = new Map<string, number>();
+  /** By kind of `unavailable`: the reference of the logged error, and the number of those that followed. */
+  readonly #suppressed = new Map<string, { reference: string; requests: number }>();
+  #outage: Outage | null = null;
 
-  const countLater = (kind: string) => {
+  /** @param ping resolves when the database executes a statement */
+  constructor(log: Log, ping: () => Promise<unknown>) {
+    this.#log = log;
+    this.#ping = ping;
+  }
+
+  /** An internal error: one line each, and the stack once per kind and minute. */
+  internal(error: unknown, route: string): string {
+    const reference = newReference();
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const code = codeOf(error);
+    const kind = `${route} ${name} ${code}`;
+    const now = Date.now();
+    if (now - (this.#stackLoggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < STACK_INTERVAL_MS) {
+      this.#log.error({ reference, route, error: name, code, reason: message }, 'internal');
+      return reference;
+    }
+    if (this.#stackLoggedAt.size >= MAX_KINDS) this.#stackLoggedAt.clear();
+    this.#stackLoggedAt.set(kind, now);
+    this.#log.error({ err: error, reference, route }, 'internal');
+    return reference;
+  }
+
+  /** Something other than the database is unavailable: the first error of a kind with its stack, then the number of errors. */
+  unavailable(error: unknown, route: string): string {
+    const kind = `unavailable: ${route}`;
+    const same = this.#suppressed.get(kind);
+    if (same) {
+      same.requests += 1;
+      return same.reference;
+    }
+    const reference = newReference();
+    this.#suppressed.set(kind, { reference, requests: 0 });
+    this.#log.warn({ err: error, reference, route }, 'unavailable');
+    this.#countLater(kind);
+    return reference;
+  }
+
+  /** The database failed to execute a statement: the first error with its stack, then the number of errors, and the recovery. */
+  databaseUnavailable(error: unknown): string {
+    const now = Date.now();
+    if (!this.#outage) {
+      this.#outage = { reference: newReference(), startedAt: now, lastFailureAt: now, lastCountedAt: now, requests: 0 };
+      const message = 'database: a statement failed; requests get 503 until the database is available again';
+      this.#log.error({ err: error, reference: this.#outage.reference }, message);
+      this.#watchOutage();
+    }
+    this.#outage.lastFailureAt = now;
+    this.#outage.requests += 1;
+    return this.#outage.reference;
+  }
+
+  #countLater(kind: string): void {
     setTimeout(() => {
-      const same = suppressed.get(kind);
+      const same = this.#suppressed.get(kind);
       if (!same?.requests) {
-        suppressed.delete(kind);
+        this.#suppressed.delete(kind);
         return;
       }
-      log.warn(same, `${kind}: more of the same`);
+      this.#log.warn(same, `${kind}: more of the same`);
       same.requests = 0;
-      countLater(kind);
-    }, COUNT_EVERY_MS).unref();
-  };
+      this.#countLater(kind);
+    }, COUNT_INTERVAL_MS).unref();
+  }
 
-  const watchOutage = () => {
+  #watchOutage(): void {
     setTimeout(async () => {
-      if (!outage) return;
-      const serves = await ping().then(
+      const isAvailable = await this.#ping().then(
         () => true,
         () => false,
       );
+      const outage = this.#outage;
+      if (!outage) return;
       const now = Date.now();
-      const { reference, begun, lastFailure, lastCounted, requests } = outage;
-      if (serves && now - lastFailure >= QUIET_MS) {
-        outage = null;
-        log.warn({ reference, requests, seconds: Math.round((lastFailure - begun) / 1000) }, 'database: requests are served again');
+      const { reference, requests, startedAt, lastFailureAt } = outage;
+      if (isAvailable && now - lastFailureAt >= RECOVERY_MS) {
+        this.#outage = null;
+        this.#log.warn({ reference, requests, seconds: Math.round((lastFailureAt - startedAt) / 1000) }, 'database: available again');
         return;
       }
-      if (now - lastCounted >= COUNT_EVERY_MS) {
-        outage.lastCounted = now;
-        log.warn({ reference, requests }, 'database: requests are still answered with 503');
+      if (now - outage.lastCountedAt >= COUNT_INTERVAL_MS) {
+        outage.lastCountedAt = now;
+        this.#log.warn({ reference, requests }, 'database: still unavailable; requests get 503');
       }
-      watchOutage();
-    }, ASK_EVERY_MS).unref();
-  };
-
-  return {
-    internal(error, route) {
-      const reference = newReference();
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      const code = codeOf(error);
-      const kind = `${route} ${name} ${code}`;
-      const now = Date.now();
-      if (now - (stackLogged.get(kind) ?? Number.NEGATIVE_INFINITY) < STACK_EVERY_MS) {
-        log.error({ reference, route, error: name, code, reason: message }, 'internal');
-        return reference;
-      }
-      if (stackLogged.size >= MAX_KINDS) stackLogged.clear();
-      stackLogged.set(kind, now);
-      log.error({ err: error, reference, route }, 'internal');
-      return reference;
-    },
-
-    unavailable(error, route) {
-      const kind = `unavailable: ${route}`;
-      const same = suppressed.get(kind);
-      if (same) {
-        same.requests += 1;
-        return same.reference;
-      }
-      const reference = newReference();
-      suppressed.set(kind, { reference, requests: 0 });
-      log.warn({ err: error, reference, route }, 'unavailable');
-      countLater(kind);
-      return reference;
-    },
-
-    databaseAway(error) {
-      const now = Date.now();
-      if (!outage) {
-        outage = { reference: newReference(), begun: now, lastFailure: now, lastCounted: now, requests: 0 };
-        const what = 'database: a statement failed; requests are answered with 503 until it serves again';
-        log.error({ err: error, reference: outage.reference }, what);
-        watchOutage();
-      }
-      outage.lastFailure = now;
-      outage.requests += 1;
-      return outage.reference;
-    },
-  };
+      this.#watchOutage();
+    }, PING_INTERVAL_MS).unref();
+  }
 }
 
 const newReference = () => randomBytes(6).toString('hex');

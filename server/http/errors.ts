@@ -1,15 +1,17 @@
-import type { ServerResponse } from 'node:http';
-import { type ErrorBody, errors, Fault } from '../../contract/errors.ts';
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorBody, type ErrorCode, errors, Fault } from '../../contract/errors.ts';
 import type { ErrorLog } from './error-log.ts';
 
-/** The one place that answers errors: a Fault with its code, a database that is away with 503, anything else with 500 and a reference that the log has. */
-export type AnswerError = (response: ServerResponse, error: unknown, options?: { oauth?: boolean; route?: string }) => void;
+/** An error as the API reports it. */
+export type DescribedError = { fault: Fault; body: ErrorBody };
 
 /**
- * What an error is to its caller: its fault, and the body that says so. A fault of ours is in the log with the body's reference.
- * @param route what was called, as the log names it
+ * Returns an error as the API reports it: a Fault as it is, a database that is unavailable as 503, anything else as 500. Errors of
+ * the service are logged under the reference number in the body.
+ * @param route the call, for the log
  */
-export type DescribeError = (error: unknown, route?: string) => { fault: Fault; body: ErrorBody };
+export type DescribeError = (error: unknown, route?: string) => DescribedError;
 
 export function createDescribeError(log: ErrorLog): DescribeError {
   return (error, route = 'other') => {
@@ -17,38 +19,49 @@ export function createDescribeError(log: ErrorLog): DescribeError {
     const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
     if (fault.code === 'unavailable')
-      body.reference = fault === error ? log.unavailable(fault.cause ?? fault, route) : log.databaseAway(error);
+      body.reference = fault === error ? log.unavailable(fault.cause ?? fault, route) : log.databaseUnavailable(error);
     else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route);
     return { fault, body };
   };
 }
 
-export function createAnswerError(describe: DescribeError, headers: Record<string, string>): AnswerError {
-  return (response, error, options = {}) => {
-    const { fault, body } = describe(error, options.route);
-    const { status, ...kind } = errors[fault.code];
-    if (options.oauth && 'oauth' in kind) Object.assign(body, { error: kind.oauth, error_description: fault.message });
-    else if (options.oauth && status < 500) Object.assign(body, { error: 'invalid_request', error_description: fault.message });
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    const text = JSON.stringify(body);
-    response.writeHead(status, {
-      ...headers,
-      ...(fault.retryAfter && { 'Retry-After': String(fault.retryAfter) }),
-      // What is left of a body that was refused unread must not be taken for the next request.
-      ...((status === 408 || status === 413) && { Connection: 'close' }),
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(text),
-    });
-    response.end(text);
-  };
+/**
+ * Sends an error as JSON. Where the response has begun already, closes the connection instead.
+ * @param headers of every response
+ * @param options.oauth name the error as RFC 6749 §5.2 does
+ */
+export function sendError(
+  response: ServerResponse,
+  { fault, body }: DescribedError,
+  headers: Record<string, string>,
+  { oauth = false } = {},
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = JSON.stringify(oauth ? { ...body, ...oauthError(fault) } : body);
+  response.writeHead(fault.status, {
+    ...headers,
+    ...(fault.retryAfter && { 'Retry-After': String(fault.retryAfter) }),
+    // The rest of a body that was refused unread must not be parsed as the next request.
+    ...((fault.status === 408 || fault.status === 413) && { Connection: 'close' }),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  });
+  response.end(text);
 }
 
-/** SQLSTATE classes that mean "not now": connection, resources, operator, a wait that was cut short, a row that went meanwhile. */
-const AWAY_STATES = /^(08|40|53|57|58|23503|25006|55P03)/;
-const AWAY_MESSAGES = /timeout|Connection terminated|ECONNREFUSED|ECONNRESET|EPIPE|Client was closed|not queryable|pool after calling end/i;
+function oauthError({ code, status, message }: Fault): Partial<ErrorBody> {
+  const kind = errors[code];
+  const name = 'oauth' in kind ? kind.oauth : status < 500 ? 'invalid_request' : undefined;
+  return name === undefined ? {} : { error: name, error_description: message };
+}
+
+/** SQLSTATE classes of temporary failures: connection, resources, operator intervention, a lock time-out, a row deleted meanwhile. */
+const UNAVAILABLE_STATES = /^(08|40|53|57|58|23503|25006|55P03)/;
+const UNAVAILABLE_MESSAGES =
+  /timeout|Connection terminated|ECONNREFUSED|ECONNRESET|EPIPE|Client was closed|not queryable|pool after calling end/i;
 
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
@@ -56,14 +69,49 @@ function faultOf(error: unknown): Fault {
   const original = (cause?.original ?? cause) as typeof cause;
   const code = String(original?.code ?? '');
   if (
-    AWAY_STATES.test(code) ||
+    UNAVAILABLE_STATES.test(code) ||
     /^E[A-Z]+$/.test(code) ||
-    AWAY_MESSAGES.test(String(original?.message)) ||
+    UNAVAILABLE_MESSAGES.test(String(original?.message)) ||
     /^SequelizeConnection/.test(String(cause?.name))
   ) {
     return new Fault('unavailable', { cause: error, retryAfter: 2 });
   }
-  // Data that PostgreSQL cannot hold, and paths that Express cannot decode, are the caller's.
+  // Values that PostgreSQL cannot store, and paths that Express cannot decode, are errors of the caller.
   if (code.startsWith('22') || cause?.status === 400) return new Fault('bad_request', { cause: error });
   return new Fault('internal', { cause: error });
+}
+
+/** The error code for each code of Node's HTTP parser; any other one is `bad_request`. */
+const PARSER_CODES: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/**
+ * Handles what Node's HTTP server would otherwise handle without the headers of the service: requests that cannot be parsed or do
+ * not arrive in time, and the header Expect, which may be ignored (RFC 9110 §10.1.1).
+ * @param headers of every response
+ */
+export function handleParserErrors(server: Server, listener: RequestListener, headers: Record<string, string>): void {
+  server.on('checkExpectation', listener);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse | null }) => {
+    // The response to an earlier request may be under way on this connection; Node's own handler makes the same check.
+    if (socket.writable && !socket._httpMessage?.headersSent) {
+      socket.write(rawErrorResponse(PARSER_CODES[error.code ?? ''] ?? 'bad_request', headers));
+    }
+    socket.destroy(error);
+  });
+}
+
+function rawErrorResponse(code: ErrorCode, headers: Record<string, string>): string {
+  const { status, message, hint } = errors[code];
+  const body = JSON.stringify({ error: message, code, hint } satisfies ErrorBody);
+  const lines = Object.entries({
+    ...headers,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
 }

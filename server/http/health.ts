@@ -8,46 +8,46 @@ import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/reach.ts';
-import { isFromThisMachine } from './loopback.ts';
+import { isFromThisMachine } from './client-address.ts';
 import { dataHeaders } from './protection.ts';
 
-/** One thing that must be there before requests can be served. */
+/** One precondition for serving requests. */
 export type Check = { name: string; ok: boolean; detail?: string };
 
 export type HealthParts = {
   config: Pick<Config, 'metricsToken' | 'behindProxy' | 'secure'>;
   database: Database;
-  /** What must be there beside the database. */
+  /** Preconditions other than the database. */
   checks(): Promise<Check[]>;
-  /** Mails that are owed. */
+  /** Returns the number of emails still to send. */
   outboxDepth(): Promise<number>;
-  /** Wrong six-digit codes since the process began. */
+  /** Returns the number of wrong six-digit codes since the process started. */
   wrongCodes(): number;
 };
 
-/** A frozen PostgreSQL must not hold an answer of ours longer than this. */
-const CHECK_MS = 2_000;
+/** A frozen PostgreSQL must not delay a response longer than this. */
+const CHECK_TIMEOUT_MS = 2_000;
 
 /**
- * `GET /healthz`: the process lives. `GET /readyz`: 200 when it can serve, else 503 with what is missing.
- * `GET /metrics`: figures for Prometheus, to holders of METRICS_TOKEN, or without one to programs on this machine
- * when no proxy is in front.
+ * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when it can serve requests, else 503 with what is missing.
+ * `GET /metrics`: metrics for Prometheus, with METRICS_TOKEN as bearer token; when that is not set and no proxy is in front, for
+ * programs on this machine.
  */
 export function healthRouter(parts: HealthParts): Router {
   const { config, database } = parts;
-  const answers = countAnswers();
+  const responses = countResponses();
   const router = Router();
   let metrics: Promise<Registry> | undefined;
-  let looking: Promise<Check[]> | undefined;
+  let running: Promise<Check[]> | undefined;
 
-  // Probes that come in while one is under way share its answer, so that a frozen PostgreSQL collects no waiting queries.
-  const look = () => {
-    looking ??= Promise.all([checkDatabase(database), bounded('service', parts.checks)])
+  // Concurrent probes share one check, so that no queries queue up at a frozen PostgreSQL.
+  const check = () => {
+    running ??= Promise.all([checkDatabase(database), withTimeout('service', parts.checks)])
       .then((groups) => groups.flat())
       .finally(() => {
-        looking = undefined;
+        running = undefined;
       });
-    return looking;
+    return running;
   };
 
   router.use(['/healthz', '/readyz', '/metrics'], (_request, response, next) => {
@@ -56,22 +56,22 @@ export function healthRouter(parts: HealthParts): Router {
   });
   router.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   router.get('/readyz', async (_request, response) => {
-    const missing = (await look()).filter((check) => !check.ok);
+    const missing = (await check()).filter(({ ok }) => !ok);
     if (missing.length === 0) response.json({ status: 'ready' });
     else response.status(503).json({ status: 'not ready', missing: missing.map(({ name, detail }) => ({ name, detail })) });
   });
   router.get('/metrics', async (request, response) => {
-    if (!mayRead(request, config)) throw new Fault('not_found');
-    metrics ??= createMetrics(answers, parts);
+    if (!mayReadMetrics(request, config)) throw new Fault('not_found');
+    metrics ??= createMetrics(responses, parts);
     const registry = await metrics;
     response.type(registry.contentType).send(await registry.metrics());
   });
   return router;
 }
 
-/** Whether writes are possible; a write itself would cost every probe a commit, and would not find a full disk either. */
+/** Checks that the database accepts writes. It does not write: that costs a commit per probe, and would not detect a full disk either. */
 async function checkDatabase(database: Database): Promise<Check[]> {
-  return bounded('database', async () => {
+  return withTimeout('database', async () => {
     const sql = `select to_regclass('migrations') is not null as migrated, ${READ_ONLY_CAUSE} as cause`;
     const [{ migrated, cause }] = (await database.core.query<{ migrated: boolean; cause: ReadOnlyCause | null }>(sql)).rows;
     if (cause) database.reconnect();
@@ -82,21 +82,23 @@ async function checkDatabase(database: Database): Promise<Check[]> {
   });
 }
 
-async function bounded(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
-  const late = new AbortController();
-  const tooLate = sleep(CHECK_MS, [{ name, ok: false, detail: `no answer within ${CHECK_MS} ms` }], { signal: late.signal, ref: false });
-  tooLate.catch(() => {});
+/** Returns the result of a check, or a failed one when it rejects or takes too long. */
+async function withTimeout(name: string, check: () => Promise<Check[]>): Promise<Check[]> {
+  const finished = new AbortController();
+  const timedOut = [{ name, ok: false, detail: `no response within ${CHECK_TIMEOUT_MS} ms` }];
+  const timer = sleep(CHECK_TIMEOUT_MS, timedOut, { signal: finished.signal, ref: false });
+  timer.catch(() => {});
   try {
-    return await Promise.race([check(), tooLate]);
+    return await Promise.race([check(), timer]);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return [{ name, ok: false, detail: code ?? message }];
   } finally {
-    late.abort();
+    finished.abort();
   }
 }
 
-function mayRead(request: IncomingMessage, { metricsToken, behindProxy }: HealthParts['config']): boolean {
+function mayReadMetrics(request: IncomingMessage, { metricsToken, behindProxy }: HealthParts['config']): boolean {
   if (metricsToken) {
     const given = request.headers.authorization?.replace(/^Bearer +/i, '') ?? '';
     return timingSafeEqual(digest(given), digest(metricsToken));
@@ -106,18 +108,18 @@ function mayRead(request: IncomingMessage, { metricsToken, behindProxy }: Health
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Answers by status, of every server in this process; costs a request nothing but an addition. */
-function countAnswers(): Map<number, number> {
-  const answers = new Map<number, number>();
+/** Returns a live count of responses by status, of every HTTP server in this process. */
+function countResponses(): Map<number, number> {
+  const responses = new Map<number, number>();
   subscribe('http.server.response.finish', (message) => {
     const { statusCode } = (message as { response: ServerResponse }).response;
-    answers.set(statusCode, (answers.get(statusCode) ?? 0) + 1);
+    responses.set(statusCode, (responses.get(statusCode) ?? 0) + 1);
   });
-  return answers;
+  return responses;
 }
 
 async function createMetrics(
-  answers: Map<number, number>,
+  responses: Map<number, number>,
   { outboxDepth, wrongCodes }: Pick<HealthParts, 'outboxDepth' | 'wrongCodes'>,
 ): Promise<Registry> {
   const { collectDefaultMetrics, Counter, Gauge, Registry: Metrics } = await import('prom-client');
@@ -125,17 +127,17 @@ async function createMetrics(
   collectDefaultMetrics({ register: registry });
   new Counter({
     name: 'emailauth_http_answers_total',
-    help: 'Answers by status since the process began',
+    help: 'Responses by status since the process started',
     labelNames: ['status'],
     registers: [registry],
     collect() {
       this.reset();
-      for (const [status, count] of answers) this.inc({ status }, count);
+      for (const [status, count] of responses) this.inc({ status }, count);
     },
   });
   new Counter({
     name: 'emailauth_wrong_codes_total',
-    help: 'Wrong six-digit sign-in codes since the process began',
+    help: 'Wrong six-digit sign-in codes since the process started',
     registers: [registry],
     collect() {
       this.reset();
@@ -144,11 +146,11 @@ async function createMetrics(
   });
   new Gauge({
     name: 'emailauth_outbox_mails',
-    help: 'Mails that are owed, of all instances; absent while the database does not answer',
+    help: 'Emails still to send, of all instances; absent while the database does not respond',
     registers: [registry],
     async collect() {
       this.reset();
-      const depth = await Promise.race([outboxDepth().catch(() => null), sleep(CHECK_MS, null, { ref: false })]);
+      const depth = await Promise.race([outboxDepth().catch(() => null), sleep(CHECK_TIMEOUT_MS, null, { ref: false })]);
       if (depth !== null) this.set(depth);
     },
   });

@@ -1,84 +1,92 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
-import { RATE_LIMITS } from '../../contract/rules.ts';
+import { RATE_LIMITS } from '../../contract/limits.ts';
 import type { Database } from '../db/database.ts';
 
-/** What the 429 of each limit says. The mails' own limits are part of the sign-in core's request statement. */
+/** The message of each limit. The limits of emails and codes are part of the sign-in core. */
 const MESSAGES = {
   registrations: 'Too many registrations from your network. Please wait a little.',
-  domain_claims: 'Too many domains to prove. Please wait a little.',
-  domain_proofs: 'Too many checks of a proof. Please wait a little.',
+  domain_claims: 'Too many requests for a domain proof. Please wait a little.',
+  domain_proofs: 'Too many checks of a domain proof. Please wait a little.',
   admin_password: 'Too many wrong passwords from your network. Please wait a little, or run `emailauth admin unlock` on the server.',
   admin_password_total: 'Too many wrong passwords. Please wait a little.',
   admin_password_spare: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
   admin_password_spare_total: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
   site_checks: 'Too many checks of your websites. Please wait a little.',
-  uploads: 'Too many icons were uploaded. Please wait a little.',
-  failed_verify: 'Too many tokens that are not valid. Please wait a minute.',
+  uploads: 'Too many icon uploads. Please wait a little.',
+  failed_verify: 'Too many invalid tokens. Please wait a minute.',
 } as const;
 
 export type LimitName = keyof typeof MESSAGES;
 
-/** Limits that all instances share, in PostgreSQL. */
-export type Limits = {
-  /** Counts one. @throws Fault rate_limited */
-  hit(limit: LimitName, key: string): Promise<void>;
-  /** Takes one back that `hit` counted. */
-  giveBack(limit: LimitName, key: string): Promise<void>;
-  /** Refuses, without asking the database, whom this process saw over the limit. @throws Fault rate_limited */
-  refuseBlocked(limit: LimitName, key: string): void;
-};
+const MAX_BLOCKED_ENTRIES = 10_000;
 
-/** The column holds 255 characters, the limit's name among them; an address alone may have 254. */
-const shortened = (key: string) => (key.length <= 128 ? key : createHash('sha256').update(key).digest('base64url'));
+/** Rate limits, counted in PostgreSQL for all instances together. */
+export class Limits {
+  readonly #pool: Database['core'];
+  readonly #factor: number;
+  readonly #limiters = new Map<LimitName, RateLimiterPostgres>();
+  /** By limit and key: when this process may try again, in Unix milliseconds. */
+  readonly #blockedUntil = new Map<string, number>();
 
-/** @param factor multiplies every limit (100 in local mode, where no mail leaves the machine) */
-export function createLimits(pool: Database['core'], factor: number): Limits {
-  const limiters = new Map<LimitName, RateLimiterPostgres>();
-  const blockedUntil = new Map<string, number>();
+  /** @param factor multiplies every limit (100 in local mode, where no email leaves the machine) */
+  constructor(pool: Database['core'], factor: number) {
+    this.#pool = pool;
+    this.#factor = factor;
+  }
 
-  const limiterOf = (limit: LimitName) => {
-    const known = limiters.get(limit);
+  /** Counts one use. @throws Fault rate_limited */
+  async hit(limit: LimitName, key: string): Promise<void> {
+    try {
+      await this.#limiterOf(limit).consume(columnKey(key));
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      if (this.#blockedUntil.size > MAX_BLOCKED_ENTRIES) this.#blockedUntil.clear();
+      this.#blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
+      throw refusal(limit, refused.msBeforeNext);
+    }
+  }
+
+  /** Takes back one use that `hit` counted. */
+  async giveBack(limit: LimitName, key: string): Promise<void> {
+    await this.#limiterOf(limit).reward(columnKey(key));
+  }
+
+  /** Refuses a key that this process has seen above the limit, without a query. @throws Fault rate_limited */
+  refuseBlocked(limit: LimitName, key: string): void {
+    const until = this.#blockedUntil.get(`${limit} ${key}`);
+    if (until === undefined) return;
+    const remainingMs = until - Date.now();
+    if (remainingMs > 0) throw refusal(limit, remainingMs);
+    this.#blockedUntil.delete(`${limit} ${key}`);
+  }
+
+  #limiterOf(limit: LimitName): RateLimiterPostgres {
+    const known = this.#limiters.get(limit);
     if (known) return known;
     const { points, duration } = RATE_LIMITS[limit];
     const limiter = new RateLimiterPostgres({
-      storeClient: pool,
+      storeClient: this.#pool,
       storeType: 'pool',
       tableName: 'rate_limits',
       tableCreated: true,
       // Expired counters are removed by a timed job, in batches and by an index.
       clearExpiredByTimeout: false,
       keyPrefix: limit,
-      points: points * factor,
+      points: points * this.#factor,
       duration,
     });
-    limiters.set(limit, limiter);
+    this.#limiters.set(limit, limiter);
     return limiter;
-  };
-  const refusal = (limit: LimitName, milliseconds: number) =>
-    new Fault('rate_limited', { message: MESSAGES[limit], retryAfter: Math.max(1, Math.ceil(milliseconds / 1000)) });
+  }
+}
 
-  return {
-    hit: async (limit, key) => {
-      try {
-        await limiterOf(limit).consume(shortened(key));
-      } catch (refused) {
-        if (!(refused instanceof RateLimiterRes)) throw refused;
-        if (blockedUntil.size > 10_000) blockedUntil.clear();
-        blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
-        throw refusal(limit, refused.msBeforeNext);
-      }
-    },
-    giveBack: async (limit, key) => {
-      await limiterOf(limit).reward(shortened(key));
-    },
-    refuseBlocked: (limit, key) => {
-      const until = blockedUntil.get(`${limit} ${key}`);
-      if (until === undefined) return;
-      const left = until - Date.now();
-      if (left > 0) throw refusal(limit, left);
-      blockedUntil.delete(`${limit} ${key}`);
-    },
-  };
+/** Returns a key that fits into the column: 255 characters, including the limit's name. An email address alone may have 254. */
+function columnKey(key: string): string {
+  return key.length <= 128 ? key : createHash('sha256').update(key).digest('base64url');
+}
+
+function refusal(limit: LimitName, waitMs: number): Fault {
+  return new Fault('rate_limited', { message: MESSAGES[limit], retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

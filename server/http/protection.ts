@@ -1,12 +1,15 @@
-import type { IncomingMessage } from 'node:http';
-import type { RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 import type { Access } from '../../contract/endpoints.ts';
 import { Fault } from '../../contract/errors.ts';
 
-const HSTS = 'max-age=63072000; includeSubDomains';
+/** Two years, in seconds. */
+const HSTS_SECONDS = 63_072_000;
 
-/** The headers of every answer that is data, made once. */
+/** A middleware of Express or of Node's HTTP server. */
+export type SetHeaders = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+
+/** Returns the headers of every response that is data, not a page. */
 export function dataHeaders(secure: boolean): Record<string, string> {
   return {
     'Cache-Control': 'no-store',
@@ -14,12 +17,16 @@ export function dataHeaders(secure: boolean): Record<string, string> {
     'Cross-Origin-Resource-Policy': 'same-origin',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
-    ...(secure && { 'Strict-Transport-Security': HSTS }),
+    ...(secure && { 'Strict-Transport-Security': `max-age=${HSTS_SECONDS}; includeSubDomains` }),
   };
 }
 
-/** The headers of pages and files. Pages keep the referrer to themselves; same-origin, so that a form's Origin is not `null`. */
-export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): RequestHandler {
+/**
+ * Returns a middleware that sets the headers of pages and files. The referrer policy is same-origin and not no-referrer, because with
+ * the latter the Origin of a form is `null`.
+ * @param scriptHashes of the inline scripts, as the policy names them
+ */
+export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): SetHeaders {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -30,26 +37,26 @@ export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): R
         imgSrc: ["'self'", 'data:'],
         fontSrc: ["'self'"],
         connectSrc: ["'self'"],
-        // The preview of a mail in the settings.
+        // The preview of an email in the settings.
         frameSrc: ["'self'"],
         manifestSrc: ["'self'"],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
         baseUri: ["'none'"],
-        // No page creates markup or scripts from text, so no policy is needed.
+        // No page creates markup or scripts from text.
         requireTrustedTypesFor: ["'script'"],
         trustedTypes: ["'none'"],
       },
     },
     referrerPolicy: { policy: 'same-origin' },
     frameguard: { action: 'deny' },
-    hsts: secure && { maxAge: 63_072_000 },
+    hsts: secure && { maxAge: HSTS_SECONDS },
     xPoweredBy: true,
   });
 }
 
 /**
- * A call that changes something comes from our own pages or from a program, never from another origin's page.
+ * Refuses a request of another origin's page. Calls that change something may come from our own pages and from programs.
  * @throws Fault foreign_origin
  */
 export function requireOwnOrigin(request: IncomingMessage, access: Access, origins: ReadonlySet<string>): void {

@@ -1,5 +1,5 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { isFromThisMachine } from '../http/loopback.ts';
+import { isFromThisMachine } from '../http/client-address.ts';
 import type { Inbox } from './inbox.ts';
 import { inboxScript, inboxStyles } from './inbox-assets.ts';
 import { listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';

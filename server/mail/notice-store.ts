@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { mailboxOf, RATE_LIMITS, RESERVED_MAILS } from '../../contract/rules.ts';
+import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { mailboxOf } from '../../contract/rules.ts';
 import type { Mail, MailKind } from './mail.ts';
 
 /** Mails that the request statement has counted; every other kind is a notice. */

@@ -1,55 +1,126 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Router } from 'express';
 import type { Client } from '../../contract/client.ts';
+import { Fault } from '../../contract/errors.ts';
+import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
+import type { DescribeError } from '../http/errors.ts';
+import { requireOwnOrigin } from '../http/protection.ts';
+import type { Identity } from '../http/serve.ts';
 import type { PublicNames } from '../websites/public-names.ts';
-import { type AdmissionParts, admit, HOW_TO_CALL, type Refusal, refusalOfPlace } from './admission.ts';
 
-type Parts = AdmissionParts & {
+/** The response to a request that does not reach the MCP server. */
+type Refusal = { status: number; message: string; headers?: Record<string, string> };
+
+type Parts = {
+  publicUrl: string;
+  trustProxy: number;
   version: string;
-  /** Headers of every answer. */
+  describeError: DescribeError;
+  /** Returns the account of the Authorization header; cookies are ignored. @throws Fault bad_api_key */
+  identityOf(request: IncomingMessage): Promise<Identity | null>;
+  /** Headers of every response. */
   headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  /** For looking at sites. */
+  /** Resolves the hosts of websites to check. */
   names: PublicNames;
-  /** Counts a look at a site of somebody's. @throws ApiError rate_limited */
+  /** Counts a check of one of the caller's websites. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
   report(error: unknown): string;
 };
 
-/** Longer than any tool takes; a call that its client has cancelled gets no answer at all. */
-const MAX_MS = 30_000;
+/** How to authenticate, in words for a model. */
+const HOW_TO_AUTHENTICATE =
+  'Send Authorization: Bearer with an API key from the dashboard, or with the token that `emailauth token` prints.';
 
-/** /mcp: the MCP server over Streamable HTTP, without sessions, for whoever the bearer token names. */
+/** Longer than any tool takes. The SDK sends no response to a call that its client has cancelled. */
+const TIMEOUT_MS = 30_000;
+
+/** POST /mcp: the MCP server over Streamable HTTP, without sessions, for anonymous callers and for accounts by bearer token. */
 export function mcpRouter(parts: Parts): Router {
   const router = Router();
   let handler: ReturnType<typeof openHandler> | undefined;
   router.all('/mcp', async (request, response) => {
     for (const [name, value] of Object.entries(parts.headers)) response.setHeader(name, value);
-    const caller = refusalOfPlace(request, parts.publicUrl) ?? (await admit(request, parts));
+    const caller = refuseForeignRequest(request, parts.publicUrl) ?? (await admit(request, parts));
     if ('status' in caller) return refuse(response, caller);
     const auth: AuthInfo = { token: '', clientId: '', scopes: [], extra: { caller } };
     handler ??= openHandler(parts).catch((error) => {
       handler = undefined;
       throw error;
     });
-    const timer = setTimeout(() => response.destroy(), MAX_MS);
+    const timer = setTimeout(() => response.destroy(), TIMEOUT_MS);
     response.once('close', () => clearTimeout(timer));
     await (await handler)(Object.assign(request, { auth }), response);
   });
   return router;
 }
 
-/** In the shape that MCP clients read (JSON-RPC 2.0 §5.1). */
+/**
+ * Returns why a request cannot come from an MCP client, or null. A foreign Host header means DNS rebinding, a foreign Origin a page
+ * elsewhere (MCP, Streamable HTTP, "Security Warning").
+ */
+function refuseForeignRequest(request: IncomingMessage, publicUrl: string): Refusal | null {
+  const { host } = request.headers;
+  // The port is not compared, because it may differ outside of a container.
+  if (!isLoopbackHostHeader(host) && host?.toLowerCase().replace(/:\d+$/, '') !== new URL(publicUrl).hostname) {
+    return { status: 403, message: `The Host header is wrong. Call ${publicUrl}/mcp; a proxy in front must pass the Host header on.` };
+  }
+  try {
+    requireOwnOrigin(request, 'anyone', new Set([publicUrl]));
+  } catch {
+    return { status: 403, message: 'Pages of other origins may not call this. Call it from a program, without an Origin header.' };
+  }
+  if (request.method === 'POST') return null;
+  return { status: 405, message: 'This MCP server has no sessions: send each message by POST.', headers: { Allow: 'POST' } };
+}
+
+/**
+ * Returns the caller of a request: anonymous without an Authorization header, else the account of its bearer token. The token of an
+ * application is refused, because it only identifies an account.
+ */
+async function admit(request: IncomingMessage, parts: Parts): Promise<DirectCaller | Refusal> {
+  const { authorization } = request.headers;
+  const clientAddress = clientAddressOf(request, parts.trustProxy);
+  if (authorization === undefined) return { identity: null, authorization, clientAddress };
+  try {
+    const identity = await parts.identityOf(request);
+    return identity && identity.by !== 'application' ? { identity, authorization, clientAddress } : challenge();
+  } catch (error) {
+    return error instanceof Fault && error.status === 401 ? challenge() : refusalOf(error, parts.describeError);
+  }
+}
+
+/** Returns an error of the service as a refusal, with the reference number of the log. */
+function refusalOf(error: unknown, describeError: DescribeError): Refusal {
+  const { fault, body } = describeError(error);
+  return {
+    status: fault.status,
+    message: [body.error, body.hint, body.reference && `The reference number is ${body.reference}.`].filter(Boolean).join(' '),
+    headers: fault.retryAfter ? { 'Retry-After': String(fault.retryAfter) } : {},
+  };
+}
+
+/** Returns the challenge of RFC 6750 §3. With OAuth, `resource_metadata` will be part of it: docs/decisions/0006. */
+function challenge(): Refusal {
+  const reason = 'This bearer token is not valid here: it is unknown, revoked, expired, or issued for an application.';
+  return {
+    status: 401,
+    message: `${reason} ${HOW_TO_AUTHENTICATE}`,
+    headers: { 'WWW-Authenticate': `Bearer realm="emailauth", error="invalid_token", error_description="${reason}"` },
+  };
+}
+
+/** Sends an error response of JSON-RPC 2.0 (§5.1), which MCP clients expect. */
 function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
   const code = status >= 500 ? -32603 : -32000;
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null });
   response.writeHead(status, { ...headers, 'Content-Type': 'application/json' }).end(body);
 }
 
-/** The SDK is imported by the first request. */
+/** Imports the SDK, which the first request does, and returns the request handler. */
 async function openHandler(parts: Parts) {
   const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
   const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
@@ -67,14 +138,17 @@ async function openHandler(parts: Parts) {
       readOnly: false,
       besideApp: false,
       signIn: null,
-      howToSignIn: HOW_TO_CALL,
+      howToSignIn: HOW_TO_AUTHENTICATE,
       checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
       openApi,
       report,
     });
   });
-  return toNodeHandler(exchange, { maxRequestBodySize: exchange.maxRequestBodySize, onerror: (error) => isLeave(error) || report(error) });
+  return toNodeHandler(exchange, {
+    maxRequestBodySize: exchange.maxRequestBodySize,
+    onerror: (error) => isDisconnect(error) || report(error),
+  });
 }
 
-/** Whether a client went in the middle of its request, which is no fault of ours. */
-const isLeave = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+/** Returns whether the client closed the connection in the middle of its request. */
+const isDisconnect = (error: Error) => (error as NodeJS.ErrnoException).code === 'ECONNRESET';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { ATTEMPT_SECONDS, CODE_TRIES, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { AttemptKind } from './secrets.ts';
 import type { Issue } from './session-store.ts';
 import { clientGoesOn, endedBySibling, notBeingSignedOut, sameRegistration } from './statements.ts';
@@ -97,7 +97,7 @@ export function createAccountsStore(core: pg.Pool) {
     /** Counts an address given for a link that was opened in another browser, before anything is compared. @returns whether there was a try left */
     async countAddressTry(id: string): Promise<boolean> {
       const text = `update sign_in_attempts set secret_tries = secret_tries + 1
-        where id = $1 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
+        where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
       return (await run('signin-address-try', text, [id])).rowCount === 1;
     },
 
@@ -107,7 +107,7 @@ export function createAccountsStore(core: pg.Pool) {
      */
     async countBrowserTry(id: string): Promise<string | null> {
       const text = `update sign_in_attempts set secret_tries = secret_tries + 1
-        where id = $1 and secret_tries < ${CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
+        where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
       return (await run<{ email: string }>('signin-browser-try', text, [id])).rows[0]?.email ?? null;
     },
 
@@ -144,7 +144,7 @@ export function createAccountsStore(core: pg.Pool) {
           exists (select from websites w where w.domain = a.domain) as registered,
           case
             when a.consumed_at is not null or ${ENDED} then 'used'
-            when expires_at <= now() or secret_tries >= ${CODE_TRIES} then 'expired'
+            when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} then 'expired'
             when ${WITHDRAWN} then 'withdrawn'
             else 'open' end as status
         from sign_in_attempts a where id = $1`;

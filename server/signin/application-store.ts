@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, CODE_TRIES } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import { applicationGoesOn, endedBySibling } from './statements.ts';
 
 /** Life of an application's token, in seconds. */
@@ -26,7 +26,7 @@ const EXCHANGE = `
 with person as (
   update sign_in_attempts a set consumed_at = now(), session = $6
   where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
-    and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+    and consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
     and ${STILL_GOOD}
   returning email, client_id
 ),
@@ -45,7 +45,7 @@ select email from person`;
 // A wrong address counts as a try in the statement that compares it, so that no number of requests at once gets more tries.
 const CONFIRM_LINK = `
 update sign_in_attempts a set secret_tries = secret_tries + case when email = $2 then 0 else 1 end
-where id = $1 and kind = 'app' and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+where id = $1 and kind = 'app' and consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
   and ${STILL_GOOD}
 returning email = $2 as confirmed, client_id as "clientId", redirect_uri as "redirectUri", state`;
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { CODE_TRIES, RATE_LIMITS } from '../../contract/rules.ts';
+import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
 import type { Log } from '../log.ts';
 import type { AttemptKind } from './secrets.ts';
 import { clientGoesOn } from './statements.ts';
@@ -51,7 +51,7 @@ with refused as materialized (
 ),
 tried as (
   update sign_in_attempts a set code_tries = code_tries + 1
-  where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${CODE_TRIES}
+  where ${browserOrId} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
     and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientGoesOn('a')} end
     and not exists (select from refused)
   returning id, kind, browser

@@ -1,5 +1,6 @@
 import type { SignInBoot } from '../../contract/pages.ts';
-import { CLI_CLIENT_ID, maskEmail } from '../../contract/rules.ts';
+import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';

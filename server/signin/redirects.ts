@@ -1,14 +1,8 @@
 import { Fault } from '../../contract/errors.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const FORBIDDEN = /[\p{Cc}\p{Cs}\s\\]/u;
 const MAX_BYTES = 2048;
-
-/** Whether a URL's hostname is this very machine. */
-export function isLoopbackHost(hostname: string): boolean {
-  return LOOPBACK.has(hostname);
-}
 
 /**
  * Checks a site's forward_url. The text itself is kept: the visitor goes to the very bytes that came, so it must already
@@ -28,7 +22,7 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
   if (!text.startsWith(url.origin) || !/^[/?#]?$/.test(text.charAt(url.origin.length))) {
     refuse('The forward_url must begin with https://, the host in lower case, and no user info or default port.');
   }
-  const loopback = isLoopbackHost(url.hostname);
+  const loopback = isLoopbackRedirectHost(url.hostname);
   if (loopback && !local) refuse('The forward_url must be on a registered domain, not on this machine.');
   if (!loopback && (url.protocol !== 'https:' || url.port !== '')) refuse('The forward_url must use https on the default port.');
   if (loopback && url.protocol !== 'http:' && url.protocol !== 'https:') refuse('The forward_url must use http or https.');

@@ -1,5 +1,5 @@
+import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
-import { REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
 import type { Cookies } from '../http/cookies.ts';
 
 /** Puts an account first among those that the browser's page offers. */
@@ -7,7 +7,7 @@ export function rememberAccount(cookies: Cookies, email: string, key: string): v
   cookies.setHint(hintCookies.account, email);
   cookies.setHint(hintCookies.key, key);
   const others = rememberedIn(cookies).filter((account) => account.email !== email);
-  setRemembered(cookies, [{ email, key, timestamp: Date.now() }, ...others].slice(0, REMEMBERED_ACCOUNTS));
+  setRemembered(cookies, [{ email, key, timestamp: Date.now() }, ...others].slice(0, MAX_REMEMBERED_ACCOUNTS));
 }
 
 /** Signed out: the page goes on offering the accounts, whose keys are dead. */
@@ -24,4 +24,4 @@ function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
 }
 
 const rememberedIn = (cookies: Cookies): RememberedAccount[] =>
-  readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, REMEMBERED_ACCOUNTS);
+  readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, MAX_REMEMBERED_ACCOUNTS);

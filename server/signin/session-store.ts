@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, CODE_TRIES } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import { inTransaction } from '../db/database.ts';
 import { BEGIN_SESSION_CHANGE, endedBySibling, LOCK_LOGOUT, notBeingSignedOut } from './statements.ts';
 
@@ -67,7 +67,7 @@ const EXCHANGE = `
 with person as (
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
-    and consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+    and consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
     and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}
   returning email
 ), ${ISSUE}`;
@@ -82,7 +82,7 @@ with replayed as (
 sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
 keys_ended as (delete from remembered_keys k using replayed r where k.selector = r.key_selector)
 update sign_in_attempts set secret_tries = secret_tries + 1
-where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
+where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
 
 const TOKEN_LOGIN = `
 with person as (

@@ -1,7 +1,9 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { ATTEMPT_SECONDS, CLI_CLIENT_ID, maskEmail, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import { APPLICATION_TOKEN_SECONDS, type ApplicationSignInStore } from './application-store.ts';
 import { deviceLabelOf } from './device-label.ts';

@@ -1,15 +1,16 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import { ATTEMPT_SECONDS, mailboxOf, normalHost } from '../../contract/rules.ts';
+import { isLoopbackRedirectHost, mailboxOf, normalHost } from '../../contract/rules.ts';
 import type { Query } from '../db/database.ts';
 import type { Mail, Outbox } from '../mail/outbox.ts';
 import { audienceOf, displayDomainOf, registrableOf } from '../websites/domains.ts';
 import type { AccountsStore } from './accounts-store.ts';
 import type { CodeTries } from './code-tries-store.ts';
 import { deviceLabelOf } from './device-label.ts';
-import { isLoopbackHost, readForwardUrl, withToken } from './redirects.ts';
+import { readForwardUrl, withToken } from './redirects.ts';
 import { createAuthKey, digest, handleToId, randomSecret, readAuthKey, type Secrets } from './secrets.ts';
 import type { Limit, NewAttempt, Opening, SignInStore, Verdict } from './store.ts';
 
@@ -240,7 +241,7 @@ export function createSignIn(parts: {
 /** What is no host name is nobody's audience. */
 function askingHost(domain: string): string {
   const name = domain.toLowerCase();
-  return audienceOf(isLoopbackHost(name) ? name : (normalHost(name) ?? ''));
+  return audienceOf(isLoopbackRedirectHost(name) ? name : (normalHost(name) ?? ''));
 }
 
 function limited(limit: Limit, retryAfter: number): Fault {

@@ -1,4 +1,5 @@
-import { ATTEMPT_SECONDS, CLI_CLIENT_ID, TOKEN_SECONDS, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 
 /**
  * The three hot statements of the sign-in core. Each takes one array per column, row n of all arrays being one call, and

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS, TOKEN_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
 import type { AttemptKind } from './secrets.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Output } from '../../contract/routes.ts';
-import { FIGURE_DAYS } from '../../contract/stats.ts';
+import { STATS_DAYS } from '../../contract/limits.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
@@ -15,7 +15,7 @@ const COUNTED =
 
 const DAY_OF_ROW = "(at at time zone 'UTC')::date";
 const TODAY = "(now() at time zone 'UTC')::date";
-const FIRST_DAY = `${TODAY} - ${FIGURE_DAYS - 1}`;
+const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
 /** The four counts of a website over rows of the audit log. */
 const WEBSITE_COUNTS = `
@@ -109,7 +109,7 @@ const IS_NEW = 'id > (select last_audit_id from roll_up)';
 export const DAILY_LOGINS = `
 with new_row as materialized (select ${DAY_OF_ROW} as day, count(*) as logins from audit_log where ${IS_NEW} and ${IS_SIGN_IN} group by day)
 select given.day::text as date, (coalesce(totals.logins, 0) + coalesce(new_row.logins, 0))::float8 as count
-from (select ${TODAY} - n as day from generate_series(0, ${FIGURE_DAYS - 1}) n) given
+from (select ${TODAY} - n as day from generate_series(0, ${STATS_DAYS - 1}) n) given
 left join daily_logins totals on totals.day = given.day
 left join new_row on new_row.day = given.day
 order by given.day desc`;

@@ -1,56 +1,90 @@
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
-import type { Component, Measured } from './store.ts';
+import type { Component, Measured, StatusStore } from './store.ts';
 
-/** @property at on the clock of performance.now(), which nobody sets */
+/** @property at on the clock of performance.now(), which nobody can set */
 export type Probe = Measured & { at: number; checkedAt: Date };
-
-/** Has this process look every minute whether the service does what it is for, and keeps what it saw. */
-export type Probes = {
-  start(): void;
-  stop(): void;
-  /** The latest probe if it is younger than `milliseconds`, else a new one. Never rejects. */
-  fresh(milliseconds: number): Promise<Probe>;
-};
 
 type Parts = {
   log: Log;
-  ping(): Promise<void>;
-  /** Whether mails go out. */
+  store: Pick<StatusStore, 'ping' | 'save'>;
+  /** Returns whether emails can be sent. */
   mailsGoOut(): Promise<boolean>;
-  /** A request to this service's own address. */
-  requestSelf(milliseconds: number): Promise<void>;
-  keep(probes: (Measured & { secondsAgo: number })[]): Promise<void>;
-  /** Whether the service ends: what fails then is no fault. */
-  isStopping(): boolean;
+  /** Returns where the service listens; null while it stops, when failures do not count. */
+  ownAddress(): AddressInfo | null;
 };
 
-const MINUTE_MS = 60_000;
-/** So that the first probe costs the start nothing. */
-const FIRST_MS = 2_000;
-/** An answer that comes later is none. */
-const MAX_MS = 2_000;
-/** A mail server may greet slowly. */
-const MAX_MAIL_MS = 5_000;
-/** Minutes that wait in memory while the database is away: a day. */
-const MAX_WAITING = 1_440;
+const INTERVAL_MS = 60_000;
+/** Delay of the first probe, so that it does not slow down the start. */
+const FIRST_DELAY_MS = 2_000;
+const TIMEOUT_MS = 2_000;
+/** Mail servers may delay their greeting. */
+const MAIL_TIMEOUT_MS = 5_000;
+/** Probes that are kept in memory while the database is unavailable: one day. */
+const MAX_UNSAVED = 1_440;
 
-export function createProbes({ log, ping, mailsGoOut, requestSelf, keep, isStopping }: Parts): Probes {
-  let latest: Probe | null = null;
-  let running: Promise<Probe> | null = null;
-  let waiting: Probe[] = [];
-  let timer: NodeJS.Timeout | null = null;
-  /** The faults that the log knows of. */
-  let told = '';
+/** Measures every minute whether the service works, and saves the results. */
+export class Probes {
+  readonly #parts: Parts;
+  #latest: Probe | null = null;
+  #running: Promise<Probe> | null = null;
+  #unsaved: Probe[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  /** The failures that were logged last. */
+  #loggedFailures = '';
 
-  const measure = async (): Promise<Probe> => {
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const startedAt = Date.now();
+    const repeat = async () => {
+      await this.#probe();
+      // Scheduled relative to the start, so that no minute is skipped.
+      if (this.#timer) this.#timer = setTimeout(repeat, INTERVAL_MS - ((Date.now() - startedAt) % INTERVAL_MS)).unref();
+    };
+    this.#timer = setTimeout(repeat, FIRST_DELAY_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** Returns the latest probe if it is younger than `maxAgeMs`, else a new one. Never rejects. */
+  async recent(maxAgeMs: number): Promise<Probe> {
+    return this.#latest && performance.now() - this.#latest.at < maxAgeMs ? this.#latest : this.#probe();
+  }
+
+  #probe(): Promise<Probe> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<Probe> {
+    const probe = await this.#measure();
+    if (this.#parts.ownAddress() === null) return this.#latest ?? probe;
+    this.#latest = probe;
+    this.#logFailures(probe.failed);
+    this.#unsaved = addUnsaved(this.#unsaved, probe);
+    if (probe.databaseMs !== null) await this.#save();
+    return probe;
+  }
+
+  async #measure(): Promise<Probe> {
     const at = performance.now();
+    const address = this.#parts.ownAddress();
     const [databaseMs, responseMs, mailMs] = await Promise.all([
-      timed(ping(), MAX_MS),
-      timed(requestSelf(MAX_MS), MAX_MS),
-      timed(
-        mailsGoOut().then((good) => good || Promise.reject(new Error('No mail goes out'))),
-        MAX_MAIL_MS,
+      measureMs(this.#parts.store.ping(), TIMEOUT_MS),
+      measureMs(address ? requestSelf(address) : Promise.resolve(), TIMEOUT_MS),
+      measureMs(
+        this.#parts.mailsGoOut().then((works) => works || Promise.reject(new Error('Emails cannot be sent'))),
+        MAIL_TIMEOUT_MS,
       ),
     ]);
     const results: [Component, number | null][] = [
@@ -60,80 +94,77 @@ export function createProbes({ log, ping, mailsGoOut, requestSelf, keep, isStopp
     ];
     const failed = results.filter(([, milliseconds]) => milliseconds === null).map(([component]) => component);
     return { at, checkedAt: new Date(), databaseMs, responseMs, failed };
-  };
+  }
 
-  const run = async () => {
-    const probe = await measure();
-    if (isStopping()) return latest ?? probe;
-    latest = probe;
-    if (told !== probe.failed.join()) {
-      told = probe.failed.join();
-      if (told) log.error({ failed: probe.failed }, 'status: a probe failed');
-      else log.info('status: every probe is good again');
-    }
-    waiting = waited(waiting, probe);
-    if (probe.databaseMs !== null) await keepWaiting();
-    return probe;
-  };
+  #logFailures(failed: Component[]): void {
+    if (this.#loggedFailures === failed.join()) return;
+    this.#loggedFailures = failed.join();
+    if (failed.length > 0) this.#parts.log.error({ failed }, 'status: a probe failed');
+    else this.#parts.log.info('status: all probes succeed again');
+  }
 
-  const keepWaiting = async () => {
-    const kept = waiting;
+  async #save(): Promise<void> {
     const now = performance.now();
     try {
-      await keep(kept.map((probe) => ({ ...probe, secondsAgo: (now - probe.at) / 1000 })));
-      waiting = [];
+      await this.#parts.store.save(this.#unsaved.map((probe) => ({ ...probe, secondsAgo: (now - probe.at) / 1000 })));
+      this.#unsaved = [];
     } catch (error) {
-      log.debug({ error: String(error) }, 'status: probes wait for the database');
+      this.#parts.log.debug({ error: String(error) }, 'status: probes are kept until the database is available');
     }
-  };
-
-  const probe = () => {
-    running ??= run().finally(() => {
-      running = null;
-    });
-    return running;
-  };
-
-  return {
-    start() {
-      const began = Date.now();
-      const again = async () => {
-        await probe();
-        // Counted from the beginning, so that no minute is ever left out.
-        if (timer) timer = setTimeout(again, MINUTE_MS - ((Date.now() - began) % MINUTE_MS)).unref();
-      };
-      timer = setTimeout(again, FIRST_MS).unref();
-    },
-    stop() {
-      if (timer) clearTimeout(timer);
-      timer = null;
-    },
-    fresh: async (milliseconds) => (latest && performance.now() - latest.at < milliseconds ? latest : probe()),
-  };
+  }
 }
 
-/** Adds a probe to those that wait, one a minute: of two the worse. */
-export function waited(probes: Probe[], next: Probe): Probe[] {
+/** Returns the unsaved probes with a new one. Two probes of the same minute become one, with the worse values. */
+export function addUnsaved(probes: Probe[], next: Probe): Probe[] {
   const last = probes.at(-1);
-  if (!last || Math.floor(last.at / MINUTE_MS) !== Math.floor(next.at / MINUTE_MS)) return [...probes, next].slice(-MAX_WAITING);
-  const worst = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.max(one, other));
+  if (!last || Math.floor(last.at / INTERVAL_MS) !== Math.floor(next.at / INTERVAL_MS)) return [...probes, next].slice(-MAX_UNSAVED);
+  const worse = (one: number | null, other: number | null) => (one === null || other === null ? (one ?? other) : Math.max(one, other));
   const failed = [...new Set([...last.failed, ...next.failed])];
-  const both = { databaseMs: worst(last.databaseMs, next.databaseMs), responseMs: worst(last.responseMs, next.responseMs), failed };
+  const both = { databaseMs: worse(last.databaseMs, next.databaseMs), responseMs: worse(last.responseMs, next.responseMs), failed };
   return [...probes.slice(0, -1), { ...next, ...both }];
 }
 
-/** How long it took, or null when it failed or took longer than `most` milliseconds. */
-async function timed(work: Promise<unknown>, most: number): Promise<number | null> {
-  const begun = performance.now();
-  const over = new AbortController();
-  const tooLate = sleep(most, false, { ref: false, signal: over.signal }).catch(() => false);
-  const good = await Promise.race([
+/** Returns how long the work took in milliseconds, or null when it failed or took longer than `timeoutMs`. */
+async function measureMs(work: Promise<unknown>, timeoutMs: number): Promise<number | null> {
+  const startedAt = performance.now();
+  const finished = new AbortController();
+  const timer = sleep(timeoutMs, false, { ref: false, signal: finished.signal }).catch(() => false);
+  const succeeded = await Promise.race([
     work.then(
       () => true,
       () => false,
     ),
-    tooLate,
+    timer,
   ]);
-  over.abort();
-  return good ? performance.now() - begun : null;
+  finished.abort();
+  return succeeded ? performance.now() - startedAt : null;
+}
+
+/** Listening addresses that mean every interface, and the loopback address to reach them by. */
+const LOOPBACK_OF_ANY: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/**
+ * Requests a page of this service that needs no database, by its listening address, as a visitor would. Resolves at the end of a
+ * response with status 200; rejects for any other response, and after TIMEOUT_MS.
+ */
+function requestSelf({ address, port }: AddressInfo): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: LOOPBACK_OF_ANY[address] ?? address,
+        port,
+        path: '/api/languages',
+        agent: false,
+        headers: { Connection: 'close' },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      },
+      (response) => {
+        response.on('error', reject);
+        response.on('end', () => (response.statusCode === 200 ? resolve() : reject(new Error(`Status ${response.statusCode}`))));
+        response.resume();
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end();
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Probe, waited } from './probes.ts';
+import { addUnsaved, type Probe } from './probes.ts';
 import { stateOf, summaryOf } from './status.ts';
 import type { History } from './store.ts';
 
@@ -13,7 +13,7 @@ const probe = (changes: Partial<Probe> = {}): Probe => ({
 });
 
 describe('the state', () => {
-  test('is operational while every probe is good and quick', () => {
+  test('is operational while every probe succeeds quickly', () => {
     expect(stateOf(probe()).state).toBe('operational');
   });
 
@@ -23,7 +23,7 @@ describe('the state', () => {
     ['degraded', { responseMs: 1001 }],
     ['down', { failed: ['database'], databaseMs: null }],
     ['down', { failed: ['mail', 'response'], responseMs: null }],
-  ] as const)('is %s by %j', (state, changes) => {
+  ] as const)('is %s for %j', (state, changes) => {
     expect(stateOf(probe({ ...changes, failed: [...('failed' in changes ? changes.failed : [])] })).state).toBe(state);
   });
 });
@@ -39,33 +39,33 @@ describe('the summary', () => {
     incidents: [{ startedAt: new Date(0), endedAt: new Date(180_000), components: ['mail'], recent }],
   });
 
-  test('has no averages of less than an hour', () => {
+  test('has no averages for less than an hour', () => {
     expect(summaryOf(history(59, 0), false)).toMatchObject({ uptimePercent: null, responseMs: null });
     expect(summaryOf(history(60, 0), false)).toMatchObject({ uptimePercent: 100, responseMs: 3.5 });
   });
 
-  test('never rounds a failure away', () => {
+  test('rounds the uptime down', () => {
     expect(summaryOf(history(43_200, 1), false).uptimePercent).toBe(99.99);
   });
 
-  test('lets an incident go on while the probes fail, and only a recent one', () => {
+  test('shows a recent incident as ongoing while the probes fail', () => {
     const end = (recent: boolean, failing: boolean) => summaryOf(history(60, 3, recent), failing).incidents[0].endedAt;
     expect([end(true, true), end(true, false), end(false, true)]).toEqual([null, '1970-01-01T00:03:00.000Z', '1970-01-01T00:03:00.000Z']);
     expect(summaryOf(history(60, 3), false).incidents[0].minutes).toBe(3);
   });
 });
 
-describe('probes that wait for the database', () => {
-  test('are one a minute, the worse of two', () => {
+describe('unsaved probes', () => {
+  test('are merged per minute, with the worse values', () => {
     const first = probe({ at: 1_000, responseMs: 9, failed: ['mail'] });
     const second = probe({ at: 59_000, databaseMs: null, failed: ['database', 'mail'] });
-    expect(waited([first], second)).toMatchObject([{ databaseMs: 1, responseMs: 9, failed: ['mail', 'database'] }]);
-    expect(waited([first], probe({ at: 61_000 }))).toHaveLength(2);
+    expect(addUnsaved([first], second)).toMatchObject([{ databaseMs: 1, responseMs: 9, failed: ['mail', 'database'] }]);
+    expect(addUnsaved([first], probe({ at: 61_000 }))).toHaveLength(2);
   });
 
-  test('are a day at most, the newest', () => {
+  test('are limited to the latest day', () => {
     let probes: Probe[] = [];
-    for (let minute = 0; minute < 1_500; minute++) probes = waited(probes, probe({ at: minute * 60_000 }));
+    for (let minute = 0; minute < 1_500; minute++) probes = addUnsaved(probes, probe({ at: minute * 60_000 }));
     expect([probes.length, probes[0].at]).toEqual([1_440, 60 * 60_000]);
   });
 });

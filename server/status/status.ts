@@ -1,60 +1,78 @@
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { domainToASCII } from 'node:url';
 import type { Output } from '../../contract/routes.ts';
+import type { Config } from '../config.ts';
+import { type Served, serve } from '../http/serve.ts';
 import type { Probe, Probes } from './probes.ts';
-import type { Component, History } from './store.ts';
+import type { Component, History, StatusStore } from './store.ts';
 
-type StatusAnswer = Output<'status'>;
-type State = StatusAnswer['state'];
+type StatusOutput = Output<'status'>;
+type State = StatusOutput['state'];
 
-export type Status = {
-  /** Never rejects: while the database is away it tells what this process sees, without history. */
-  read(): Promise<StatusAnswer>;
-  /** Of the last 30 days; null: not enough data yet. @throws Error while the history cannot be read */
-  uptimePercent(): Promise<number | null>;
-};
-
-/** How old an answer may be, in ms. */
-const FRESH_MS = 15_000;
-const MAX_HISTORY_MS = 2_000;
-/** Fewer minutes make no average. */
+const MAX_AGE_MS = 15_000;
+const HISTORY_TIMEOUT_MS = 2_000;
+/** Minutes that an average needs. */
 const MIN_MEASURED = 60;
-/** An answer that takes longer, in ms, degrades its component. */
+/** Response times in milliseconds above which a component is degraded. */
 const SLOW = { database: 500, response: 1_000 };
 
-export function createStatus(parts: { probes: Pick<Probes, 'fresh'>; history(): Promise<History> }): Status {
-  let cached: { until: number; answer: Promise<StatusAnswer> } | null = null;
+// A probe waits up to 5 s for a mail server.
+const TIMEOUT_SECONDS = 10;
 
-  const look = async (): Promise<StatusAnswer> => {
-    const probe = await parts.probes.fresh(FRESH_MS);
-    const history = probe.failed.includes('database') ? null : await inTime(parts.history());
-    return { ...stateOf(probe), history: history && summaryOf(history, probe.failed.length > 0) };
-  };
+/** The version in package.json. */
+export const VERSION = readVersion();
 
-  const read = () => {
-    const now = performance.now();
-    if (!cached || now > cached.until) cached = { until: now + FRESH_MS, answer: look() };
-    return cached.answer;
-  };
-
-  return {
-    read,
-    async uptimePercent() {
-      const { history } = await read();
-      if (!history) throw new Error('The history of the probes cannot be read');
-      return history.uptimePercent;
-    },
-  };
+export function statusRoutes(status: Status, settings: AboutSettings): Served[] {
+  const about = describeService(settings);
+  return [
+    serve('about', () => ({ ...about, time: new Date().toISOString() })),
+    serve('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS }),
+  ];
 }
 
-/** What a probe says about each component and the whole. Without mails who is remembered still signs in. */
-export function stateOf({ failed, databaseMs, responseMs, checkedAt }: Probe): Omit<StatusAnswer, 'history'> {
-  const judge = (id: Component, slow: boolean) => ({
+/** The state of the service, from the latest probe and the history of all instances. */
+export class Status {
+  readonly #probes: Pick<Probes, 'recent'>;
+  readonly #store: Pick<StatusStore, 'history'>;
+  #cached: { until: number; output: Promise<StatusOutput> } | null = null;
+
+  constructor(probes: Pick<Probes, 'recent'>, store: Pick<StatusStore, 'history'>) {
+    this.#probes = probes;
+    this.#store = store;
+  }
+
+  /** Returns the status, at most MAX_AGE_MS old; without history while the database is unavailable. Never rejects. */
+  read(): Promise<StatusOutput> {
+    const now = performance.now();
+    if (!this.#cached || now > this.#cached.until) this.#cached = { until: now + MAX_AGE_MS, output: this.#measure() };
+    return this.#cached.output;
+  }
+
+  /** Returns the uptime of the last 30 days; null: not enough data yet. @throws Error while the history cannot be read */
+  async uptimePercent(): Promise<number | null> {
+    const { history } = await this.read();
+    if (!history) throw new Error('The history of the probes cannot be read');
+    return history.uptimePercent;
+  }
+
+  async #measure(): Promise<StatusOutput> {
+    const probe = await this.#probes.recent(MAX_AGE_MS);
+    const history = probe.failed.includes('database') ? null : await withTimeout(this.#store.history());
+    return { ...stateOf(probe), history: history && summaryOf(history, probe.failed.length > 0) };
+  }
+}
+
+/** Returns the state of each component and of the service. Without email it is only degraded: remembered accounts can still sign in. */
+export function stateOf({ failed, databaseMs, responseMs, checkedAt }: Probe): Omit<StatusOutput, 'history'> {
+  const stateOfComponent = (id: Component, slow: boolean) => ({
     id,
     state: failed.includes(id) ? ('down' as const) : slow ? ('degraded' as const) : ('operational' as const),
   });
   const components = [
-    judge('database', (databaseMs ?? 0) > SLOW.database),
-    judge('mail', false),
-    judge('response', (responseMs ?? 0) > SLOW.response),
+    stateOfComponent('database', (databaseMs ?? 0) > SLOW.database),
+    stateOfComponent('mail', false),
+    stateOfComponent('response', (responseMs ?? 0) > SLOW.response),
   ];
   let state: State = 'operational';
   if (components.some((component) => component.state !== 'operational')) state = 'degraded';
@@ -62,14 +80,17 @@ export function stateOf({ failed, databaseMs, responseMs, checkedAt }: Probe): O
   return { state, checkedAt: checkedAt.toISOString(), components };
 }
 
-/** @param failing whether the latest probe failed, so that an incident that did so lately goes on */
-export function summaryOf({ since, responseMs, days, incidents }: History, failing: boolean): NonNullable<StatusAnswer['history']> {
+/**
+ * Returns the history with averages.
+ * @param failing whether the latest probe failed, in which case a recent incident is ongoing
+ */
+export function summaryOf({ since, responseMs, days, incidents }: History, failing: boolean): NonNullable<StatusOutput['history']> {
   const measured = days.reduce((sum, day) => sum + day.measured, 0);
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
   const enough = measured >= MIN_MEASURED;
   return {
     since: since?.toISOString() ?? null,
-    // Rounded down, so that one failed minute never reads as 100.
+    // Rounded down, so that it is 100 only without any failure.
     uptimePercent: enough ? Math.floor(((measured - failed) / measured) * 10_000) / 100 : null,
     responseMs: enough && responseMs !== null ? Math.round(responseMs * 10) / 10 : null,
     days,
@@ -82,9 +103,36 @@ export function summaryOf({ since, responseMs, days, incidents }: History, faili
   };
 }
 
-function inTime(history: Promise<History>): Promise<History | null> {
+/** Returns the history, or null when it cannot be read in time. */
+function withTimeout(history: Promise<History>): Promise<History | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, MAX_HISTORY_MS, null);
+    const timer = setTimeout(resolve, HISTORY_TIMEOUT_MS, null);
     history.then(resolve, () => resolve(null)).finally(() => clearTimeout(timer));
   });
+}
+
+type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl'>;
+
+function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit<Output<'about'>, 'time'> {
+  return {
+    name: 'emailauth',
+    version: VERSION,
+    mode,
+    mail: {
+      domain: domainToASCII(mailFrom.slice(mailFrom.lastIndexOf('@') + 1).split('>', 1)[0]),
+      dkim: dkim && { domain: domainToASCII(dkim.domainName), selector: dkim.keySelector, publicKey: publicKeyOf(dkim.privateKey) },
+      delivered: smtpUrl !== null,
+    },
+  };
+}
+
+/** Returns the public key as it is in the DNS record (RFC 6376 §3.6.1): DER in base64. */
+function publicKeyOf(privateKey: string): string {
+  return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+function readVersion(): string {
+  // package.json is two directories above the source file and three above the built one.
+  const root = import.meta.url.includes('/dist/server/') ? '../../../' : '../../';
+  return JSON.parse(readFileSync(new URL(`${root}package.json`, import.meta.url), 'utf8')).version;
 }

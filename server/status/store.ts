@@ -1,22 +1,22 @@
 import type pg from 'pg';
 import { READ_ONLY_CAUSE } from '../db/reach.ts';
 
-/** What a probe looks at. */
+/** A part of the service that a probe checks. */
 export type Component = 'database' | 'mail' | 'response';
 
-/** What one process measured at one moment; null where no answer came in time. */
+/** The measurements of one process at one time; null where there was no response in time. */
 export type Measured = { databaseMs: number | null; responseMs: number | null; failed: Component[] };
 
 export type Incident = {
   startedAt: Date;
-  /** The end of its last failed minute, and never in the future. */
+  /** The end of its last failed minute, but never in the future. */
   endedAt: Date;
   components: Component[];
-  /** No six minutes have passed since it last failed, so that it may go on. */
+  /** Its last failure is less than six minutes ago, so that it may be ongoing. */
   recent: boolean;
 };
 
-/** 30 UTC days, the current one last. */
+/** The last 30 UTC days, oldest first. */
 export type History = {
   since: Date | null;
   responseMs: number | null;
@@ -25,18 +25,7 @@ export type History = {
   incidents: Incident[];
 };
 
-type StatusStore = {
-  /** Resolves when PostgreSQL answers and takes writes. */
-  ping(): Promise<void>;
-  /**
-   * Keeps what was measured so many seconds ago, by the database's clock. A minute is one row, whoever measured in it: the
-   * slowest answers, and every component that failed.
-   */
-  keep(probes: (Measured & { secondsAgo: number })[]): Promise<void>;
-  history(): Promise<History>;
-};
-
-const KEEP = `
+const SAVE = `
 insert into probes as known (minute, database_ms, response_ms, failed)
 select date_trunc('minute', now() - make_interval(secs => seconds_ago)), max(database_ms), max(response_ms),
   coalesce(array_agg(distinct component order by component) filter (where component is not null), '{}')
@@ -48,7 +37,7 @@ on conflict (minute) do update set
   response_ms = greatest(known.response_ms, excluded.response_ms),
   failed = coalesce((select array_agg(distinct component order by component) from unnest(known.failed || excluded.failed) as component), '{}')`;
 
-// An incident ends where more than five minutes were measured good, or nothing was.
+// An incident ends when no probe has failed for more than five minutes.
 const HISTORY = `
 with recent as materialized (
   select minute, minute::date as day, response_ms, failed, failed <> '{}' as bad
@@ -72,36 +61,48 @@ incidents as (
 select (select min(minute) from probes) as since, (select avg(response_ms) from recent) as "responseMs",
   (select json_agg(days order by date) from days) as days, (select coalesce(json_agg(incidents), '[]') from incidents) as incidents`;
 
-/** The SQL of the service's probes of itself. */
-export function createStatusStore(core: pg.Pool): StatusStore {
-  return {
-    async ping() {
-      const { rows } = await core.query<{ cause: string | null }>({ name: 'status-ping', text: `select ${READ_ONLY_CAUSE} as cause` });
-      if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
-    },
-    async keep(probes) {
-      await core.query({
-        name: 'status-keep',
-        text: KEEP,
-        values: [
-          probes.map(({ secondsAgo }) => secondsAgo),
-          probes.map(({ databaseMs }) => databaseMs),
-          probes.map(({ responseMs }) => responseMs),
-          probes.map(({ failed }) => failed.join(',')),
-        ],
-      });
-    },
-    async history() {
-      const [{ incidents, ...history }] = (await core.query({ name: 'status-history', text: HISTORY })).rows;
-      return {
-        ...history,
-        // JSON has no dates.
-        incidents: incidents.map((incident: Incident) => ({
-          ...incident,
-          startedAt: new Date(incident.startedAt),
-          endedAt: new Date(incident.endedAt),
-        })),
-      };
-    },
-  };
+/** The measurements that the service takes of itself. */
+export class StatusStore {
+  readonly #core: pg.Pool;
+
+  constructor(core: pg.Pool) {
+    this.#core = core;
+  }
+
+  /** Resolves when PostgreSQL responds and accepts writes. */
+  async ping(): Promise<void> {
+    const text = `select ${READ_ONLY_CAUSE} as cause`;
+    const { rows } = await this.#core.query<{ cause: string | null }>({ name: 'status-ping', text });
+    if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
+  }
+
+  /**
+   * Saves what was measured the given number of seconds ago, by the database's clock. All processes share one row per minute, with
+   * the slowest response times and every component that failed.
+   */
+  async save(probes: (Measured & { secondsAgo: number })[]): Promise<void> {
+    await this.#core.query({
+      name: 'status-save',
+      text: SAVE,
+      values: [
+        probes.map(({ secondsAgo }) => secondsAgo),
+        probes.map(({ databaseMs }) => databaseMs),
+        probes.map(({ responseMs }) => responseMs),
+        probes.map(({ failed }) => failed.join(',')),
+      ],
+    });
+  }
+
+  async history(): Promise<History> {
+    const [{ incidents, ...history }] = (await this.#core.query({ name: 'status-history', text: HISTORY })).rows;
+    return {
+      ...history,
+      // JSON has no dates.
+      incidents: incidents.map((incident: Incident) => ({
+        ...incident,
+        startedAt: new Date(incident.startedAt),
+        endedAt: new Date(incident.endedAt),
+      })),
+    };
+  }
 }

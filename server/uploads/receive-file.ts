@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
-import { ICON_BYTES, ICON_TYPES, UPLOAD_IDLE_SECONDS } from '../../contract/rules.ts';
+import { ICON_TYPES, MAX_ICON_BYTES, UPLOAD_IDLE_SECONDS } from '../../contract/limits.ts';
 
 const TYPES: readonly string[] = [...ICON_TYPES, 'image/jpg'];
 /** A file that is too large, up to this size, is read to its end so that the client gets the response; a larger one is cut off. */
-const MAX_READ_BYTES = 2 * ICON_BYTES;
+const MAX_READ_BYTES = 2 * MAX_ICON_BYTES;
 const INITIAL_BYTES = 64 * 1024;
 const IDLE_MS = UPLOAD_IDLE_SECONDS * 1000;
 
@@ -45,7 +45,7 @@ export async function receiveFile(request: IncomingMessage, reserve: ReserveByte
   } finally {
     clearTimeout(idle);
   }
-  if (file.received > ICON_BYTES) throw new Fault('icon_too_large');
+  if (file.received > MAX_ICON_BYTES) throw new Fault('icon_too_large');
   return file.bytes();
 }
 
@@ -54,7 +54,7 @@ export async function receiveFile(request: IncomingMessage, reserve: ReserveByte
  * the memory of the file.
  */
 class GrowingFile {
-  /** Number of bytes that arrived; those beyond ICON_BYTES are not kept. */
+  /** Number of bytes that arrived; those beyond MAX_ICON_BYTES are not kept. */
   received = 0;
   #buffer = Buffer.alloc(0);
   readonly #reserve: ReserveBytes;
@@ -66,7 +66,7 @@ class GrowingFile {
   append(chunk: Buffer): void {
     const at = this.received;
     this.received += chunk.length;
-    if (this.received > ICON_BYTES) return;
+    if (this.received > MAX_ICON_BYTES) return;
     if (this.received > this.#buffer.length) this.#grow(this.received);
     chunk.copy(this.#buffer, at);
   }
@@ -76,7 +76,7 @@ class GrowingFile {
   }
 
   #grow(needed: number): void {
-    const length = Math.min(ICON_BYTES, Math.max(INITIAL_BYTES, needed, 2 * this.#buffer.length));
+    const length = Math.min(MAX_ICON_BYTES, Math.max(INITIAL_BYTES, needed, 2 * this.#buffer.length));
     this.#reserve(length - this.#buffer.length);
     const buffer = Buffer.allocUnsafe(length);
     this.#buffer.copy(buffer);

@@ -1,7 +1,7 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { MAX_ICON_BYTES } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
-import { ICON_BYTES } from '../../contract/rules.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
@@ -14,7 +14,7 @@ import { isUploadId, UPLOAD_SECONDS, type UploadUrls, uploadIdOf, uploadPath } f
 /** Files of one account that one process receives at the same time. */
 const MAX_CONCURRENT_PER_ACCOUNT = 4;
 /** Memory for the files of all accounts that are being received or stored: the share of four accounts, so that one cannot use it up. */
-const MAX_CONCURRENT_BYTES = 4 * MAX_CONCURRENT_PER_ACCOUNT * ICON_BYTES;
+const MAX_CONCURRENT_BYTES = 4 * MAX_CONCURRENT_PER_ACCOUNT * MAX_ICON_BYTES;
 /** How long one run of the clean-up may take, and how many failures of the storage end it. */
 const CLEAN_UP_MS = 20_000;
 const MAX_FAILURES = 3;

@@ -2,12 +2,11 @@ import { domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, normalHost } from '../../contract/rules.ts';
+import { domainMessage, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 
 /** The domain of all loopback hosts, which local mode accepts without a registration. */
 export const LOCALHOST = 'localhost';
 
-const LOOPBACK_HOSTS = new Set([LOCALHOST, '127.0.0.1', '[::1]']);
 const MAX_HOST_LENGTH = 253;
 
 /** Host → registrable domain, or NO_DOMAIN: every request for a sign-in needs one. */
@@ -35,12 +34,12 @@ export function registrableOf(host: string): string | null {
  * @param host `hostname` of a URL, as A-label
  */
 export function audienceOf(host: string): string {
-  if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
+  if (isLoopbackRedirectHost(host)) return LOCALHOST;
   return host.startsWith('www.') && registrableOf(host) !== host ? host.slice(4) : host;
 }
 
 function findRegistrable(host: string): string | null {
-  if (LOOPBACK_HOSTS.has(host)) return LOCALHOST;
+  if (isLoopbackRedirectHost(host)) return LOCALHOST;
   const normal = normalHost(host);
   return normal && getDomain(normal, { allowPrivateDomains: true, extractHostname: false, validateHostname: false });
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { hasProofText } from '../../contract/domain-proof.ts';
+import { hasProofText } from '../../contract/rules.ts';
 import { openPublicNames, type PublicNamesOptions } from './public-names.ts';
 
 /** What a claimant publishes to prove control of a domain, and where. */

@@ -1,6 +1,6 @@
 import type { Sequelize, Transaction } from 'sequelize';
 import { Fault } from '../../contract/errors.ts';
-import { MAX_UNPROVEN_WEBSITES } from '../../contract/rules.ts';
+import { MAX_UNPROVEN_WEBSITES } from '../../contract/limits.ts';
 import type { Query } from '../db/database.ts';
 
 const LOCK = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';

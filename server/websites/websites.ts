@@ -286,6 +286,6 @@ export function websiteRoutes(websites: Websites): Served[] {
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
     serve('claimWebsite', ({ domain }, { account }) => websites.claim(account, domain)),
     // Name servers and sites may take their time to respond.
-    serve('proveWebsite', (input, { account }) => websites.prove(account, input), { mostSeconds: 15 }),
+    serve('proveWebsite', (input, { account }) => websites.prove(account, input), { timeoutSeconds: 15 }),
   ];
 }

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { CLI_CLIENT_ID } from '../../contract/rules.ts';
+import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { authorize, freshAddress } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';

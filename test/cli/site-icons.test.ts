@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ICON_BYTES } from '../../contract/rules.ts';
+import { MAX_ICON_BYTES } from '../../contract/limits.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { jpeg, plainPng, png, pngOfBytes } from '../images.ts';
 import { type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     'logo.png': await png(800, 800),
     'photo.jpeg': await jpeg(),
     'picture.of.a.logo': await png(),
-    'large.png': pngOfBytes(ICON_BYTES),
+    'large.png': pngOfBytes(MAX_ICON_BYTES),
     'too-large.png': pngOfBytes(6 * 1024 * 1024),
     'letter.png': Buffer.from('%PDF-1.7\n%%EOF'),
     'huge.png': plainPng(14_000, 14_000),

@@ -120,7 +120,7 @@ describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) =
   test('at a server that is another one: 1, and a sentence', async () => {
     const env = await serve((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(page));
     const { exitCode, error } = await run(row, env);
-    expect([exitCode, error?.message]).toEqual([1, 'What answers there is not Email Auth.']);
+    expect([exitCode, error?.message]).toEqual([1, 'The server at this address is not Email Auth.']);
   });
 
   test('where there were too many requests: 7, and how long to wait', async () => {

@@ -326,7 +326,7 @@ describe('/admin, open', () => {
     await row(page, recipient).waitFor();
     await scene.stage.query('delete from outbox where id = $1', [id]);
     await button(page, `Retry the mail to ${recipient}`).click();
-    await page.getByText('This mail is not owed any more.').waitFor();
+    await page.getByText('This email is no longer pending.').waitFor();
     await heading(page, 'No mail is owed');
   });
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
 import { languageOf } from '../../contract/languages.ts';
-import { texts } from '../../server/languages/texts.ts';
+import { texts } from '../../server/languages/languages.ts';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';

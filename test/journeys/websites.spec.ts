@@ -130,7 +130,7 @@ describe('an icon', () => {
     await page.getByRole('button', { name: 'Add New Website' }).click();
     await choose('fake.png', 'image/png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
     await said('Upload failed');
-    await said('This file is no JPG or PNG image.');
+    await said('This file is not a JPG or PNG image.');
     await page.route('**/api/objects/upload', (route) => route.fulfill({ status: 502, contentType: 'text/html', body: 'Bad gateway' }));
     await choose('good.png', 'image/png', await png());
     await said('HTTP 502: Failed to get upload parameters');

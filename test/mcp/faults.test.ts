@@ -40,7 +40,7 @@ test('without the database a tool says so with a reference number that the log h
       await register(),
       await callTool(client, 'verify_token', { token: 'x'.repeat(43), domain: 'shop.example' }),
     ]) {
-      expect(failed).toMatch(/not available for a moment/);
+      expect(failed).toMatch(/temporarily unavailable/);
       await expectKnownInLog(failed ?? '');
     }
     // Whose key it is cannot be told once it is forgotten, after a second; nobody is then asked for another one.

@@ -1,4 +1,4 @@
-import { HINT_COOKIE_SECONDS } from '../../contract/rules.ts';
+import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 
 /** A cookie that scripts may read, decoded; null when it is not there. */
 export function readCookie(name: string): string | null {

@@ -1,4 +1,4 @@
-import { ATTEMPT_SECONDS } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import { local, localKeys, readStored, session, writeStored } from './storage.ts';
 
 /** What a PKCE sign-in needs again when its link is opened. */

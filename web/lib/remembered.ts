@@ -1,5 +1,6 @@
+import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
-import { normalEmail, REMEMBERED_ACCOUNTS } from '../../contract/rules.ts';
+import { normalEmail } from '../../contract/rules.ts';
 import { readCookie, writeCookie } from './cookies.ts';
 import { local, readStored, writeStored } from './storage.ts';
 
@@ -63,5 +64,5 @@ function merge(accounts: Remembered[]): Remembered[] {
   const newestFirst = accounts.toSorted((a, b) => b.timestamp - a.timestamp);
   return newestFirst
     .filter((account, index) => newestFirst.findIndex((other) => other.email === account.email) === index)
-    .slice(0, REMEMBERED_ACCOUNTS);
+    .slice(0, MAX_REMEMBERED_ACCOUNTS);
 }

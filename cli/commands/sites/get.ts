@@ -1,5 +1,5 @@
+import { STATS_DAYS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { FIGURE_DAYS } from '../../../contract/stats.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { siteOf, siteText } from '../../sites.ts';
@@ -15,7 +15,7 @@ export async function get(context: Context, domain: string): Promise<ExitCode> {
   const { client, host } = await context.signedIn();
   const site = await siteOf(client, domain);
   const { id, ...figures } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NONE };
-  const title = terminal.style('bold', `Last ${FIGURE_DAYS} days`);
+  const title = terminal.style('bold', `Last ${STATS_DAYS} days`);
   terminal.answer({ ...site, id, figures }, `${siteText(context, site, host)}\n\n${title}\n${statsText(figures)}`);
   return EXIT.ok;
 }

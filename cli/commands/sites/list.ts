@@ -1,10 +1,10 @@
-import { FIGURE_DAYS } from '../../../contract/stats.ts';
+import { STATS_DAYS } from '../../../contract/limits.ts';
 import type { Context } from '../../context.ts';
 import { EXIT, type ExitCode } from '../../exit.ts';
 import { dayOf, nameOf } from '../../sites.ts';
 import { table } from '../../terminal.ts';
 
-const SIGN_INS = `SIGN-INS (${FIGURE_DAYS}D)`;
+const SIGN_INS = `SIGN-INS (${STATS_DAYS}D)`;
 
 /** The caller's websites, for people with their verified sign-ins of 30 days. */
 export async function list({ terminal, signedIn }: Context): Promise<ExitCode> {

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
-import { CODE_TRIES } from '../../../contract/rules.ts';
+import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import { useTranslator } from '../../lib/i18n.ts';
 import { cx } from '../../ui/cx.ts';
 import { Spinner } from '../../ui/spinner.tsx';
@@ -43,7 +43,7 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
       const wrong = error instanceof ApiError && error.code === 'bad_code';
       if (wrong) wrongCodes.current += 1;
       const paused = error instanceof ApiError && error.code === 'rate_limited';
-      const fallback = wrong && wrongCodes.current >= CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong';
+      const fallback = wrong && wrongCodes.current >= MAX_CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong';
       setFault(paused ? t('auth.code_paused') : failureText(translator, error, fallback));
       setCode('');
       setChecking(false);

@@ -1,6 +1,5 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { challengeOf, createPkce } from '../../../contract/pkce.ts';
-import { WEB_CLIENT_ID } from '../../../contract/rules.ts';
+import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import { call } from '../../lib/call.ts';
 import { dropPkce, keepPkce, type PkceBundle } from '../../lib/pkce-store.ts';
 import { remember } from '../../lib/remembered.ts';

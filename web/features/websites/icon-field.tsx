@@ -1,5 +1,5 @@
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react';
-import { ICON_TYPES } from '../../../contract/rules.ts';
+import { ICON_TYPES } from '../../../contract/limits.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { ImageIcon } from '../../ui/icons.tsx';

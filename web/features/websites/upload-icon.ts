@@ -1,5 +1,5 @@
 import { ApiError } from '../../../contract/client.ts';
-import { ICON_BYTES, ICON_TYPES } from '../../../contract/rules.ts';
+import { ICON_TYPES, MAX_ICON_BYTES } from '../../../contract/limits.ts';
 import { call } from '../../lib/call.ts';
 import { wordsOf } from '../../lib/failure.ts';
 
@@ -19,7 +19,7 @@ const failed = (text: string) => new UploadFailure('Upload failed', text);
 /** What stands against a file before it is sent; the service looks again. */
 export function faultOfFile({ type, size }: Pick<File, 'type' | 'size'>): UploadFailure | null {
   if (!TYPES.includes(type)) return new UploadFailure('Invalid file type', `Please select a file of type: ${ICON_TYPES.join(', ')}`);
-  if (size > ICON_BYTES) return new UploadFailure('File too large', `File size must be less than ${ICON_BYTES / 1024 / 1024}MB`);
+  if (size > MAX_ICON_BYTES) return new UploadFailure('File too large', `File size must be less than ${MAX_ICON_BYTES / 1024 / 1024}MB`);
   return null;
 }
 

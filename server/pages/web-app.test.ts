@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { describePages } from './page-texts.ts';
+import { describePages } from './web-app.ts';
 
 const html = '<head><meta name="description" content="old" /><title>Email Auth</title></head><body></body>';
 const pageOf = describePages(html, 'https://auth.example');
 
-test('a public page has its own title, description and canonical address', () => {
+test('a public page has its own title, description and canonical URL', () => {
   const page = pageOf('/tos');
   expect(page).toContain('<title>Terms of Service · Email Auth</title>');
   expect(page).toMatch(/name="description" content="The terms/);
@@ -12,7 +12,7 @@ test('a public page has its own title, description and canonical address', () =>
   expect(page).not.toContain('noindex');
 });
 
-test.each(['/dashboard', '/nothing', '/webservices/email-auth/register/success'])('%s is not to be listed', (path) => {
+test.each(['/dashboard', '/nothing', '/webservices/email-auth/register/success'])('asks search engines not to list %s', (path) => {
   expect(pageOf(path)).toContain('<meta name="robots" content="noindex" />');
   expect(pageOf(path)).not.toContain('canonical');
 });

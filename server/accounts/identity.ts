@@ -1,16 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { ApiKeyBearers } from '../api-keys/bearers.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { bearerOf } from '../http/reading.ts';
+import type { Identity } from '../http/serve.ts';
 import { isRandomSecret } from '../signin/secrets.ts';
 import type { Sessions } from '../signin/sessions.ts';
-import type { Cookies } from './cookies.ts';
-import type { Identity } from './serve.ts';
+
+/** Returns who makes a request, or null for an anonymous one. @throws Fault bad_api_key */
+export type IdentityOf = (request: IncomingMessage, cookies: Cookies) => Promise<Identity | null>;
 
 /**
- * Finds out who makes a request: by its bearer token (RFC 6750), which may be an API key or an application's token, else by its
- * `sid` cookie. @throws Fault bad_api_key
+ * Identifies requests by their bearer token (RFC 6750), which may be an API key, a session or an application's token, and without an
+ * Authorization header by their `sid` cookie.
  */
-export function createIdentity(sessions: Pick<Sessions, 'accountOf'>, apiKeys: Pick<ApiKeyBearers, 'identityOf'>) {
-  return async (request: IncomingMessage, cookies: Cookies): Promise<Identity | null> => {
+export function createIdentity(sessions: Pick<Sessions, 'accountOf'>, apiKeys: Pick<ApiKeyBearers, 'identityOf'>): IdentityOf {
+  return async (request, cookies) => {
     const { authorization } = request.headers;
     const byKey = authorization === undefined ? undefined : await apiKeys.identityOf(authorization);
     if (byKey) return byKey;
@@ -19,12 +23,7 @@ export function createIdentity(sessions: Pick<Sessions, 'accountOf'>, apiKeys: P
     if (!found) return null;
     const { clientId, ...account } = found;
     if (clientId === null) return { ...account, by: 'session' };
-    // An application has its token to itself; in a cookie of a browser it would be somebody's mistake.
+    // The token of an application is never valid in a cookie.
     return authorization === undefined ? null : { ...account, by: 'application' };
   };
-}
-
-/** The bearer token of an Authorization header (RFC 6750 §2.1), if it holds one. */
-export function bearerOf(authorization: string | undefined): string | undefined {
-  return /^Bearer ([\w-]+)$/i.exec(authorization ?? '')?.[1];
 }

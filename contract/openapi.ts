@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
-import type { Access } from '../../contract/endpoints.ts';
-import { errors } from '../../contract/errors.ts';
-import { type Route, routes } from '../../contract/routes.ts';
+import type { Access } from './endpoints.ts';
+import { errors } from './errors.ts';
+import { type Route, routes } from './routes.ts';
 
-const ErrorAnswer = z
+const ErrorResponse = z
   .object({
     error: z.string(),
     code: z.enum(Object.keys(errors) as [string, ...string[]]),
@@ -14,7 +14,7 @@ const ErrorAnswer = z
   })
   .meta({ id: 'Error' });
 
-/** The OpenAPI 3.1 description of every route of the contract. */
+/** Returns the OpenAPI 3.1 document of the API. */
 export function openApiDocument(publicUrl: string, version: string): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const [name, route] of Object.entries(routes as Record<string, Route>)) {
@@ -26,7 +26,7 @@ export function openApiDocument(publicUrl: string, version: string): object {
     info: {
       title: 'Email Auth',
       version,
-      description: 'Passwordless e-mail sign-in for any site.',
+      description: 'Passwordless email sign-in for any website.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
@@ -68,7 +68,7 @@ function operationOf(operationId: string, route: Route) {
       }),
     responses: {
       '200': { description: 'Success', content: { 'application/json': { schema: route.output } } },
-      default: { description: 'A fault, in words', content: { 'application/json': { schema: ErrorAnswer } } },
+      default: { description: 'An error, with a sentence for people', content: { 'application/json': { schema: ErrorResponse } } },
     },
   };
 }

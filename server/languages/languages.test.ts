@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
-import { texts } from './texts.ts';
+import { texts } from './languages.ts';
 
 const keys = Object.keys(texts.en).sort();
 const codes = languages.map(({ code }) => code);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { type Route, routes } from '../../contract/routes.ts';
 import { openApiDocument } from './openapi.ts';
+import { type Route, routes } from './routes.ts';
 
 type Operation = { operationId: string; parameters?: { name: string; in: string }[]; requestBody?: object; security?: object[] };
 const document = openApiDocument('https://auth.example', '1.0') as { paths: Record<string, Record<string, Operation>> };
 
 const published = Object.entries(routes as Record<string, Route>).filter(([, route]) => !route.development);
 
-test.each(published)('%s stands in the document as in the contract', (name, route) => {
+test.each(published)('%s is in the document as in the contract', (name, route) => {
   const operation = document.paths[route.path][route.method.toLowerCase()];
   expect(operation.operationId).toBe(name);
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
@@ -15,7 +15,7 @@ test.each(published)('%s stands in the document as in the contract', (name, rout
   expect(operation.security !== undefined).toBe(!['anyone', 'any-origin'].includes(route.access));
 });
 
-test('a body is described where one is taken', () => {
+test('describes the body of a POST and the parameters of a GET', () => {
   expect(document.paths['/api/auth/domain-auth'].post.requestBody).toMatchObject({
     content: {
       'application/json': { schema: { properties: { email: { type: 'string' }, forward_url: { type: 'string' } }, required: ['email'] } },
@@ -24,7 +24,7 @@ test('a body is described where one is taken', () => {
   expect(document.paths['/api/verify-token'].get.parameters?.map(({ name }) => name)).toEqual(['token', 'domain']);
 });
 
-test('every schema that the document points to is in it, and every operation has a name of its own', () => {
+test('contains every referenced schema, and operation ids are unique', () => {
   const text = JSON.stringify(document);
   const targets = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path.split('/'));
   expect(targets.length).toBeGreaterThan(0);

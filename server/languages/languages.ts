@@ -1,4 +1,5 @@
-import type { LanguageCode } from '../../contract/languages.ts';
+import { type LanguageCode, languages } from '../../contract/languages.ts';
+import { type Served, serve } from '../http/serve.ts';
 import en from './texts/en.json' with { type: 'json' };
 import lt from './texts/lt.json' with { type: 'json' };
 import lv from './texts/lv.json' with { type: 'json' };
@@ -7,3 +8,7 @@ import uk from './texts/uk.json' with { type: 'json' };
 
 /** The texts of the sign-in pages: by language, then by key (`auth.welcome`, …). Every language has the keys of English. */
 export const texts: Readonly<Record<LanguageCode, Readonly<Record<string, string>>>> = { en, lt, lv, uk, ru };
+
+export function languageRoutes(): Served[] {
+  return [serve('languages', () => [...languages]), serve('translations', ({ language }) => texts[language])];
+}

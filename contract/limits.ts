@@ -1,0 +1,69 @@
+/** Life of an emailed link and its code, in seconds. */
+export const ATTEMPT_SECONDS = 600;
+/** Life of a website's token, in seconds. */
+export const TOKEN_SECONDS = 3600;
+/** How many times a six-digit code may be entered. */
+export const MAX_CODE_TRIES = 5;
+/**
+ * Of the emails to one mailbox in an hour, the number that is reserved, one for each network address, so that requests from a
+ * few networks cannot use up all of them.
+ */
+export const RESERVED_MAILS = 4;
+/** Websites with an unproven domain that one account, or one linked address, may have. */
+export const MAX_UNPROVEN_WEBSITES = 100;
+/** Query parameters, form fields, cookies, or entries of one list header of a request. RFC 6265 §6.1 asks clients to support 50 cookies per domain. */
+export const MAX_INPUT_ITEMS = 50;
+/** Applications that one account may have. */
+export const MAX_APPLICATIONS = 50;
+/** Active API keys that one account may have. */
+export const MAX_API_KEYS = 50;
+/** Remembered accounts that a browser keeps, newest first. */
+export const MAX_REMEMBERED_ACCOUNTS = 5;
+/** Life of the cookies that page scripts read, in seconds (3650 days). */
+export const HINT_COOKIE_SECONDS = 3650 * 86_400;
+/** Size of an icon, in bytes. */
+export const MAX_ICON_BYTES = 5 * 1024 * 1024;
+/** Media types of an icon. */
+export const ICON_TYPES = ['image/jpeg', 'image/png'] as const;
+/** How long an upload may pause, in seconds. */
+export const UPLOAD_IDLE_SECONDS = 5;
+/** UTC days that statistics cover. */
+export const STATS_DAYS = 30;
+
+/**
+ * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local
+ * mode, where no email leaves the machine, allows a hundred times as many.
+ */
+export const RATE_LIMITS = {
+  mails_to_address: { points: 3, duration: 900, description: 'emails to one mailbox from one network address' },
+  mails_to_mailbox: {
+    points: 10,
+    duration: 3600,
+    description: `emails to one mailbox, the last ${RESERVED_MAILS} of them one per network address; \`+tag\`, case and the dots of Gmail are ignored`,
+  },
+  mails_from_network: { points: 30, duration: 3600, description: 'emails from one network address; IPv6 by /64' },
+  registrations: {
+    points: 10,
+    duration: 3600,
+    description: 'registrations from one network address, or registrations and changes of a domain by one account',
+  },
+  wrong_codes: { points: 20, duration: 3600, description: 'wrong six-digit codes from one network address' },
+  wrong_codes_total: {
+    points: 1000,
+    duration: 3600,
+    description: 'wrong six-digit codes in total; above it, networks that sent wrong codes may not enter codes, and links still work',
+  },
+  failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
+  domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },
+  domain_claims: { points: 60, duration: 3600, description: 'new domains for which one account requests a proof' },
+  site_checks: { points: 30, duration: 3600, description: "checks of one account's websites by the service's MCP server" },
+  uploads: { points: 60, duration: 3600, description: 'icons uploaded by one account' },
+  admin_password: { points: 5, duration: 900, description: 'wrong admin passwords from one network address' },
+  admin_password_total: {
+    points: 50,
+    duration: 3600,
+    description: 'wrong admin passwords in total; above it, each network address, IPv6 by /48, has one attempt in 15 minutes',
+  },
+  admin_password_spare: { points: 1, duration: 900, description: 'admin password attempts from one network address above that total' },
+  admin_password_spare_total: { points: 1000, duration: 3600, description: 'admin password attempts above that total, from all networks' },
+} as const;

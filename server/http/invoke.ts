@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import type { Access } from '../../contract/endpoints.ts';
+import { type ErrorCode, Fault } from '../../contract/errors.ts';
+import { type Route, routes } from '../../contract/routes.ts';
+import type { Cookies } from './cookies.ts';
+import type { DescribedError, DescribeError } from './errors.ts';
+import type { Account, Caller, Identity, Served, SignedInAccess } from './serve.ts';
+
+/** One call as its transport presents it. */
+export type Call = {
+  clientAddress: string;
+  cookies: Cookies;
+  header(name: string): string | undefined;
+  /** Returns the input before parsing. @throws Fault when the transport cannot read or accept it */
+  readInput(): unknown;
+  /** Returns who is signed in. @throws Fault bad_api_key */
+  identify(): Promise<Identity | null>;
+  /** Returns whether the call comes from an open admin session; counts as use of it. */
+  isAdmin(): Promise<boolean>;
+};
+
+/** The result of a call: its output as JSON text, or its error. */
+export type Result = { json: string; error?: undefined } | { error: DescribedError };
+
+export type InvokeSettings = {
+  describeError: DescribeError;
+  /** Counts a call with an Authorization header, where the result may depend on it. */
+  countCall(authorization: string, status: number): void;
+};
+
+/**
+ * Makes one call of the API: parses its input, checks that the caller may make it, runs its handler with a time limit, and counts it.
+ * Every call of the API passes through here, whether it arrives over HTTP or comes from within the process. Never rejects.
+ */
+export async function invoke(served: Served, call: Call, { describeError, countCall }: InvokeSettings): Promise<Result> {
+  const route: Route = routes[served.name];
+  let result: Result;
+  try {
+    const input = parse(route.input, await call.readInput());
+    const account = await permit(route, call);
+    const { clientAddress, cookies, header } = call;
+    const output = await withTimeout(served.handler(input, { clientAddress, cookies, header, account } as Caller), served.timeoutSeconds);
+    result = { json: JSON.stringify(output) };
+  } catch (error) {
+    result = { error: describeError(error, served.name) };
+  }
+  const authorization = call.header('authorization');
+  if (authorization !== undefined && dependsOnIdentity(route.access)) countCall(authorization, result.error?.fault.status ?? 200);
+  return result;
+}
+
+const FIELD_CODES: Record<string, ErrorCode> = { email: 'bad_email', domain: 'bad_domain' };
+
+/**
+ * Returns the parsed input of a call.
+ * @throws Fault bad_request, or the code of the invalid field
+ */
+export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue.path.join('.');
+  const code = FIELD_CODES[field] ?? 'bad_request';
+  const message = code === 'bad_request' && field ? `${field}: ${issue.message}` : issue.message;
+  throw new Fault(code, { field: field || undefined, message });
+}
+
+/**
+ * Returns the account that makes a call, or null where the route needs none.
+ * @throws Fault admin_needed, sign_in_needed, person_needed, test_key, bad_api_key
+ */
+async function permit({ access, method }: Route, call: Call): Promise<Account | null> {
+  if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
+  if (!needsAccount(access)) return null;
+  const identity = await call.identify();
+  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed');
+  if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');
+  if (identity.by !== 'session' && access === 'person') throw new Fault('person_needed');
+  return identity;
+}
+
+const needsAccount = (access: Access): access is SignedInAccess => access === 'identity' || access === 'account' || access === 'person';
+
+const dependsOnIdentity = (access: Access): boolean => needsAccount(access) || access === 'any-origin';
+
+/** @throws Fault unavailable when the work takes longer */
+function withTimeout(work: unknown, seconds: number): unknown {
+  if (!(work instanceof Promise)) return work;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Fault('unavailable', { retryAfter: 2 })), seconds * 1000);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

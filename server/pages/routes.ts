@@ -1,0 +1,75 @@
+import compression from 'compression';
+import express, { type Request, Router } from 'express';
+import { languageOf } from '../../contract/languages.ts';
+import { type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import { isLoopbackRedirectHost } from '../../contract/rules.ts';
+import { slugAt } from '../../templates/doc-pages.ts';
+import { plainPath, type WebApp } from './web-app.ts';
+
+type Parts = {
+  web: WebApp;
+  publicUrl: string;
+  local: boolean;
+  /** Headers of every response that is data. */
+  headers: Record<string, string>;
+  pageTarget(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']>;
+  openApi(): Promise<object>;
+};
+
+/** The files and pages of the web app, /robots.txt, /manifest.webmanifest and /openapi.json. Handles every GET outside /api. */
+export function pagesRouter(parts: Parts): Router {
+  const { web, openApi } = parts;
+  const router = Router();
+  // Pages are not compressed: the length of a page with a secret could reveal it (BREACH).
+  const assets = express.static(web.assetsRoot, { immutable: true, maxAge: '365d', index: false, redirect: false });
+  router.use('/assets', web.headers, compression(), assets);
+  router.get('/robots.txt', web.headers, (_, response) => void response.type('text/plain').send(ROBOTS));
+  const manifest = manifestOf(web);
+  router.get('/manifest.webmanifest', web.headers, (_, response) => void response.type('application/manifest+json').json(manifest));
+  router.get('/openapi.json', web.headers, async (_, response) => {
+    response.set('Cache-Control', 'public, max-age=300').json(await openApi());
+  });
+  router.get(/^\/(?!api\/)/, async (request, response) => {
+    const location = parts.local ? publicLocation(request, parts.publicUrl) : null;
+    if (location) return response.set(parts.headers).redirect(location);
+    const entry = entryOf(request.path);
+    if (entry !== 'signin') return web.sendPortal(response, request.path, entry ? 200 : 404);
+    const { forward_url, language } = request.query as Record<string, string | string[] | undefined>;
+    web.sendSignIn(response, { language: languageOf(language), target: await parts.pageTarget(forward_url) });
+  });
+  return router;
+}
+
+/** Returns the entry that shows a path, or null where there is no page. */
+function entryOf(path: string): PageEntry | null {
+  const plain = plainPath(path);
+  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) ? 'portal' : null);
+}
+
+/**
+ * Returns where to redirect a page that was opened under another loopback name than the public one, or null. Links in emails use the
+ * public name, and cookies of 127.0.0.1 are not sent to localhost.
+ */
+function publicLocation(request: Request, publicUrl: string): string | null {
+  const isOther = request.host !== new URL(publicUrl).host && isLoopbackRedirectHost(request.hostname);
+  return isOther ? publicUrl + request.originalUrl : null;
+}
+
+/** RFC 9309. */
+const ROBOTS = `User-agent: *
+Disallow: /auth/link
+Disallow: /auth/callback
+Disallow: /legacy-auth
+Disallow: /objects
+Disallow: /api
+`;
+
+const manifestOf = ({ icon }: WebApp) => ({
+  name: 'Email Auth',
+  short_name: 'Email Auth',
+  start_url: '/developer',
+  display: 'standalone',
+  background_color: '#fcfcfb',
+  theme_color: '#fcfcfb',
+  icons: [{ src: icon, sizes: 'any', type: 'image/svg+xml' }],
+});

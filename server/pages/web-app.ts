@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import type { LanguageCode } from '../../contract/languages.ts';
+import { BOOT_ELEMENT, type PageEntry, type pages, type SignInBoot } from '../../contract/pages.ts';
+import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../../templates/doc-pages.ts';
+import type { Config } from '../config.ts';
+import { pageHeaders, type SetHeaders } from '../http/protection.ts';
+import { texts } from '../languages/languages.ts';
+
+// The source files and dist/ use the same build of the web app, in dist/web of the package.
+const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
+
+const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index.html' };
+
+/** The built web app. */
+export type WebApp = {
+  /** Sets the headers of its pages and files. */
+  headers: SetHeaders;
+  /** The directory of its files, whose names contain their hash. */
+  assetsRoot: string;
+  /** The path of its icon. */
+  icon: string;
+  /** Sends the sign-in page with its texts and target. */
+  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  /** Sends the portal's page with the title and description of `path`. */
+  sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
+};
+
+/** Returns the built web app with its pages in memory. @throws Error when it is not built */
+export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {
+  const html = { signin: readPage('signin'), portal: readPage('portal') };
+  const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
+  const portalAt = describePages(html.portal, publicUrl);
+  const signInParts = new Map<LanguageCode, { before: string; after: string }>();
+  const partsOf = (language: LanguageCode) => {
+    const known = signInParts.get(language);
+    if (known) return known;
+    const [before, after] = html.signin.replace(/<html lang="\w+"/, `<html lang="${language}"`).split('<!--boot-->');
+    signInParts.set(language, { before, after });
+    return { before, after };
+  };
+  const send = (response: ServerResponse, status: number, body: string) => {
+    headers(response.req as IncomingMessage, response, () => {});
+    response.statusCode = status;
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.end(body);
+  };
+  return {
+    headers,
+    assetsRoot: `${webRoot}assets`,
+    icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
+    sendSignIn: (response, boot) => {
+      const { before, after } = partsOf(boot.language);
+      // A `<` in a text could end the script element.
+      const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
+      send(response, 200, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
+    },
+    sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
+  };
+}
+
+/** Returns a path without its trailing slash. */
+export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
+
+function readPage(entry: PageEntry): string {
+  try {
+    return readFileSync(`${webRoot}${files[entry]}`, 'utf8');
+  } catch (cause) {
+    throw new Error('The web app is not built. Run: npm run build', { cause });
+  }
+}
+
+/** Returns the hash of each inline script as a source expression of CSP Level 3 §2.3.1. */
+function inlineScriptHashes(html: string): string[] {
+  return [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, script]) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  );
+}
+
+/** Title and description of a page for search engines and link previews, and the path of its Markdown version. */
+type PageText = { title: string; description: string; markdown?: string };
+
+const PRODUCT = 'Email Auth';
+const DESCRIPTION = 'Passwordless email sign-in for any site: magic links, single-use tokens, set up in under 2 minutes.';
+
+/** The pages of the portal that search engines may list. */
+const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
+  '/': { title: `Passwordless email auth for vibe coding · ${PRODUCT}`, description: DESCRIPTION, markdown: '/llms.txt' },
+  '/webservices/email-auth': {
+    title: `Email Authentication · ${PRODUCT}`,
+    description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
+    markdown: twinPath('overview'),
+  },
+  '/webservices/email-auth/register': {
+    title: `Register your domain · ${PRODUCT}`,
+    description: 'Register a domain with a linked email. It is active immediately, and the code for your framework is next to the form.',
+  },
+  '/status': { title: `Status · ${PRODUCT}`, description: 'Whether the sign-in service works, measured by the service itself.' },
+  '/tos': { title: `Terms of Service · ${PRODUCT}`, description: `The terms for registering a website with ${PRODUCT}.` },
+  '/privacy': {
+    title: `Privacy Policy · ${PRODUCT}`,
+    description: `Which personal data ${PRODUCT} stores, for what purpose and how long.`,
+  },
+};
+
+/**
+ * Returns a function from a path to the portal's page with title, description, canonical address and link preview of that path. For
+ * a path that is not in the table, the page asks search engines not to list it.
+ */
+export function describePages(html: string, publicUrl: string): (path: string) => string {
+  const plain = insert(html, '<meta name="robots" content="noindex" />');
+  const described = new Map<string, string>();
+  const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
+    docPath(slug),
+    { title: `${title} · ${PRODUCT}`, description, markdown: twinPath(slug) },
+  ]);
+  for (const [path, text] of [...docs, ...Object.entries(pageTexts)]) described.set(path, describe(html, publicUrl + path, text));
+  return (path) => described.get(path) ?? plain;
+}
+
+function describe(html: string, address: string, { title, description, markdown }: PageText): string {
+  const page = html
+    .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
+    .replace(/(<meta name="description" content=")[^"]*/, (_, start: string) => start + description);
+  return insert(
+    page,
+    `<link rel="canonical" href="${address}" /><meta property="og:title" content="${title}" />` +
+      `<meta property="og:description" content="${description}" /><meta property="og:url" content="${address}" />` +
+      `<meta property="og:type" content="website" /><meta property="og:site_name" content="${PRODUCT}" />${markdown ? `<link rel="alternate" type="text/markdown" href="${markdown}" />` : ''}`,
+  );
+}
+
+const insert = (html: string, tags: string) => html.replace('</head>', () => `${tags}</head>`);

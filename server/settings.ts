@@ -1,0 +1,144 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { normalEmail } from '../contract/rules.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const MIN_SECRET_KEY_BYTES = 32;
+export const MIN_ADMIN_PASSWORD_LENGTH = 15;
+
+const wholeNumber = (min: number, max: number) => {
+  const remedy = `give a whole number from ${min} to ${max}`;
+  return z.string().regex(/^\d+$/, remedy).transform(Number).pipe(z.number().min(min, remedy).max(max, remedy));
+};
+const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
+const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
+const postgresUrl = refined(isPostgresUrl, 'give postgres://user:password@host:port/database');
+
+/** Every setting by name: its schema, and what it means when unset. An empty value counts as unset. */
+export const settings = {
+  NODE_ENV: z.string().describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
+  PORT: wholeNumber(1, 65_535).describe('port to listen on · unset: 3000'),
+  HOST: refined((text) => /^[A-Za-z0-9.:-]+$/.test(text), 'give an address of this machine, such as 127.0.0.1 or 0.0.0.0').describe(
+    'address to listen on · unset: 127.0.0.1 in local mode, else 0.0.0.0',
+  ),
+  PUBLIC_URL: refined(isOrigin, 'give scheme and host only, such as https://auth.example.com')
+    .transform((text) => new URL(text).origin)
+    .describe('where browsers reach the service; mail links start with it · unset: http://localhost:PORT'),
+  DATABASE_URL: postgresUrl.describe('any PostgreSQL from version 14 · unset: the embedded one in DATA_DIR'),
+  DATABASE_DIRECT_URL: postgresUrl.describe('the same database without a pooler: for LISTEN, locks and migrations · unset: DATABASE_URL'),
+  DATABASE_PREPARED_STATEMENTS: z
+    .enum(['on', 'off'], { error: 'give on or off' })
+    .describe('off for a pooler in transaction mode that does not support prepared statements · unset: on'),
+  DATA_DIR: z
+    .string()
+    .transform((text) => resolve(text))
+    .describe('where the embedded PostgreSQL and the generated secrets are stored · unset: ./data'),
+  SMTP_URL: refined(
+    (text) => /^smtps?:\/\/[^/]/.test(text) && URL.canParse(text),
+    'give smtp://user:password@host:587, or smtps://… for TLS from the first byte',
+  ).describe('the mail server that delivers emails · unset: the built-in inbox, in local mode only'),
+  MAIL_FROM: refined(isSender, 'give one address, such as Email Auth <no-reply@example.com>').describe(
+    "the sender of every email · unset: Email Auth <no-reply@PUBLIC_URL's host>",
+  ),
+  DKIM_DOMAIN: refined((text) => /^[a-z0-9.-]+$/i.test(text), 'give a domain, such as example.com').describe(
+    'domain of the DKIM signature (RFC 6376) · unset: the service does not sign emails',
+  ),
+  DKIM_SELECTOR: refined((text) => /^[a-z0-9._-]+$/i.test(text), 'give the selector of the DNS record, such as mail').describe(
+    'selector of the DKIM key',
+  ),
+  DKIM_KEY: z
+    .string()
+    .transform(readPem)
+    .refine(isRsaKey, { error: 'give an RSA private key as PEM, or the path of a file that contains one' })
+    .describe('RSA private key, as PEM (line ends may be written \\n) or the path of a PEM file'),
+  ADMIN_PASSWORD: z
+    .string()
+    .describe(
+      `password of /iladmin, at least ${MIN_ADMIN_PASSWORD_LENGTH} characters · unset: disabled; in local mode one is generated and printed`,
+    ),
+  SECRET_KEY: refined(
+    (text) => Buffer.byteLength(text) >= MIN_SECRET_KEY_BYTES,
+    `give at least ${MIN_SECRET_KEY_BYTES} bytes, such as the output of \`openssl rand -base64 48\``,
+  ).describe(
+    'the key from which emailed links and codes are derived; the same for all instances · unset: generated and stored in DATA_DIR',
+  ),
+  TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
+  WORKERS: wholeNumber(1, 128).describe('number of worker processes, to use more cores · unset: 1'),
+  DRAIN_SECONDS: wholeNumber(0, 300).describe(
+    'how long /readyz responds with 503 before the listener closes · unset: 5 in production, 0 in local mode',
+  ),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `give one of ${LOG_LEVELS.join(', ')}` }).describe('lowest level that is logged · unset: info'),
+  METRICS_TOKEN: printable.describe(
+    'bearer token of /metrics · unset: only programs on this machine can read it, and with a proxy in front none can',
+  ),
+  DNS_SERVERS: z
+    .string()
+    .transform((text) => text.split(',').map((server) => server.trim()))
+    .refine((servers) => servers.every(isServerAddress), { error: 'give addresses such as 9.9.9.9 or 127.0.0.1:5353, separated by commas' })
+    .describe("DNS servers for domain proofs · unset: the system's"),
+  S3_ENDPOINT: refined(isOrigin, 'give scheme and host only, such as https://s3.eu-central-1.amazonaws.com')
+    .transform((text) => new URL(text).origin)
+    .describe('S3-compatible server for uploaded icons, with path-style URLs · unset: they are stored in DATA_DIR/uploads'),
+  S3_BUCKET: refined(
+    (text) => /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i.test(text),
+    'give the name of a bucket, such as emailauth-icons',
+  ).describe('its bucket'),
+  S3_REGION: refined(
+    (text) => /^[a-z0-9-]+$/i.test(text),
+    'give a region, such as eu-central-1; many servers accept us-east-1 or auto',
+  ).describe('its region, as the signature names it'),
+  S3_ACCESS_KEY_ID: printable.describe('an access key that may put, get and delete objects of the bucket'),
+  S3_SECRET_ACCESS_KEY: printable.describe('its secret'),
+};
+
+export type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
+
+/** Returns whether a text is a PostgreSQL URL. */
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** Returns whether a text is only scheme and host of an http(s) URL. */
+function isOrigin(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return url.href === `${url.origin}/` && !text.includes('?') && !text.includes('#');
+}
+
+/** Returns whether a text is one address, or `Name <address>`. */
+export function isSender(text: string): boolean {
+  const match = /^(?:[^<>@\p{Cc}]*<([^<>]+)>|([^<>\s]+))$/u.exec(text);
+  const address = match?.[1] ?? match?.[2];
+  if (!address) return false;
+  // An email that never leaves this machine may come from no-reply@localhost.
+  return normalEmail(address) !== null || /^[\w.+-]+@localhost$/.test(address);
+}
+
+/** Returns whether a text is an IP address, with or without a port. */
+function isServerAddress(text: string): boolean {
+  if (isIP(text)) return true;
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  return match !== null && isIP(match[1] ?? match[2]) === (match[1] ? 6 : 4) && Number(match[3]) <= 65_535;
+}
+
+/** Returns the PEM text in a setting, or in the file that it names; empty when the file cannot be read. */
+function readPem(text: string): string {
+  if (text.includes('-----BEGIN')) return text.replaceAll('\\n', '\n');
+  try {
+    return readFileSync(text, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Returns whether a PEM text is an RSA private key. */
+function isRsaKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
+}
