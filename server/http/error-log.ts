@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { codeOf, type Log } from '../log.ts';
 
 /** Of errors of one kind, one stack is logged in so long. */
@@ -23,7 +24,7 @@ export type ErrorLog = {
 /** @param ping resolves when the database carries a statement out */
 export function createErrorLog(log: Log, ping: () => Promise<unknown>): ErrorLog {
   /** When the stack of a kind was logged. */
-  const stackLogged = new Map<string, number>();
+  const stackLogged = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_EVERY_MS });
   /** By kind of `unavailable`: how many were not logged, and the reference of the one that was. */
   const suppressed = new Map<string, { reference: string; requests: number }>();
   let outage: { reference: string; begun: number; lastFailure: number; lastCounted: number; requests: number } | null = null;
@@ -69,13 +70,11 @@ export function createErrorLog(log: Log, ping: () => Promise<unknown>): ErrorLog
       const { name, message } = error instanceof Error ? error : new Error(String(error));
       const code = codeOf(error);
       const kind = `${route} ${name} ${code}`;
-      const now = Date.now();
-      if (now - (stackLogged.get(kind) ?? Number.NEGATIVE_INFINITY) < STACK_EVERY_MS) {
+      if (stackLogged.has(kind)) {
         log.error({ reference, route, error: name, code, reason: message }, 'internal');
         return reference;
       }
-      if (stackLogged.size >= MAX_KINDS) stackLogged.clear();
-      stackLogged.set(kind, now);
+      stackLogged.set(kind, true);
       log.error({ err: error, reference, route }, 'internal');
       return reference;
     },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/rules.ts';
@@ -36,7 +37,8 @@ const shortened = (key: string) => (key.length <= 128 ? key : createHash('sha256
 /** @param factor multiplies every limit (100 in local mode, where no mail leaves the machine) */
 export function createLimits(pool: Database['core'], factor: number): Limits {
   const limiters = new Map<LimitName, RateLimiterPostgres>();
-  const blockedUntil = new Map<string, number>();
+  /** Each key with the time when it is let through again, in Unix milliseconds. */
+  const blockedUntil = new LRUCache<string, number>({ max: 10_000 });
 
   const limiterOf = (limit: LimitName) => {
     const known = limiters.get(limit);
@@ -65,7 +67,6 @@ export function createLimits(pool: Database['core'], factor: number): Limits {
         await limiterOf(limit).consume(shortened(key));
       } catch (refused) {
         if (!(refused instanceof RateLimiterRes)) throw refused;
-        if (blockedUntil.size > 10_000) blockedUntil.clear();
         blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
         throw refusal(limit, refused.msBeforeNext);
       }

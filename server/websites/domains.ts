@@ -1,4 +1,5 @@
 import { domainToUnicode } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
 import { domainMessage, normalHost } from '../../contract/rules.ts';
@@ -7,11 +8,8 @@ import { domainMessage, normalHost } from '../../contract/rules.ts';
 export const LOCALHOST = 'localhost';
 
 const LOOPBACK_HOSTS = new Set([LOCALHOST, '127.0.0.1', '[::1]']);
-const CACHE_SIZE = 10_000;
-
-// Two generations: when the younger is full it becomes the elder, and what is still asked for moves back. No bookkeeping on a hit.
-let young = new Map<string, string | null>();
-let elder = new Map<string, string | null>();
+/** By host; an empty text stands for null. */
+const domains = new LRUCache<string, string>({ max: 10_000 });
 
 /**
  * The registrable domain of a host by the Public Suffix List, private suffixes included (`a.me.vercel.app` → `me.vercel.app`).
@@ -20,15 +18,11 @@ let elder = new Map<string, string | null>();
  * @returns the domain as A-label in lower case, `localhost` for a loopback host, null for any other address and for a public suffix
  */
 export function registrableOf(host: string): string | null {
-  const known = young.get(host);
-  if (known !== undefined) return known;
+  const cached = domains.get(host);
+  if (cached !== undefined) return cached || null;
   if (host.length > 253) return null;
-  const domain = elder.get(host) ?? findRegistrable(host);
-  if (young.size >= CACHE_SIZE / 2) {
-    elder = young;
-    young = new Map();
-  }
-  young.set(host, domain);
+  const domain = findRegistrable(host);
+  domains.set(host, domain ?? '');
   return domain;
 }
 
