@@ -96,14 +96,15 @@ export async function serve(parts: { config: Config; route: DatabaseRoute; log: 
     await Promise.all([closeAll(database, server), bounded(inUse.release())]);
     throw error;
   }
-  const { startJobs } = await import('./jobs/runner.ts');
-  jobs = await startJobs({
+  const { Jobs } = await import('./jobs/runner.ts');
+  const runner = new Jobs({
     databaseUrl: route.directUrl,
     log,
     releaseUnclaimed: service.releaseUnclaimed,
     removeUnneededUploads: service.removeUnneededUploads,
   });
-  database.onReconnect(jobs.reconnect);
+  jobs = runner;
+  database.onReconnect(() => runner.reconnect());
 
   return {
     drain: () => {
