@@ -93,7 +93,7 @@ module.exports = {
     },
     {
       name: 'sql-stays-in-stores-and-db',
-      comment: 'A domain file speaks to its store, and the store speaks SQL.',
+      comment: 'SQL stands in stores and db/. A flow of signin/ holds its own statements, and gets its connection from db/database.ts.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates)/', pathNot: ['^server/db/', store, tests] },
       to: { path: 'node_modules/(?:@types/)?(?:sequelize|pg|pg-pool)/' },

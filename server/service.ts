@@ -10,6 +10,8 @@ import { createBrandingPreview } from './accounts/branding-preview.ts';
 import { createDevices } from './accounts/devices.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
 import { accountRoutes } from './accounts/routes.ts';
+import { SessionStore } from './accounts/session-store.ts';
+import { Sessions } from './accounts/sessions.ts';
 import { createAdmin } from './admin/admin.ts';
 import { adminRoutes } from './admin/routes.ts';
 import { createApiKeys } from './api-keys/api-keys.ts';
@@ -36,22 +38,24 @@ import { requestSelf } from './http/self-request.ts';
 import { createListener } from './http/serve.ts';
 import { languageRoutes } from './languages/routes.ts';
 import type { Log } from './log.ts';
-import { createInbox } from './mail/inbox.ts';
+import { Inbox } from './mail/inbox.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
-import { createMailer } from './mail/mailer.ts';
-import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
+import { Mailer } from './mail/mailer.ts';
+import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
-import { createAccountsStore } from './signin/accounts-store.ts';
-import { createApplicationSignInStore } from './signin/application-store.ts';
-import { createCodeTries } from './signin/code-tries-store.ts';
+import { SignInCodes } from './signin/code.ts';
+import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
-import { createMailSecrets } from './signin/mail-secrets.ts';
-import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
-import { createSecrets } from './signin/secrets.ts';
-import { createSessionStore } from './signin/session-store.ts';
-import { createSessions } from './signin/sessions.ts';
-import { createSignIn } from './signin/signin.ts';
-import { createSignInStore } from './signin/store.ts';
+import { OAuth } from './signin/oauth.ts';
+import { OAuthStore } from './signin/oauth-store.ts';
+import { AttemptOpener } from './signin/opener.ts';
+import { QuickLogins } from './signin/quick-login.ts';
+import { SignInRequests } from './signin/request.ts';
+import { RequestStore } from './signin/request-store.ts';
+import { signInRoutes } from './signin/routes.ts';
+import { AttemptSecrets } from './signin/secrets.ts';
+import { Targets } from './signin/target.ts';
+import { TokenVerifier } from './signin/verify.ts';
 import { statsRoutes } from './stats/routes.ts';
 import { createStats } from './stats/stats.ts';
 import { createProbes } from './status/probes.ts';
@@ -63,7 +67,6 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { diskStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { createUploads } from './uploads/uploads.ts';
-import { displayDomainOf } from './websites/domains.ts';
 import { openPublicNames } from './websites/public-names.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
@@ -102,46 +105,52 @@ export async function createService(parts: {
   const development = local && !config.behindProxy;
   const limitFactor = local ? 100 : 1;
 
-  const secrets = createSecrets(config.secretKey);
-  const accounts = createAccountsStore(database.core);
-  const store = createSignInStore(database.core, { limitFactor, mailLeaseSeconds: FIRST_LEASE_SECONDS });
-  const inbox = config.smtpUrl ? null : createInbox(config);
-  const mailer = createMailer({ ...config, log, deliver: inbox?.deliver });
-  const outbox = createOutbox({
+  const { core } = database;
+  const { publicUrl } = config;
+  const secrets = new AttemptSecrets(config.secretKey);
+  const attempts = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
+  const inbox = config.smtpUrl ? null : new Inbox(config);
+  const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
+  const outbox = new Outbox({
     database,
     mailer,
     log,
-    secretsOf: createMailSecrets(secrets, config.publicUrl),
-    onRefused: (mail) => accounts.markMailFailed(mail.id),
+    secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
+    onRefused: (mail) => attempts.markMailFailed(mail.id),
     limitFactor,
   });
-  const codes = createCodeTries(database.core, { limitFactor, log });
-  const signin = createSignIn({ publicUrl: config.publicUrl, local, store, accounts, codes, secrets, outbox });
+  const targets = new Targets({ publicUrl, local, core });
+  const requests = new SignInRequests({ targets, store: attempts, outbox });
+  const opener = new AttemptOpener(core);
+  const links = new SignInLinks({ core, secrets, opener });
+  const codes = new SignInCodes({ core, secrets, opener, log, limitFactor });
+  const quickLogins = new QuickLogins({ core, targets });
   const applications = createApplications(database);
-  const applicationSignIns = createApplicationSignInStore(database.core);
-  const sessions = createSessions({
-    publicUrl: config.publicUrl,
-    signin,
-    store: createSessionStore(database.core),
-    secrets,
-    applications,
-    applicationSignIns,
-  });
+  const sessions = new Sessions(new SessionStore(core));
+  const oauth = new OAuth({ publicUrl, requests, sessions, store: new OAuthStore(core), secrets, applications });
   const apiKeyBearers = createApiKeyBearers(database);
-  const limits = createLimits(database.core, limitFactor);
+  const limits = createLimits(core, limitFactor);
+  const verifier = new TokenVerifier({ core, limits, keyOwnerOf: apiKeyBearers.ownerOf });
   const uploads = createUploads({
     database,
     limits,
     urls: createUploadUrls(config.secretKey, config.publicUrl),
     storage: config.bucket ? bucketStorage(config.bucket) : diskStorage(join(config.dataDir, 'uploads')),
   });
-  const websites = createWebsites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
+  const websites = createWebsites({
+    config,
+    database,
+    outbox,
+    limits,
+    uploads,
+    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+  });
 
   const statusStore = createStatusStore(database.core);
   const probes = createProbes({
     log,
     ping: statusStore.ping,
-    mailsGoOut: outbox.goesOut,
+    mailsGoOut: () => outbox.isDelivering(),
     requestSelf: async (milliseconds) => {
       const address = parts.ownAddress();
       if (address) await requestSelf(address, milliseconds);
@@ -173,7 +182,7 @@ export async function createService(parts: {
   const web = loadWebApp(config);
   const about = createAbout(config);
   const served = [
-    ...signInRoutes(signin, sessions, limits, apiKeyBearers.ownerOf),
+    ...signInRoutes({ requests, links, codes, quickLogins, oauth, sessions, verifier }),
     ...websiteRoutes(websites),
     ...aboutRoutes(about),
     ...statusRoutes(status),
@@ -224,9 +233,9 @@ export async function createService(parts: {
       answered: apiKeyBearers.answered,
     }),
     openLink: linkListener({
-      signin,
-      describeLink: (secret) => describeLink({ secrets, accounts, applications, publicUrl: config.publicUrl }, secret),
-      visitOf: (request, response) => ({
+      links,
+      describeLink: (secret) => describeLink({ core, secrets, applications, publicUrl }, secret),
+      browserRequestOf: (request, response) => ({
         clientAddress: clientAddressOf(request, config.trustProxy),
         cookies: cookiesOf(request, response, config.secure),
         header: (name) => request.headers[name]?.toString(),
@@ -234,7 +243,7 @@ export async function createService(parts: {
       sendPage: web.sendSignIn,
       headers,
     }),
-    pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
+    pageTarget: (forwardUrl) => targets.ofPage(forwardUrl),
     openApi,
     web,
     routers: [
@@ -253,7 +262,7 @@ export async function createService(parts: {
   return {
     listener,
     start: async () => {
-      if (local) await accounts.admitLocalhost(uuid());
+      if (local) await targets.addLocalhost(uuid());
       outbox.start();
       probes.start();
       apiKeyBearers.start();
@@ -266,7 +275,7 @@ export async function createService(parts: {
     },
     releaseUnclaimed: websites.releaseUnclaimed,
     removeUnneededUploads: uploads.removeUnneeded,
-    outboxDepth: outbox.depth,
-    wrongCodes: codes.wrongCodes,
+    outboxDepth: () => outbox.depth(),
+    wrongCodes: () => codes.wrongCodes(),
   };
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from 'sequelize';
 import type { Database } from '../db/database.ts';
-import { BEGIN_SIGN_OUT } from '../signin/statements.ts';
+import { BEGIN_SIGN_OUT } from './locks.ts';
 
 /** A device with a session of the account, or a key by which it is let in again, or both. */
 export type DeviceRow = { device: Buffer; label: string | null; current: boolean; signedIn: boolean; createdAt: Date; lastSeen: Date };
@@ -15,7 +15,7 @@ type DevicesStore = {
   signOutEverywhere(owner: Owner): Promise<void>;
 };
 
-// $1 user, $2 address. Lives as signin/accounts-store.ts judges them; a key lives for 400 days from the sign-in that made it.
+// $1 user, $2 address. Lives as session-store.ts and signin/quick-login.ts define them; a key lives for 400 days from the sign-in that made it.
 const DEVICES = `
 with held as (
   select device, label, hash = $3 as current, true as signed_in, created_at, seen_at
@@ -29,7 +29,7 @@ select device, (array_agg(label order by seen_at desc) filter (where label is no
 from held where device is not null group by device
 order by bool_or(current) desc, max(seen_at) desc`;
 
-// deviceIdOf of signin/secrets.ts.
+// deviceIdOf of sessions.ts.
 const DEVICE_ID = `left(translate(encode(device, 'base64'), '+/', '-_'), 22)`;
 
 /**

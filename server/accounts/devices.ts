@@ -2,8 +2,9 @@ import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
-import { deviceIdOf, digest } from '../signin/secrets.ts';
+import { digest } from '../secrets.ts';
 import { createDevicesStore } from './devices-store.ts';
+import { deviceIdOf } from './sessions.ts';
 
 export type Devices = ReturnType<typeof createDevices>;
 

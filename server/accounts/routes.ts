@@ -1,8 +1,8 @@
 import { bearerOf } from '../http/identity.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
-import { blankRemembered } from '../signin/remembered.ts';
 import { type Accounts, presentAccount } from './accounts.ts';
 import type { Devices } from './devices.ts';
+import { clearSession } from './remembered.ts';
 
 export function accountRoutes(accounts: Accounts, devices: Devices): Served[] {
   return [
@@ -18,8 +18,7 @@ export function accountRoutes(accounts: Accounts, devices: Devices): Served[] {
     serve('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),
     serve('signOutEverywhere', async (_, { account, cookies }) => {
       const done = await devices.signOutEverywhere(account);
-      cookies.set('sid', null);
-      blankRemembered(cookies);
+      clearSession(cookies);
       return done;
     }),
   ];

@@ -7,7 +7,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import { isRandomSecret, randomSecret } from '../signin/secrets.ts';
+import { isRandomSecret, randomSecret } from '../secrets.ts';
 import { createAdminSecrets } from './secrets.ts';
 import { createAdminStore, PAGE } from './store.ts';
 
@@ -20,7 +20,7 @@ export function createAdmin(parts: {
   development: boolean;
   database: Database;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
-  outbox: Pick<Outbox, 'owed' | 'retry'>;
+  outbox: Pick<Outbox, 'pending' | 'retry'>;
 }) {
   const { config, limits, outbox } = parts;
   const store = createAdminStore(parts.database);
@@ -121,11 +121,11 @@ export function createAdmin(parts: {
     },
 
     async mails({ before }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
-      const mails = await outbox.owed(PAGE, before);
+      const mails = await outbox.pending(PAGE, before);
       return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
     },
 
-    /** Has an owed mail sent at once. @throws Fault mail_not_found */
+    /** Has a pending email sent at once. @throws Fault mail_not_found */
     async retryMail({ id }: Parsed<'retryMail'>): Promise<Output<'retryMail'>> {
       if (!(await outbox.retry(id))) throw new Fault('mail_not_found');
       return { success: true };

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { digest, isRandomSecret, randomSecret } from '../signin/secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 
 /** What the admin pages' password and SECRET_KEY decide. A change of either ends every session and forgets every browser. */
 export type AdminSecrets = {

@@ -4,7 +4,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { MAX_API_KEYS } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { Account } from '../http/serve.ts';
-import { digest, randomSecret } from '../signin/secrets.ts';
+import { digest, randomSecret } from '../secrets.ts';
 import { type ApiKey, createApiKeyStore, type Environment, type NewKey } from './store.ts';
 
 /** How much of a key's random part people see. */

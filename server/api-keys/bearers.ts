@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
 import type { Identity } from '../http/serve.ts';
-import { digest } from '../signin/secrets.ts';
+import { digest } from '../secrets.ts';
 import { type Calls, createApiKeyUseStore, type KnownKey } from './use-store.ts';
 
 /** Whatever is meant as a key, so that a mistyped one is refused rather than overlooked. */
@@ -18,21 +19,19 @@ export type ApiKeyBearers = ReturnType<typeof createApiKeyBearers>;
 /** Who calls with an API key, and how often. */
 export function createApiKeyBearers(database: Database) {
   const store = createApiKeyUseStore(database.core);
-  const remembered = new Map<string, { key: Promise<KnownKey | null>; until: number }>();
+  const remembered = new LRUCache<string, Promise<KnownKey | null>>({ max: MAX_REMEMBERED, ttl: REMEMBER_MS });
   let calls = new Map<string, Calls>();
   let counting: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   function find(key: string): Promise<KnownKey | null> {
-    const now = performance.now();
     const hash = digest(key);
     const name = hash.toString('base64url');
     const known = remembered.get(name);
-    if (known && known.until > now) return known.key;
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    if (known) return known;
     const found = store.find(hash);
     found.catch(() => remembered.delete(name));
-    remembered.set(name, { key: found, until: now + REMEMBER_MS });
+    remembered.set(name, found);
     return found;
   }
 

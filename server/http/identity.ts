@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { Sessions } from '../accounts/sessions.ts';
 import type { ApiKeyBearers } from '../api-keys/bearers.ts';
-import { isRandomSecret } from '../signin/secrets.ts';
-import type { Sessions } from '../signin/sessions.ts';
+import { isRandomSecret } from '../secrets.ts';
 import type { Cookies } from './cookies.ts';
 import type { Identity } from './serve.ts';
 
