@@ -40,9 +40,9 @@ async function deliver(recipient: string) {
   await mailer.close();
 }
 
-type Answer = { status: number; headers: IncomingHttpHeaders; body: string };
+type Reply = { status: number; headers: IncomingHttpHeaders; body: string };
 
-function ask(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+function fetchPath(path: string, headers: Record<string, string> = {}): Promise<Reply> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const request = get({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}`, ...headers } }, (response) => {
@@ -60,9 +60,9 @@ test('messages.json lists the emails, newest first, and filters by address', asy
   await deliver('ann@example.com');
   await new Promise((resolve) => setTimeout(resolve, 5));
   await deliver('bob@example.com');
-  const all = JSON.parse((await ask('/dev/inbox/messages.json')).body);
+  const all = JSON.parse((await fetchPath('/dev/inbox/messages.json')).body);
   expect(all.map(({ to }: { to: string }) => to)).toEqual(['bob@example.com', 'ann@example.com']);
-  const [mail] = JSON.parse((await ask('/dev/inbox/messages.json?to=Ann@example.com')).body);
+  const [mail] = JSON.parse((await fetchPath('/dev/inbox/messages.json?to=Ann@example.com')).body);
   expect(mail).toMatchObject({
     to: 'ann@example.com',
     subject: 'Sign in to localhost',
@@ -75,16 +75,16 @@ test('messages.json lists the emails, newest first, and filters by address', asy
 test('shows a message as sandboxed HTML, as text and as source', async () => {
   await deliver('ann@example.com');
   const [{ id }] = await inbox.list();
-  const page = await ask(`/dev/inbox/messages/${id}`);
+  const page = await fetchPath(`/dev/inbox/messages/${id}`);
   expect(page.body).toContain(`src="/dev/inbox/messages/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`);
   expect(page.headers['content-security-policy']).toContain("script-src 'self'");
-  const html = await ask(`/dev/inbox/messages/${id}/html`);
+  const html = await fetchPath(`/dev/inbox/messages/${id}/html`);
   expect(html.headers['content-security-policy']).toMatch(/^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/);
   expect(html.body).toContain('<base target="_blank">');
-  expect((await ask(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
+  expect((await fetchPath(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
     'target="_blank" rel="noreferrer">http://localhost:3000/auth/link',
   );
-  expect((await ask(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
+  expect((await fetchPath(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
 });
 
 test('a hostile message cannot inject HTML into the page', async () => {
@@ -100,7 +100,7 @@ test('a hostile message cannot inject HTML into the page', async () => {
     `/dev/inbox/messages/${id}?view=text`,
     `/dev/inbox/messages/${id}?view=raw`,
   ]) {
-    const { body } = await ask(path);
+    const { body } = await fetchPath(path);
     expect(body).not.toContain('<script>');
     expect(body).not.toContain('"onclick');
   }
@@ -114,15 +114,15 @@ test.each<Record<string, string>>([
 ])('a request with %j gets 404', async (headers) => {
   await deliver('ann@example.com');
   for (const path of ['/dev/inbox', '/dev/inbox/messages.json', '/dev/inbox/events', '/dev/inbox/inbox.js']) {
-    expect((await ask(path, headers)).status).toBe(404);
+    expect((await fetchPath(path, headers)).status).toBe(404);
   }
 });
 
 test.each(['..%2f..%2fetc%2fpasswd', 'x', '0000000000000-00000000-0000-0000-0000-000000000000'])(
   'the message %s does not exist',
   async (id) => {
-    expect((await ask(`/dev/inbox/messages/${id}`)).status).toBe(404);
-    expect((await ask(`/dev/inbox/messages/${id}/html`)).status).toBe(404);
+    expect((await fetchPath(`/dev/inbox/messages/${id}`)).status).toBe(404);
+    expect((await fetchPath(`/dev/inbox/messages/${id}/html`)).status).toBe(404);
   },
 );
 

@@ -134,7 +134,7 @@ export class SignInCodes {
     if (hits >= total && hits - guesses < total)
       log.error(
         { wrongCodes: hits },
-        'sign-in: codes may be under attack; networks with wrong codes must use the link until the hour ends',
+        'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
       );
   }
 }
