@@ -47,7 +47,6 @@ import { SignInCodes } from './signin/code.ts';
 import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
 import { OAuth } from './signin/oauth.ts';
-import { OAuthStore } from './signin/oauth-store.ts';
 import { AttemptOpener } from './signin/opener.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
@@ -127,7 +126,7 @@ export async function createService(parts: {
   const quickLogins = new QuickLogins({ core, targets });
   const applications = createApplications(database);
   const sessions = new Sessions(new SessionStore(core));
-  const oauth = new OAuth({ publicUrl, requests, sessions, store: new OAuthStore(core), secrets, applications });
+  const oauth = new OAuth({ core, publicUrl, requests, sessions, secrets, applications });
   const apiKeyBearers = createApiKeyBearers(database);
   const limits = createLimits(core, limitFactor);
   const verifier = new TokenVerifier({ core, limits, keyOwnerOf: apiKeyBearers.ownerOf });

@@ -1,8 +1,8 @@
 import { bearerOf } from '../http/identity.ts';
 import { type Caller, type Served, serve } from '../http/serve.ts';
 import { type Accounts, presentAccount } from './accounts.ts';
+import { clearSession } from './browser.ts';
 import type { Devices } from './devices.ts';
-import { clearSession } from './remembered.ts';
 
 export function accountRoutes(accounts: Accounts, devices: Devices): Served[] {
   return [

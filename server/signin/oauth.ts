@@ -1,22 +1,82 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { ATTEMPT_SECONDS, CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, CLI_CLIENT_ID, CODE_TRIES, WEB_CLIENT_ID } from '../../contract/rules.ts';
 import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
 import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
+import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { APPLICATION_TOKEN_SECONDS, type CodeGrant, exchangeOf, type OAuthStore } from './oauth-store.ts';
+import { applicationActive, endedBySibling } from './conditions.ts';
 import { isRedirectOf, type OAuthClient, withCode } from './redirects.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
 import { type AttemptSecrets, idToHandle } from './secrets.ts';
 
+/** Life of an application's token, in seconds. */
+const APPLICATION_TOKEN_SECONDS = 3600;
+
+/** The parameters of a token request that must match those of the authorization request. */
+type CodeGrant = { id: string; clientId: string; redirectUri: string | null; challenge: string };
+
+/** A link for which an address was given: whether it is the right one, and where the application waits for the code. */
+type ConfirmedLink = { confirmed: boolean; clientId: string; redirectUri: string; state: string };
+
+const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_tries < ${CODE_TRIES}
+    and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
+
+// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
+// session is issued with (accounts/session-store.ts).
+const EXCHANGE = `
+  update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
+  where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
+    and ${OPEN_ATTEMPT}
+  returning email`;
+
+// A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
+// verifier only counts as a try.
+const REFUSED_EXCHANGE = `
+with replayed as (
+  select session, key_selector from sign_in_attempts
+  where id = $1 and kind = 'app' and client_id = $2 and challenge = $3 and consumed_at is not null
+),
+sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
+keys_ended as (delete from remembered_keys k using replayed r where k.selector = r.key_selector)
+update sign_in_attempts set secret_tries = secret_tries + 1
+where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${CODE_TRIES}`;
+
+// Like EXCHANGE, but the token only identifies the person: no key is issued and no website claimed. $1 attempt, $2 client,
+// $3 redirect URI, $4 challenge, $5 user id, $6 session.
+const APPLICATION_EXCHANGE = `
+with person as (
+  update sign_in_attempts a set consumed_at = now(), session = $6
+  where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
+    and ${OPEN_ATTEMPT} and ${applicationActive('a')}
+  returning email, client_id
+),
+account as (
+  insert into users (id, email) select $5, email from person on conflict (email) do update set email = excluded.email returning id
+),
+session as (
+  insert into sessions (hash, user_id, client_id, expires_at)
+  select $6, account.id, person.client_id, now() + interval '${APPLICATION_TOKEN_SECONDS} seconds' from account, person
+),
+audit as (
+  insert into audit_log (action, email, client_id) select 'application_signed_in', email, client_id from person
+)
+select email from person`;
+
+// A wrong address counts as a try in the statement that compares it, so that concurrent requests do not get more tries.
+const CONFIRM_LINK = `
+update sign_in_attempts a set secret_tries = secret_tries + case when email = $2 then 0 else 1 end
+where id = $1 and kind = 'app' and ${OPEN_ATTEMPT} and ${applicationActive('a')}
+returning email = $2 as confirmed, client_id as "clientId", redirect_uri as "redirectUri", state`;
+
 type Parts = {
+  core: Database['core'];
   publicUrl: string;
   requests: SignInRequests;
   sessions: Sessions;
-  store: OAuthStore;
   secrets: AttemptSecrets;
   applications: Pick<Applications, 'redirectUrisOf'>;
 };
@@ -54,7 +114,9 @@ export class OAuth {
   /** Exchanges a code for a session (RFC 6749 §4.1.3, RFC 7636 §4.5). @throws Fault bad_grant */
   async exchange(request: Parsed<'token'>, browser: Browser): Promise<NewSession> {
     const grant = this.#grantOf(request);
-    return (await this.#parts.sessions.open(exchangeOf(grant), browser)) ?? this.#refuse(grant);
+    const { id, clientId, redirectUri, challenge } = grant;
+    const consumed = { name: 'signin-exchange', person: EXCHANGE, values: [id, clientId, redirectUri, challenge] };
+    return (await this.#parts.sessions.open(consumed, browser)) ?? this.#refuse(grant);
   }
 
   /**
@@ -64,9 +126,15 @@ export class OAuth {
    */
   async exchangeForApplication(request: Parsed<'token'>): Promise<Output<'token'>> {
     const grant = this.#grantOf(request);
+    const { id, clientId, redirectUri, challenge } = grant;
     const token = randomSecret();
-    const email = await this.#parts.store.exchangeForApplication(grant, { userId: uuid(), session: digest(token) });
-    if (!email) return this.#refuse(grant);
+    const { rows } = await this.#parts.core.query<{ email: string }>({
+      name: 'signin-application-exchange',
+      text: APPLICATION_EXCHANGE,
+      values: [id, clientId, redirectUri, challenge, uuid(), digest(token)],
+    });
+    if (!rows[0]) return this.#refuse(grant);
+    const { email } = rows[0];
     return { email, access_token: token, token_type: 'Bearer', expires_in: APPLICATION_TOKEN_SECONDS };
   }
 
@@ -77,11 +145,12 @@ export class OAuth {
    * @throws Fault bad_link
    */
   async confirmLink({ t, email }: Parsed<'confirmLink'>): Promise<string | null> {
-    const { secrets, store, publicUrl } = this.#parts;
+    const { core, secrets, publicUrl } = this.#parts;
     const attempt = secrets.readLink(t);
     if (attempt?.kind !== 'app') return null;
-    const link = await store.confirmLink(attempt.id, email);
-    if (!link || !isRedirectOf(await this.#clientOf(link.clientId), link.redirectUri)) throw new Fault('bad_link');
+    const { rows } = await core.query<ConfirmedLink>({ name: 'signin-application-link', text: CONFIRM_LINK, values: [attempt.id, email] });
+    const [link] = rows;
+    if (!link?.confirmed || !isRedirectOf(await this.#clientOf(link.clientId), link.redirectUri)) throw new Fault('bad_link');
     return withCode(link.redirectUri, t, link.state, publicUrl);
   }
 
@@ -101,9 +170,9 @@ export class OAuth {
     return { id: attempt.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
   }
 
-  /** @throws Fault bad_grant, always */
-  async #refuse(grant: CodeGrant): Promise<never> {
-    await this.#parts.store.refuse(grant);
+  /** Counts a wrong verifier, or ends what the code issued when the right one is used again. @throws Fault bad_grant, always */
+  async #refuse({ id, clientId, challenge }: CodeGrant): Promise<never> {
+    await this.#parts.core.query({ name: 'signin-exchange-refused', text: REFUSED_EXCHANGE, values: [id, clientId, challenge] });
     throw new Fault('bad_grant');
   }
 }

@@ -1,7 +1,6 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/rules.ts';
-import type { Browser } from '../accounts/browser.ts';
+import { type Browser, createAuthKey } from '../accounts/browser.ts';
 import { deviceLabelOf } from '../accounts/device-label.ts';
-import { createAuthKey } from '../accounts/remembered.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';

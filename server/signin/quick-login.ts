@@ -1,9 +1,8 @@
 import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { TOKEN_SECONDS } from '../../contract/rules.ts';
-import type { Browser } from '../accounts/browser.ts';
+import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/locks.ts';
-import { authKeyOf, readAuthKey } from '../accounts/remembered.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { audienceOf } from '../websites/domains.ts';

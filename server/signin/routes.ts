@@ -1,5 +1,4 @@
-import { browserOf, setSession } from '../accounts/browser.ts';
-import { clearSession, rememberAccount } from '../accounts/remembered.ts';
+import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';

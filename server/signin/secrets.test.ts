@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { createAuthKey, readAuthKey } from '../accounts/remembered.ts';
+import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { AttemptSecrets, handleToId, idToHandle } from './secrets.ts';
 
