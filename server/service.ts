@@ -1,23 +1,19 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { type Route, routes } from '../contract/routes.ts';
-import { createAccounts } from './accounts/accounts.ts';
-import { createBrandingPreview } from './accounts/branding-preview.ts';
-import { createDevices } from './accounts/devices.ts';
+import { Accounts, accountRoutes } from './accounts/accounts.ts';
+import { Devices, deviceRoutes } from './accounts/devices.ts';
 import { createIdentity } from './accounts/identity.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
-import { accountRoutes } from './accounts/routes.ts';
-import { createAdmin } from './admin/admin.ts';
-import { adminRoutes } from './admin/routes.ts';
-import { createApiKeys } from './api-keys/api-keys.ts';
-import { createApiKeyBearers } from './api-keys/bearers.ts';
-import { apiKeyRoutes } from './api-keys/routes.ts';
+import { SessionStore } from './accounts/session-store.ts';
+import { Sessions } from './accounts/sessions.ts';
+import { Admin, adminRoutes } from './admin/admin.ts';
+import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
+import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
-import { createApplications } from './applications/applications.ts';
-import { applicationRoutes } from './applications/routes.ts';
+import { Applications, applicationRoutes } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -34,38 +30,35 @@ import { dataHeaders } from './http/protection.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
 import type { Log } from './log.ts';
-import { createInbox } from './mail/inbox.ts';
+import { Inbox } from './mail/inbox.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
-import { createMailer } from './mail/mailer.ts';
-import { createOutbox, FIRST_LEASE_SECONDS } from './mail/outbox.ts';
+import { Mailer } from './mail/mailer.ts';
+import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
-import { createAccountsStore } from './signin/accounts-store.ts';
-import { createApplicationSignInStore } from './signin/application-store.ts';
-import { createCodeTries } from './signin/code-tries-store.ts';
+import { SignInCodes } from './signin/code.ts';
+import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
-import { createMailSecrets } from './signin/mail-secrets.ts';
-import { linkListener, pageTarget, signInRoutes } from './signin/routes.ts';
-import { createSecrets } from './signin/secrets.ts';
-import { createSessionStore } from './signin/session-store.ts';
-import { createSessions } from './signin/sessions.ts';
-import { createSignIn } from './signin/signin.ts';
-import { createSignInStore } from './signin/store.ts';
-import { statsRoutes } from './stats/routes.ts';
-import { createStats } from './stats/stats.ts';
+import { OAuth } from './signin/oauth.ts';
+import { AttemptOpener } from './signin/opener.ts';
+import { QuickLogins } from './signin/quick-login.ts';
+import { SignInRequests } from './signin/request.ts';
+import { RequestStore } from './signin/request-store.ts';
+import { signInRoutes } from './signin/routes.ts';
+import { AttemptSecrets } from './signin/secrets.ts';
+import { Targets } from './signin/target.ts';
+import { TokenVerifier } from './signin/verify.ts';
+import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
 import { StatusStore } from './status/store.ts';
-import { bucketStorage } from './uploads/bucket.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
-import { diskStorage } from './uploads/storage.ts';
+import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
-import { createUploads } from './uploads/uploads.ts';
-import { displayDomainOf } from './websites/domains.ts';
+import { Uploads } from './uploads/uploads.ts';
 import { openPublicNames } from './websites/public-names.ts';
-import { websiteRoutes } from './websites/routes.ts';
-import { createWebsites } from './websites/websites.ts';
+import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
 const ORM_DELAY_MS = 300;
@@ -98,12 +91,12 @@ export function createService(parts: Parts): Service {
   const core = createSignInCore(parts);
   const portal = createPortal(parts, core);
   const { config, database } = parts;
-  const { accounts, outbox, codes } = core;
-  const { apiKeyBearers, probes, websites, uploads } = portal;
+  const { targets, outbox, codes, apiKeyBearers } = core;
+  const { probes, websites, uploads } = portal;
   return {
     listener: createRequestListener(parts, core, portal),
     start: async () => {
-      if (config.mode === 'local') await accounts.admitLocalhost(uuid());
+      if (config.mode === 'local') await targets.addLocalhost(uuid());
       outbox.start();
       probes.start();
       apiKeyBearers.start();
@@ -126,71 +119,78 @@ type SignInCore = ReturnType<typeof createSignInCore>;
 
 /** Signing in, for visitors and developers, and the emails. */
 function createSignInCore({ config, database, log }: Parts) {
+  const { core } = database;
+  const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
-  const secrets = createSecrets(config.secretKey);
-  const accounts = createAccountsStore(database.core);
-  const store = createSignInStore(database.core, { limitFactor, mailLeaseSeconds: FIRST_LEASE_SECONDS });
-  const inbox = config.smtpUrl ? null : createInbox(config);
-  const mailer = createMailer({ ...config, log, deliver: inbox?.deliver });
-  const outbox = createOutbox({
+  const secrets = new AttemptSecrets(config.secretKey);
+  const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
+  const inbox = config.smtpUrl ? null : new Inbox(config);
+  const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
+  const outbox = new Outbox({
     database,
     mailer,
     log,
-    secretsOf: createMailSecrets(secrets, config.publicUrl),
-    onRefused: (mail) => accounts.markMailFailed(mail.id),
+    secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
+    onRefused: (mail) => store.markMailFailed(mail.id),
     limitFactor,
   });
-  const codes = createCodeTries(database.core, { limitFactor, log });
-  const signin = createSignIn({
-    publicUrl: config.publicUrl,
-    local: config.mode === 'local',
-    store,
-    accounts,
-    codes,
+  const targets = new Targets({ publicUrl, local: config.mode === 'local', core });
+  const requests = new SignInRequests({ targets, store, outbox });
+  const opener = new AttemptOpener(core);
+  const limits = new Limits(core, limitFactor);
+  const apiKeyBearers = new ApiKeyBearers(database);
+  const applications = new Applications(database);
+  const sessions = new Sessions(new SessionStore(core));
+  return {
     secrets,
+    inbox,
+    mailer,
     outbox,
-  });
-  const applications = createApplications(database);
-  const applicationSignIns = createApplicationSignInStore(database.core);
-  const sessions = createSessions({
-    publicUrl: config.publicUrl,
-    signin,
-    store: createSessionStore(database.core),
-    secrets,
+    targets,
+    limits,
+    apiKeyBearers,
     applications,
-    applicationSignIns,
-  });
-  return { secrets, accounts, inbox, mailer, outbox, codes, signin, applications, sessions };
+    requests,
+    links: new SignInLinks({ core, secrets, opener }),
+    codes: new SignInCodes({ core, secrets, opener, log, limitFactor }),
+    quickLogins: new QuickLogins({ core, targets }),
+    sessions,
+    oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
+    verifier: new TokenVerifier({ core, limits, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
+  };
 }
 
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, database, log, ownAddress }: Parts, { outbox, signin }: SignInCore) {
-  const limits = new Limits(database.core, limitFactorOf(config));
-  const uploads = createUploads({
+function createPortal({ config, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+  const uploads = new Uploads({
     database,
     limits,
     urls: createUploadUrls(config.secretKey, config.publicUrl),
-    storage: config.bucket ? bucketStorage(config.bucket) : diskStorage(join(config.dataDir, 'uploads')),
+    storage: openStorage(config),
   });
-  const websites = createWebsites({ config, database, outbox, limits, uploads, inviteOwner: signin.inviteOwner });
   const statusStore = new StatusStore(database.core);
-  const probes = new Probes({ log, store: statusStore, mailsGoOut: () => outbox.goesOut(), ownAddress });
+  const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   return {
-    limits,
     uploads,
-    websites,
+    websites: new Websites({
+      config,
+      database,
+      outbox,
+      limits,
+      uploads,
+      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+    }),
     statusStore,
     probes,
     status,
-    admin: createAdmin({ config, development: isDevelopment(config), database, limits, outbox }),
-    stats: createStats({ database, uptime: () => status.uptimePercent() }),
-    account: createAccounts(database),
-    devices: createDevices(database),
-    apiKeys: createApiKeys(database),
-    apiKeyBearers: createApiKeyBearers(database),
+    admin: new Admin({ config, development: isDevelopment(config), database, limits, outbox }),
+    stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    accounts: new Accounts(database),
+    devices: new Devices(database),
+    apiKeys: new ApiKeys(database),
   };
 }
 
@@ -202,13 +202,14 @@ function isDevelopment(config: Config): boolean {
 /** Returns every call of the API with its handler. */
 function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
-    ...signInRoutes(core.signin, core.sessions, portal.limits, portal.apiKeyBearers.ownerOf),
+    ...signInRoutes(core),
     ...websiteRoutes(portal.websites),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
-    ...accountRoutes(portal.account, portal.devices),
+    ...accountRoutes(portal.accounts),
+    ...deviceRoutes(portal.devices),
     ...applicationRoutes(core.applications),
     ...apiKeyRoutes(portal.apiKeys),
     ...languageRoutes(),
@@ -220,7 +221,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, log } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { signin, accounts, applications, secrets } = core;
+  const { links, targets, applications, secrets } = core;
   const local = config.mode === 'local';
   const headers = dataHeaders(secure);
   const origins = new Set([publicUrl]);
@@ -228,9 +229,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
-    countCall: (authorization: string, status: number) => portal.apiKeyBearers.answered(authorization, status),
+    countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),
   };
-  const identityOf = createIdentity(core.sessions, portal.apiKeyBearers);
+  const identityOf = createIdentity(core.sessions, core.apiKeyBearers);
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   return createApp({
@@ -244,9 +245,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
     openLink: linkListener({
-      signin,
-      describeLink: (secret) => describeLink({ secrets, accounts, applications, publicUrl }, secret),
-      visitOf: (request, response) => ({
+      links,
+      describeLink: (secret) => describeLink({ core: parts.database.core, secrets, applications, publicUrl }, secret),
+      browserRequestOf: (request, response) => ({
         clientAddress: clientAddressOf(request, trustProxy),
         cookies: cookiesOf(request, response, secure),
         header: (name) => request.headers[name]?.toString(),
@@ -263,7 +264,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
           const identity = await identityOf(request, cookiesOf(request, response, secure));
           return identity?.by === 'session' ? identity : null;
         },
-        preview: createBrandingPreview({ publicUrl, mailer: core.mailer, accounts: portal.account }),
+        publicUrl,
+        mailer: core.mailer,
+        accounts: portal.accounts,
       }),
       mcpRouter({
         publicUrl,
@@ -275,7 +278,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         headers,
         names: openPublicNames(config),
         countSiteCheck: async ({ identity }) => {
-          await portal.limits.hit('site_checks', identity?.email ?? '').catch((error) => {
+          await core.limits.hit('site_checks', identity?.email ?? '').catch((error) => {
             throw toApiError(describeError(error));
           });
         },
@@ -291,7 +294,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         publicUrl,
         local,
         headers,
-        pageTarget: pageTarget(signin, accounts.registeredSite, displayDomainOf),
+        pageTarget: (forwardUrl) => targets.ofPage(forwardUrl),
         openApi,
       }),
     ],

@@ -107,14 +107,15 @@ class Instance {
   }
 
   async startJobs(): Promise<void> {
-    const { startJobs } = await import('./jobs/runner.ts');
-    this.#jobs = await startJobs({
+    const { Jobs } = await import('./jobs/runner.ts');
+    const jobs = new Jobs({
       databaseUrl: this.#parts.route.directUrl,
       log: this.#parts.log,
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
     });
-    this.#database.onReconnect(this.#jobs.reconnect);
+    this.#jobs = jobs;
+    this.#database.onReconnect(() => jobs.reconnect());
   }
 
   drain(): void {

@@ -4,8 +4,9 @@ import pino from 'pino';
 import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
-import { createMailer, type Mailer } from '../server/mail/mailer.ts';
-import { createOutbox, FIRST_LEASE_SECONDS, type Mail, type Outbox } from '../server/mail/outbox.ts';
+import type { Mail } from '../server/mail/mail.ts';
+import { Mailer } from '../server/mail/mailer.ts';
+import { FIRST_LEASE_SECONDS, Outbox } from '../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 import { createCluster, query } from './postgres.ts';
 import { freePort, waitUntil } from './waiting.ts';
@@ -39,16 +40,16 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
   const logged: { level: number; msg: string; reason?: string; mails?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line)) });
   const refused: string[] = [];
-  const mailer = createMailer({
+  const mailer = new Mailer({
     smtpUrl,
     mailFrom: 'Email Auth <no-reply@auth.example>',
     dkim: null,
     publicUrl: 'https://auth.example',
     log,
   });
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     database,
-    mailer: { ...mailer, ...changes },
+    mailer: Object.assign(mailer, changes),
     log,
     secretsOf: ({ id }) => ({ link: `https://auth.example/auth/link?t=${id}`, code: '123456' }),
     onRefused: async ({ id }) => void refused.push(id),

@@ -2,11 +2,12 @@ import type { Transaction } from 'sequelize';
 import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
-import { bearerOf } from '../http/identity.ts';
+import { bearerOf } from '../http/reading.ts';
 import { type Account, type Caller, type Served, serve } from '../http/serve.ts';
-import { blankRemembered } from '../signin/remembered.ts';
-import { deviceIdOf, digest } from '../signin/secrets.ts';
-import { BEGIN_SIGN_OUT } from '../signin/statements.ts';
+import { digest } from '../secrets.ts';
+import { clearSession } from './browser.ts';
+import { BEGIN_SIGN_OUT } from './locks.ts';
+import { deviceIdOf } from './sessions.ts';
 
 /** A session or a key of the account on a device. */
 type Use = { device: Buffer | null; label: string | null; current: boolean; signedIn: boolean; createdAt: Date; lastSeen: Date };
@@ -16,7 +17,7 @@ type Device = Output<'listDevices'>[number];
 const VOID = Buffer.alloc(0);
 /** A key expires so long after the sign-in that issued it. */
 const KEY_MS = 400 * 86_400_000;
-/** `deviceIdOf` of signin/secrets.ts as SQL. */
+/** `deviceIdOf` of accounts/sessions.ts as SQL. */
 const DEVICE_ID = `left(translate(encode(device, 'base64'), '+/', '-_'), 22)`;
 
 /** The devices on which an account is signed in or remembered. What is ended here has ended on all instances. */
@@ -31,7 +32,7 @@ export class Devices {
   async list({ id, email }: Account, session: string): Promise<Output<'listDevices'>> {
     const { Op, time, RememberedKey, Session } = await this.#database.orm();
     const after = (sql: string) => ({ [Op.gt]: time(sql) });
-    // signin/accounts-store.ts and signin/session-store.ts accept sessions and keys for the same times.
+    // signin/quick-login.ts and accounts/session-store.ts accept sessions and keys for the same times.
     const [sessions, keys] = await Promise.all([
       Session.findAll({
         where: { userId: id, clientId: null, expiresAt: after('now()'), seenAt: after("now() - interval '7 days'") },
@@ -125,8 +126,7 @@ export function deviceRoutes(devices: Devices): Served[] {
     serve('signOutDevice', ({ id }, { account }) => devices.signOut(account, id)),
     serve('signOutEverywhere', async (_, { account, cookies }) => {
       const done = await devices.signOutEverywhere(account);
-      cookies.set('sid', null);
-      blankRemembered(cookies);
+      clearSession(cookies);
       return done;
     }),
   ];

@@ -3,8 +3,8 @@ import type { ApiKeyBearers } from '../api-keys/bearers.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import type { Identity } from '../http/serve.ts';
-import { isRandomSecret } from '../signin/secrets.ts';
-import type { Sessions } from '../signin/sessions.ts';
+import { isRandomSecret } from '../secrets.ts';
+import type { Sessions } from './sessions.ts';
 
 /** Returns who makes a request, or null for an anonymous one. @throws Fault bad_api_key */
 export type IdentityOf = (request: IncomingMessage, cookies: Cookies) => Promise<Identity | null>;

@@ -7,7 +7,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
-import { isRandomSecret, randomSecret } from '../signin/secrets.ts';
+import { isRandomSecret, randomSecret } from '../secrets.ts';
 import { type AdminSecrets, createAdminSecrets } from './secrets.ts';
 
 /** Entries of one page of a list. */
@@ -22,7 +22,7 @@ type Parts = {
   development: boolean;
   database: Pick<Database, 'orm'>;
   limits: Pick<Limits, 'hit' | 'giveBack'>;
-  outbox: Pick<Outbox, 'owed' | 'retry'>;
+  outbox: Pick<Outbox, 'pending' | 'retry'>;
 };
 
 /** The admin pages: their sessions, and the lists that they show. */
@@ -123,7 +123,7 @@ export class Admin {
   }
 
   async mails({ before }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
-    const mails = await this.#parts.outbox.owed(PAGE_SIZE, before);
+    const mails = await this.#parts.outbox.pending(PAGE_SIZE, before);
     return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
   }
 

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { digest, isRandomSecret, randomSecret } from '../signin/secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 
 /** The checks that depend on the admin password and SECRET_KEY. A change of either voids every session and browser mark. */
 export type AdminSecrets = {

@@ -6,7 +6,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { ApiKey } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { digest, randomSecret } from '../signin/secrets.ts';
+import { digest, randomSecret } from '../secrets.ts';
 import { readUsage } from './store.ts';
 
 /** How many characters of the random part of a key are shown. */

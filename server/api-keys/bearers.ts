@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Fault } from '../../contract/errors.ts';
 import type { Database } from '../db/database.ts';
 import type { Identity } from '../http/serve.ts';
-import { digest } from '../signin/secrets.ts';
+import { digest } from '../secrets.ts';
 import { addCalls, type Calls, findKey, type KnownKey } from './store.ts';
 
 /** An Authorization header that is meant as a key, so that a mistyped key is refused rather than ignored. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { batched } from './batch.ts';
 
-test('a row alone goes out at once, and what waits goes out together', async () => {
+test('rows that arrive together share a statement of at most 64 rows', async () => {
   const sizes: number[] = [];
   const double = batched(async (rows: number[]) => {
     sizes.push(rows.length);
@@ -24,7 +24,7 @@ test('a row that the database refuses fails alone', async () => {
   expect(results.flatMap((result, index) => (result.status === 'rejected' ? [index] : []))).toEqual([7]);
 });
 
-test('when the database is away, nobody begins a wait of their own behind it', async () => {
+test('when the database is away, waiting rows fail with the first statement', async () => {
   let calls = 0;
   const away = batched(async (): Promise<number[]> => {
     calls++;

@@ -1,86 +1,95 @@
-/** Largest number of rows one statement takes. */
+/** Rows in one statement. */
 const MAX_ROWS = 64;
-/** Statements of one kind that may be under way at once. One alone makes the next one fuller: half the commits of two. */
-const MAX_IN_FLIGHT = 1;
 
-type Waiting<Row, Result> = { row: Row; resolve: (result: Result) => void; reject: (error: unknown) => void };
+type WaitingRow<Row, Result> = { row: Row; resolve: (result: Result) => void; reject: (error: unknown) => void };
+
+type Options<Row> = {
+  /** The order in which a batch locks its rows, where other processes may lock the same ones. */
+  order?: (a: Row, b: Row) => number;
+  /** How long a statement waits for more rows after one with several rows, since each statement costs a commit. */
+  delayMs?: number;
+};
 
 /**
- * Micro-batching: what arrives in one turn of the event loop goes out together at its end, and what arrives while statements
- * are under way goes out together in the next one. A row alone waits for nobody. The answer comes after the commit, as ever.
+ * Returns a function that takes one row and resolves to its result. Rows that arrive in one turn of the event loop share a
+ * statement, and so do rows that arrive while the previous statement runs. A single row does not wait. The result comes after the
+ * commit.
  * @param run executes one statement for all rows and returns their results in the same order
- * @param options.order the order in which a batch locks its rows, where other processes may lock the same ones
- * @param options.lingerMs how long a statement waits for company after one that had some: each costs a commit, however few its rows
- * @returns a function that takes one row and gives its result
  */
-export function batched<Row, Result>(
-  run: (rows: Row[]) => Promise<Result[]>,
-  options: { order?: (a: Row, b: Row) => number; lingerMs?: number } = {},
-): (row: Row) => Promise<Result> {
-  const { order, lingerMs = 0 } = options;
-  let waiting: Waiting<Row, Result>[] = [];
-  let inFlight = 0;
-  let scheduled = false;
-  let crowded = false;
+export function batched<Row, Result>(run: (rows: Row[]) => Promise<Result[]>, options: Options<Row> = {}): (row: Row) => Promise<Result> {
+  const batcher = new Batcher(run, options);
+  return (row) => batcher.add(row);
+}
 
-  const flush = async () => {
-    const batch = waiting.slice(0, MAX_ROWS);
+class Batcher<Row, Result> {
+  readonly #run: (rows: Row[]) => Promise<Result[]>;
+  readonly #options: Options<Row>;
+  #waiting: WaitingRow<Row, Result>[] = [];
+  /** One statement runs at a time: two would have half the rows each, and twice the commits. */
+  #running = false;
+  #scheduled = false;
+  #lastHadSeveral = false;
+
+  constructor(run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
+    this.#run = run;
+    this.#options = options;
+  }
+
+  add(row: Row): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ row, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#running || this.#waiting.length === 0) return;
+    this.#scheduled = true;
+    const start = () => {
+      this.#scheduled = false;
+      if (this.#waiting.length > 0) void this.#flush();
+    };
+    const { delayMs = 0 } = this.#options;
+    if (this.#lastHadSeveral && delayMs > 0 && this.#waiting.length < MAX_ROWS) setTimeout(start, delayMs);
+    else setImmediate(start);
+  }
+
+  async #flush(): Promise<void> {
+    const batch = this.#waiting.slice(0, MAX_ROWS);
+    const { order } = this.#options;
     if (order) batch.sort((a, b) => order(a.row, b.row));
-    waiting = waiting.slice(MAX_ROWS);
-    crowded = batch.length > 1;
-    inFlight++;
+    this.#waiting = this.#waiting.slice(MAX_ROWS);
+    this.#lastHadSeveral = batch.length > 1;
+    this.#running = true;
     try {
-      const results = await run(batch.map(({ row }) => row));
+      const results = await this.#run(batch.map(({ row }) => row));
       batch.forEach(({ resolve }, index) => void resolve(results[index]));
     } catch (error) {
-      if ((isRefusedInput(error) || isDeadlock(error)) && batch.length > 1) await oneByOne(batch);
-      else fail(batch, error);
+      if (isOfOneRow(error) && batch.length > 1) await this.#runOneByOne(batch);
+      else this.#reject(batch, error);
     } finally {
-      inFlight--;
-      flushSoon();
+      this.#running = false;
+      this.#schedule();
     }
-  };
+  }
 
-  const flushSoon = () => {
-    if (scheduled || inFlight >= MAX_IN_FLIGHT || waiting.length === 0) return;
-    scheduled = true;
-    const go = () => {
-      scheduled = false;
-      if (waiting.length > 0) void flush();
-      flushSoon();
-    };
-    if (crowded && lingerMs > 0 && waiting.length < MAX_ROWS) setTimeout(go, lingerMs);
-    else setImmediate(go);
-  };
+  /** Runs each row in a statement of its own, so that one that PostgreSQL refuses does not fail the others. */
+  async #runOneByOne(batch: WaitingRow<Row, Result>[]): Promise<void> {
+    for (const { row, resolve, reject } of batch) await this.#run([row]).then(([result]) => resolve(result), reject);
+  }
 
-  // What waits behind a database that does not answer must not begin its own wait only then.
-  const fail = (batch: Waiting<Row, Result>[], error: unknown) => {
-    const refused = isRefusedInput(error) || isDeadlock(error) ? batch : [...batch, ...waiting.splice(0)];
-    for (const { reject } of refused) reject(error);
-  };
-
-  // One row that PostgreSQL refuses must not take its neighbours down with it.
-  const oneByOne = async (batch: Waiting<Row, Result>[]) => {
-    for (const { row, resolve, reject } of batch) await run([row]).then(([result]) => resolve(result), reject);
-  };
-
-  return (row) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ row, resolve, reject });
-      flushSoon();
-    });
+  /** When the database does not respond, the waiting rows fail too: their own wait must not begin only now. */
+  #reject(batch: WaitingRow<Row, Result>[], error: unknown): void {
+    const failed = isOfOneRow(error) ? batch : [...batch, ...this.#waiting.splice(0)];
+    for (const { reject } of failed) reject(error);
+  }
 }
 
-/** SQLSTATE class 22: the data is at fault, not the database. */
-function isRefusedInput(error: unknown): boolean {
-  return sqlStateOf(error).startsWith('22');
-}
-
-/** SQLSTATE 40P01: two statements met the same rows in different order, and this one was taken back. */
-function isDeadlock(error: unknown): boolean {
-  return sqlStateOf(error) === '40P01';
-}
-
-function sqlStateOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
+/**
+ * Returns whether an error concerns a row and not the database: SQLSTATE class 22, invalid data, or 40P01, a deadlock of two
+ * statements that locked the same rows in different order.
+ */
+function isOfOneRow(error: unknown): boolean {
+  const code = String(Object(error).code);
+  return code.startsWith('22') || code === '40P01';
 }

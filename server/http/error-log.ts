@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { codeOf, type Log } from '../log.ts';
 
 /** Minimum time between two logged stacks of the same kind of error. */
@@ -17,8 +18,8 @@ type Outage = { reference: string; startedAt: number; lastFailureAt: number; las
 export class ErrorLog {
   readonly #log: Log;
   readonly #ping: () => Promise<unknown>;
-  /** When the stack of each kind of error was last logged. */
-  readonly #stackLoggedAt = new Map<string, number>();
+  /** The kinds of errors whose stack was logged within STACK_INTERVAL_MS. */
+  readonly #stackLogged = new LRUCache<string, true>({ max: MAX_KINDS, ttl: STACK_INTERVAL_MS });
   /** By kind of `unavailable`: the reference of the logged error, and the number of those that followed. */
   readonly #suppressed = new Map<string, { reference: string; requests: number }>();
   #outage: Outage | null = null;
@@ -35,13 +36,11 @@ export class ErrorLog {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     const code = codeOf(error);
     const kind = `${route} ${name} ${code}`;
-    const now = Date.now();
-    if (now - (this.#stackLoggedAt.get(kind) ?? Number.NEGATIVE_INFINITY) < STACK_INTERVAL_MS) {
+    if (this.#stackLogged.has(kind)) {
       this.#log.error({ reference, route, error: name, code, reason: message }, 'internal');
       return reference;
     }
-    if (this.#stackLoggedAt.size >= MAX_KINDS) this.#stackLoggedAt.clear();
-    this.#stackLoggedAt.set(kind, now);
+    this.#stackLogged.set(kind, true);
     this.#log.error({ err: error, reference, route }, 'internal');
     return reference;
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
@@ -28,7 +29,7 @@ export class Limits {
   readonly #factor: number;
   readonly #limiters = new Map<LimitName, RateLimiterPostgres>();
   /** By limit and key: when this process may try again, in Unix milliseconds. */
-  readonly #blockedUntil = new Map<string, number>();
+  readonly #blockedUntil = new LRUCache<string, number>({ max: MAX_BLOCKED_ENTRIES });
 
   /** @param factor multiplies every limit (100 in local mode, where no email leaves the machine) */
   constructor(pool: Database['core'], factor: number) {
@@ -42,7 +43,6 @@ export class Limits {
       await this.#limiterOf(limit).consume(columnKey(key));
     } catch (refused) {
       if (!(refused instanceof RateLimiterRes)) throw refused;
-      if (this.#blockedUntil.size > MAX_BLOCKED_ENTRIES) this.#blockedUntil.clear();
       this.#blockedUntil.set(`${limit} ${key}`, Date.now() + refused.msBeforeNext);
       throw refusal(limit, refused.msBeforeNext);
     }

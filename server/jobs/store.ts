@@ -1,21 +1,21 @@
 import pg from 'pg';
 
 /** How long a statement may take, and how long it may wait for a lock. */
-type Limits = { statementMs: number; lockMs: number };
+type Timeouts = { statementMs: number; lockMs: number };
 
-/** A slow statement leaves time for other jobs. A locked table makes its job fail soon; it is tried again later. */
-const RUNNING: Limits = { statementMs: 5_000, lockMs: 1_000 };
-/** Instances that start at once wait for one another to make graphile-worker's tables. */
-export const PREPARING: Limits = { statementMs: 30_000, lockMs: 30_000 };
-/** On top of the statement's own time, for a server that does not enforce it any more: frozen, or out of reach. */
-const LATE_MS = 3_000;
+/** Short, so that a slow statement leaves time for other jobs; the job of a locked table fails and is tried again later. */
+const RUNNING: Timeouts = { statementMs: 5_000, lockMs: 1_000 };
+/** Instances that start together wait for one another while graphile-worker's tables are created. */
+export const PREPARING: Timeouts = { statementMs: 30_000, lockMs: 30_000 };
+/** Added to the statement's timeout, for a server that cannot enforce it any more because it is frozen or unreachable. */
+const GRACE_MS = 3_000;
 
-// The rows to remove are found by an index, in its order. With every other kind of plan switched off the planner cannot
-// choose one because its statistics are old: it takes a table that was filled a minute ago for an empty one.
+// The rows to remove are found by an index, in its order. Other kinds of plans are disabled, because the planner would choose one
+// by outdated statistics: it takes a table that was filled a minute ago for an empty one.
 const PLANNING = ['seqscan', 'bitmapscan', 'nestloop'].map((kind) => `set enable_${kind} = off`);
 
-/** Opens the jobs' own connections: one waits for notifications, the other one works. An error of theirs shows at the next query. */
-export function openJobsPool(url: string, { statementMs, lockMs }: Limits = RUNNING): pg.Pool {
+/** Opens the connections of the jobs: one listens for notifications, the other one works. An error shows at the next query. */
+export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RUNNING): pg.Pool {
   const settings = [
     `set statement_timeout = ${statementMs}`,
     `set lock_timeout = ${lockMs}`,
@@ -26,8 +26,8 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Limits = RUNN
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
-    connectionTimeoutMillis: statementMs + LATE_MS,
-    query_timeout: statementMs + LATE_MS,
+    connectionTimeoutMillis: statementMs + GRACE_MS,
+    query_timeout: statementMs + GRACE_MS,
     keepAlive: true,
     application_name: 'emailauth-jobs',
     onConnect: async (client) => void (await client.query(settings)),
@@ -40,12 +40,12 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Limits = RUNN
 export type Timetable = { task: string; minute: number | null }[];
 
 /**
- * Puts the next run of each task on the list; an hourly one that failed is tried again after five minutes. The key makes
- * it one run however many instances ask for it, and the database's clock says when.
+ * Schedules the next run of each task; an hourly one that failed is tried again after five minutes. The job key makes it one run
+ * for all instances, and the time is that of the database's clock.
  */
 export async function scheduleNextRuns(pool: pg.Pool, timetable: Timetable): Promise<void> {
   await pool.query(
-    // graphile-worker keeps failed runs, and those of a process that died, for ever; after four hours a run counts as dead.
+    // graphile-worker keeps failed jobs, and those of a process that died, forever; after four hours a locked job counts as dead.
     `with failed as materialized (
        select id, task_identifier as task from graphile_worker.jobs
        where attempts >= max_attempts and (locked_at is null or locked_at < now() - interval '4 hours')
@@ -65,27 +65,27 @@ export async function scheduleNextRuns(pool: pg.Pool, timetable: Timetable): Pro
   );
 }
 
-/** Runs one statement; what graphile-worker gives its tasks. */
+/** Runs one statement; graphile-worker passes it to its tasks. */
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<{ rows: Row[] }>;
 
-/** Removes one batch. @returns whether there may be more */
+/** Removes one batch. Returns whether there may be more rows. */
 export type RemoveBatch = (query: Query) => Promise<boolean>;
 
-/** Begins to remove one kind of rows; each batch goes on where the one before ended. */
+/** Begins to remove one kind of rows; each batch continues where the previous one ended. */
 export type Removal = () => RemoveBatch;
 
 const BATCH = 5_000;
 
 /**
- * Removes rows whose `column` is less than `before`, in its order.
- * @param rows.column has an index of its own, or is the first column of one
+ * Returns the removal of rows whose `column` is less than `before`, in the order of the column.
+ * @param rows.column has an index, or is the first column of one
  * @param rows.first less than every value of the column
- * @param rows.and what else must be true
+ * @param rows.and another condition
  */
 function removal(rows: { table: string; column: string; type: string; first: string; before: string; and?: string }): Removal {
   const { table, column, type, first, before, and = 'true' } = rows;
-  // The rows are locked when they are chosen, so that none is renewed before it is removed. By ctid there is one way to
-  // get at them. The lower bound keeps off what the batch before left for vacuum.
+  // The rows are locked when they are selected, so that none is renewed before it is removed. For the ctid there is only one plan.
+  // The lower bound skips the dead rows that the previous batch left for vacuum.
   const statement = `
     with ended as (
       delete from ${table} where ctid = any(array(
@@ -116,7 +116,7 @@ export const removeEndedAttempts = removal({
 const byTime = { type: 'timestamptz', first: '-infinity' };
 const byDay = { type: 'date', first: '-infinity' };
 
-/** Tokens that expired more than a day ago: until then a site learns why its token is refused. */
+/** Tokens that expired more than a day ago: until then the reason of a refusal can be given. */
 export const removeExpiredTokens = removal({
   table: 'tokens',
   column: 'expires_at',
@@ -124,10 +124,10 @@ export const removeExpiredTokens = removal({
   before: "now() - interval '1 day'",
 });
 
-/** Counters of the mail limits whose time is over. */
+/** Counters of the email limits whose window has ended. */
 export const removeEndedLimits = removal({ table: 'sign_in_limits', column: 'resets_at', ...byTime, before: 'now()' });
 
-/** Counters of all other limits, an hour after their time. `expire` is in Unix milliseconds. */
+/** Counters of all other limits, an hour after their window ended. `expire` is in Unix milliseconds. */
 export const removeEndedRateLimits = removal({
   table: 'rate_limits',
   column: 'expire',
@@ -136,12 +136,12 @@ export const removeEndedRateLimits = removal({
   before: "(extract(epoch from now() - interval '1 hour') * 1000)::bigint",
 });
 
-/** Sessions past their end, 30 days at most. One that is idle for 7 days opens nothing, and waits for it. */
+/** Sessions that expired, after 30 days at most. One that is idle for 7 days is not valid, and is kept until then. */
 export const removeEndedSessions = removal({ table: 'sessions', column: 'expires_at', ...byTime, before: 'now()' });
 
 /**
- * Keys of remembered accounts that nobody has used for 90 days; one past its end cannot be used. `used_at` has no index,
- * since it changes at every use; `rotated_at` is never later, and by less than a day earlier.
+ * Keys of remembered accounts that were not used for 90 days; an expired one cannot be used. `used_at` has no index, since it
+ * changes at every use; `rotated_at` is never later, and less than a day earlier.
  */
 export const removeIdleKeys = removal({
   table: 'remembered_keys',
@@ -151,13 +151,13 @@ export const removeIdleKeys = removal({
   and: "used_at < now() - interval '90 days'",
 });
 
-/** Sessions of the admin pages past their end, 8 hours at most. */
+/** Sessions of the admin pages that expired, after 8 hours at most. */
 export const removeEndedAdminSessions = removal({ table: 'admin_sessions', column: 'expires_at', ...byTime, before: 'now()' });
 
-/** Whom unclaimed sites sent mails to, once the day that counts is over everywhere. */
+/** Recipients of unclaimed websites, once the day for which they count has ended in every time zone. */
 export const removeOldRecipients = removal({ table: 'website_recipients', column: 'day', ...byDay, before: 'current_date - 2' });
 
-/** Challenges of domains that were not proven within 30 days and are no website of their address. */
+/** Challenges of domains that were not proven within 30 days and are not a website of their address. */
 export const removeOldClaims = removal({
   table: 'domain_claims',
   column: 'created_at',
@@ -169,5 +169,5 @@ export const removeOldClaims = removal({
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = removal({ table: 'probes', column: 'minute', ...byTime, before: "now() - interval '90 days'" });
 
-/** How long the openings of a site took, once no figure covers the day. */
+/** Sign-in times of a website, once no statistics cover the day. */
 export const removeOldTimes = removal({ table: 'daily_site_times', column: 'day', ...byDay, before: 'current_date - 40' });

@@ -24,13 +24,13 @@ const mailOf = (parts: Partial<Mail> = {}): Mail => ({
 
 async function written(
   mail: Mail,
-  ways: typeof secrets | null = secrets,
+  mailSecrets: typeof secrets | null = secrets,
 ): Promise<{ raw: string; mail: Awaited<ReturnType<typeof PostalMime.parse>> }> {
-  const raw = (await compose(mail.kind, mail.language, sender)).fill(mail, ways);
+  const raw = (await compose(mail.kind, mail.language, sender)).fill(mail, mailSecrets);
   return { raw, mail: await PostalMime.parse(raw) };
 }
 
-test.each(languages)('a sign-in mail in $name names the host and carries link and code in both parts', async ({ code: language }) => {
+test.each(languages)('a sign-in email in $name contains the host, the link and the code in both parts', async ({ code: language }) => {
   const { raw, mail } = await written(mailOf({ language }));
   expect(mail.subject).toContain('shop.example');
   expect(mail.html).toContain(`lang="${language}"`);
@@ -43,7 +43,7 @@ test.each(languages)('a sign-in mail in $name names the host and carries link an
   }
   expect(mail.text?.split('\n')).toContain(secrets.link);
   expect(mail.text?.split('\n')).toContain(secrets.code);
-  // Fit for the wire as it stands: ASCII, short lines, CRLF, no dot to double.
+  // Can be transmitted as it is: ASCII, short lines, CRLF, no dot to double.
   expect(raw).toMatch(/^[\x20-\x7e\r\n]*\r\n$/);
   expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   expect(raw).not.toContain('\r\n.');
@@ -59,7 +59,7 @@ const kinds: [MailKind, Record<string, string>, boolean][] = [
   ['domain_lost', { domain: 'shop.example' }, false],
 ];
 
-test.each(kinds)('%s differs in every language and leaves nothing out', async (kind, data, signsIn) => {
+test.each(kinds)('%s is translated into every language and has no empty slots', async (kind, data, signsIn) => {
   const texts = new Set<string>();
   for (const { code: language } of languages) {
     const { mail } = await written(mailOf({ kind, data, language }), signsIn ? secrets : null);
@@ -71,7 +71,7 @@ test.each(kinds)('%s differs in every language and leaves nothing out', async (k
   expect(texts.size).toBe(languages.length);
 });
 
-test('the headers tell that a machine wrote it, and the Message-ID is the mail’s own', async () => {
+test('the headers mark the email as generated, and the Message-ID derives from its id', async () => {
   const { mail } = await written(mailOf());
   const headers = Object.fromEntries(mail.headers.map(({ key, value }) => [key, value]));
   expect(headers['auto-submitted']).toBe('auto-generated');
@@ -91,8 +91,8 @@ test.each([
   'shop.example/path',
   '',
   '"; drop table outbox',
-])('the host %j never gets into a mail', async (host) => {
-  await expect(written(mailOf({ data: { host } }))).rejects.toThrow(/no host name/);
+])('the host %j is rejected', async (host) => {
+  await expect(written(mailOf({ data: { host } }))).rejects.toThrow(/not a valid host name/);
 });
 
 test('a host is shown as its A-label', async () => {
@@ -106,16 +106,16 @@ test.each([
   'Ann <ann@example.com>',
   '"a b"@example.com',
   'ann',
-])('the recipient %j is refused', async (recipient) => {
-  await expect(written(mailOf({ recipient }))).rejects.toThrow(/no address/);
+])('the recipient %j is rejected', async (recipient) => {
+  await expect(written(mailOf({ recipient }))).rejects.toThrow(/not a valid address/);
 });
 
-test('what is filled in is escaped in the HTML and untouched in the text', async () => {
+test('slots are escaped in the HTML and unchanged in the text', async () => {
   const link = `https://auth.example/auth/callback?code=abc&state=${encodeURIComponent('"><img src=x>')}'.x&iss=https%3A%2F%2Fauth.example`;
   const { mail } = await written(mailOf({ kind: 'portal_sign_in', data: {} }), { ...secrets, link });
   expect(mail.text).toContain(link);
   expect(mail.html).toContain('code=abc&amp;state=');
   expect(mail.html).not.toContain('<img');
-  await expect(written(mailOf(), { ...secrets, link: 'javascript:alert(1)' })).rejects.toThrow(/sound link/);
-  await expect(written(mailOf(), null)).rejects.toThrow(/lacks its/);
+  await expect(written(mailOf(), { ...secrets, link: 'javascript:alert(1)' })).rejects.toThrow(/no valid link/);
+  await expect(written(mailOf(), null)).rejects.toThrow(/has no/);
 });

@@ -1,14 +1,10 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalEmail } from '../../contract/rules.ts';
-import { brandOf } from './brand.ts';
-import { type Mail, type MailKind, type Secrets, shownHost } from './mail.ts';
+import { brandOf, type Mail, type MailKind, type MailSecrets, shownHost } from './mail.ts';
 import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
-import { domainLost } from './templates/domain-lost.ts';
-import { domainProven } from './templates/domain-proven.ts';
-import { type Letter, type SlotName, slot, splitAtSlots, type Template } from './templates/letter.ts';
-import { portalSignIn } from './templates/portal-sign-in.ts';
-import { registered } from './templates/registered.ts';
-import { signIn } from './templates/sign-in.ts';
+import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
+import { domainLost, domainProven } from './templates/notices.ts';
+import { portalSignIn, registered, signIn } from './templates/sign-in.ts';
 
 const templates: Record<MailKind, Template> = {
   sign_in: signIn,
@@ -19,16 +15,16 @@ const templates: Record<MailKind, Template> = {
   domain_lost: domainLost,
 };
 
-/** Who the mails come from. */
+/** The sender of the emails. */
 export type Sender = { name: string; address: string; publicUrl: string; messageIdHost: string };
 
-/** A mail of one kind and language, waiting for its recipient's and its site's parts. */
-export type Composition = {
+/** The emails of one kind and language, without the parts of their recipient and website. */
+export type MailTemplate = {
   /**
-   * @returns the whole message (RFC 5322), ASCII with CRLF line ends
-   * @throws Error when a part is missing or is not in its form; such a mail can never be sent
+   * Returns the whole message (RFC 5322), ASCII with CRLF line ends.
+   * @throws Error when a part is missing or not valid; such an email can never be sent
    */
-  fill(mail: Mail, secrets: Secrets | null): string;
+  fill(mail: Mail, secrets: MailSecrets | null): string;
 };
 
 type Slots = Partial<Record<SlotName, string>>;
@@ -38,21 +34,44 @@ const CODE = /^\d{6}$/;
 const BOUNDARY = '=_emailauth';
 
 /**
- * Composes a kind of mail in a language: slow, and done once. The HTML is rendered by react-email, imported on first use.
- * @param options.logo with the site's own logo on top; which one, the mail tells
+ * Composes a kind of email in a language, which is slow and done once. The HTML is rendered by react-email, imported on first use.
+ * @param options.logo with a slot for the website's logo at the top
  */
 export async function compose(
   kind: MailKind,
   language: LanguageCode,
   sender: Sender,
   options: { logo?: boolean } = {},
-): Promise<Composition> {
+): Promise<MailTemplate> {
   const { htmlOf } = await import('./templates/layout.tsx');
-  const letter = templates[kind](language, sender);
-  const subject = splitAtSlots(letter.subject);
-  const text = bodyOf(plainText(letter));
-  const html = bodyOf(htmlOf(letter, language, options.logo === true));
+  const content = templates[kind](language, sender);
+  const subject = splitAtSlots(content.subject);
+  const text = encodedBody(plainText(content));
+  const html = encodedBody(htmlOf(content, language, options.logo === true));
   const from = mailboxHeader(sender);
+  const { beforeText, beforeHtml, end } = mimeParts(language);
+
+  return {
+    fill(mail, secrets) {
+      if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('The recipient of the email is not a valid address');
+      const { fromName, logoUrl } = brandOf(mail);
+      const slots = slotsOf(mail, secrets);
+      slots.logo = logoUrl;
+      slots.sender = fromName || slots.host;
+      const headers = [
+        `From: ${fromName ? mailboxHeader({ name: fromName, address: sender.address }) : from}`,
+        `To: ${mail.recipient}`,
+        `Subject: ${headerText(joined(subject, slots))}`,
+        `Date: ${dateNow()}`,
+        `Message-ID: <${mail.id}@${sender.messageIdHost}>`,
+      ].join('\r\n');
+      return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
+    },
+  };
+}
+
+/** Returns the fixed headers of a message and the boundaries of its parts (RFC 2046 §5.1.4). */
+function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: string; end: string } {
   const beforeText = [
     'Auto-Submitted: auto-generated',
     'X-Auto-Response-Suppress: All',
@@ -71,35 +90,17 @@ export async function compose(
     'Content-Transfer-Encoding: quoted-printable',
     '\r\n',
   ].join('\r\n');
-  const end = `\r\n--${BOUNDARY}--\r\n`;
-
-  return {
-    fill(mail, secrets) {
-      if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('A mail is for something that is no address');
-      const { fromName, logoUrl } = brandOf(mail);
-      const slots = slotsOf(mail, secrets);
-      slots.logo = logoUrl;
-      slots.sender = fromName || slots.host;
-      const headers = [
-        `From: ${fromName ? mailboxHeader({ name: fromName, address: sender.address }) : from}`,
-        `To: ${mail.recipient}`,
-        `Subject: ${headerText(joined(subject, slots))}`,
-        `Date: ${dateNow()}`,
-        `Message-ID: <${mail.id}@${sender.messageIdHost}>`,
-      ].join('\r\n');
-      return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
-    },
-  };
+  return { beforeText, beforeHtml, end: `\r\n--${BOUNDARY}--\r\n` };
 }
 
-function plainText({ title, paragraphs, action, codeIntroduction, notes }: Letter): string {
+function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content): string {
   const code = codeIntroduction === null ? [] : [codeIntroduction, slot('code')];
   return [title, ...paragraphs, `${action.label}:\n${action.href}`, ...code, ...notes].join('\n\n');
 }
 
-function slotsOf(mail: Mail, secrets: Secrets | null): Slots {
+function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
   const { host, domain } = mail.data;
-  if (secrets && !(LINK.test(secrets.link) && CODE.test(secrets.code))) throw new Error('A mail has no sound link or code');
+  if (secrets && !(LINK.test(secrets.link) && CODE.test(secrets.code))) throw new Error('The email has no valid link or code');
   return {
     host: host === undefined ? undefined : shownHost(host),
     domain: domain === undefined ? undefined : shownHost(domain),
@@ -114,12 +115,12 @@ function joined(pieces: string[], slots: Slots): string {
 
 function filledSlot(name: string, slots: Slots): string {
   const value = slots[name as SlotName];
-  if (value === undefined) throw new Error(`A mail lacks its ${name}`);
+  if (value === undefined) throw new Error(`The email has no ${name}`);
   return value;
 }
 
-/** Encodes the fixed text of a body now; each slot gets lines of its own, tied to the text by soft line breaks. */
-function bodyOf(body: string): (slots: Slots, encode: (text: string) => string) => string {
+/** Encodes the fixed text of a body once; each slot is put on separate lines, joined to the text by soft line breaks. */
+function encodedBody(body: string): (slots: Slots, encode: (text: string) => string) => string {
   const pieces = splitAtSlots(body).map((piece, index) => (index % 2 === 0 ? quotedPrintable(piece) : piece));
   return (slots, encode) => {
     const filled: Slots = {};
@@ -136,7 +137,7 @@ function bodyOf(body: string): (slots: Slots, encode: (text: string) => string) 
 let second = 0;
 let date = '';
 
-/** RFC 5322 §3.3; written anew once a second. */
+/** Returns the current date (RFC 5322 §3.3), formatted once a second. */
 function dateNow(): string {
   const now = Math.floor(Date.now() / 1000);
   if (now !== second) {

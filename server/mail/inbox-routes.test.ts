@@ -7,9 +7,9 @@ import express from 'express';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { dataHeaders } from '../http/protection.ts';
-import { createInbox, type Inbox } from './inbox.ts';
+import { Inbox } from './inbox.ts';
 import { inboxRouter } from './inbox-routes.ts';
-import { createMailer } from './mailer.ts';
+import { Mailer } from './mailer.ts';
 
 let dataDir: string;
 let inbox: Inbox;
@@ -17,7 +17,7 @@ let server: Server;
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'emailauth-inbox-'));
-  inbox = createInbox({ dataDir });
+  inbox = new Inbox({ dataDir });
   server = createServer(express().use(inboxRouter({ inbox, headers: dataHeaders(false) })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function deliver(recipient: string) {
   const settings = { smtpUrl: null, mailFrom: 'Email Auth <no-reply@auth.example>', dkim: null, publicUrl: 'http://localhost:3000' };
-  const mailer = createMailer({ ...settings, log: pino({ level: 'silent' }), deliver: inbox.deliver });
+  const mailer = new Mailer({ ...settings, log: pino({ level: 'silent' }), deliver: (message) => inbox.deliver(message) });
   const mail = { id: crypto.randomUUID(), kind: 'sign_in', recipient, language: 'en', data: { host: 'localhost' } } as const;
   const outcome = await mailer.send(
     mail,
@@ -40,9 +40,9 @@ async function deliver(recipient: string) {
   await mailer.close();
 }
 
-type Answer = { status: number; headers: IncomingHttpHeaders; body: string };
+type Reply = { status: number; headers: IncomingHttpHeaders; body: string };
 
-function ask(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+function fetchPath(path: string, headers: Record<string, string> = {}): Promise<Reply> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const request = get({ host: '127.0.0.1', port, path, headers: { Host: `localhost:${port}`, ...headers } }, (response) => {
@@ -56,13 +56,13 @@ function ask(path: string, headers: Record<string, string> = {}): Promise<Answer
   });
 }
 
-test('programs read the mails as JSON, the newest first, and can ask for one address', async () => {
+test('messages.json lists the emails, newest first, and filters by address', async () => {
   await deliver('ann@example.com');
   await new Promise((resolve) => setTimeout(resolve, 5));
   await deliver('bob@example.com');
-  const all = JSON.parse((await ask('/dev/inbox/messages.json')).body);
+  const all = JSON.parse((await fetchPath('/dev/inbox/messages.json')).body);
   expect(all.map(({ to }: { to: string }) => to)).toEqual(['bob@example.com', 'ann@example.com']);
-  const [mail] = JSON.parse((await ask('/dev/inbox/messages.json?to=Ann@example.com')).body);
+  const [mail] = JSON.parse((await fetchPath('/dev/inbox/messages.json?to=Ann@example.com')).body);
   expect(mail).toMatchObject({
     to: 'ann@example.com',
     subject: 'Sign in to localhost',
@@ -72,22 +72,22 @@ test('programs read the mails as JSON, the newest first, and can ask for one add
   expect(mail.text).toContain('654321');
 });
 
-test('a message is shown as HTML in a sandbox, as text and raw', async () => {
+test('shows a message as sandboxed HTML, as text and as source', async () => {
   await deliver('ann@example.com');
   const [{ id }] = await inbox.list();
-  const page = await ask(`/dev/inbox/messages/${id}`);
+  const page = await fetchPath(`/dev/inbox/messages/${id}`);
   expect(page.body).toContain(`src="/dev/inbox/messages/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`);
   expect(page.headers['content-security-policy']).toContain("script-src 'self'");
-  const html = await ask(`/dev/inbox/messages/${id}/html`);
+  const html = await fetchPath(`/dev/inbox/messages/${id}/html`);
   expect(html.headers['content-security-policy']).toMatch(/^sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'/);
   expect(html.body).toContain('<base target="_blank">');
-  expect((await ask(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
+  expect((await fetchPath(`/dev/inbox/messages/${id}?view=text`)).body).toContain(
     'target="_blank" rel="noreferrer">http://localhost:3000/auth/link',
   );
-  expect((await ask(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
+  expect((await fetchPath(`/dev/inbox/messages/${id}?view=raw`)).body).toContain('Auto-Submitted: auto-generated');
 });
 
-test('a hostile message cannot write into the page', async () => {
+test('a hostile message cannot inject HTML into the page', async () => {
   await inbox.deliver(
     Buffer.from(
       'From: <x@y.example>\r\nTo: "<b>" <a@b.example>\r\nSubject: <script>alert(1)</script>\r\n\r\n<script>alert(2)</script> http://x/"onclick=\r\n',
@@ -100,7 +100,7 @@ test('a hostile message cannot write into the page', async () => {
     `/dev/inbox/messages/${id}?view=text`,
     `/dev/inbox/messages/${id}?view=raw`,
   ]) {
-    const { body } = await ask(path);
+    const { body } = await fetchPath(path);
     expect(body).not.toContain('<script>');
     expect(body).not.toContain('"onclick');
   }
@@ -111,29 +111,29 @@ test.each<Record<string, string>>([
   { Host: 'localhost.evil.example' },
   { 'X-Forwarded-For': '203.0.113.9' },
   { Forwarded: 'for=203.0.113.9' },
-])('nothing is there for a request with %j', async (headers) => {
+])('a request with %j gets 404', async (headers) => {
   await deliver('ann@example.com');
   for (const path of ['/dev/inbox', '/dev/inbox/messages.json', '/dev/inbox/events', '/dev/inbox/inbox.js']) {
-    expect((await ask(path, headers)).status).toBe(404);
+    expect((await fetchPath(path, headers)).status).toBe(404);
   }
 });
 
 test.each(['..%2f..%2fetc%2fpasswd', 'x', '0000000000000-00000000-0000-0000-0000-000000000000'])(
   'the message %s does not exist',
   async (id) => {
-    expect((await ask(`/dev/inbox/messages/${id}`)).status).toBe(404);
-    expect((await ask(`/dev/inbox/messages/${id}/html`)).status).toBe(404);
+    expect((await fetchPath(`/dev/inbox/messages/${id}`)).status).toBe(404);
+    expect((await fetchPath(`/dev/inbox/messages/${id}/html`)).status).toBe(404);
   },
 );
 
-test('a watcher hears of a message that another process took, and old messages go', async () => {
-  let heard = 0;
+test('reports a message that another process delivered, and deletes old messages', async () => {
+  let calls = 0;
   const stop = await inbox.watch(() => {
-    heard++;
+    calls++;
   });
-  const elsewhere = createInbox({ dataDir });
+  const elsewhere = new Inbox({ dataDir });
   for (let n = 0; n < 230; n++) await elsewhere.deliver(Buffer.from(`To: a@b.example\r\nSubject: ${n}\r\n\r\nx\r\n`));
-  await expect.poll(() => heard, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => calls, { timeout: 30_000 }).toBeGreaterThan(0);
   stop();
   expect((await inbox.list()).length).toBe(200);
   expect((await readdir(join(dataDir, 'inbox'))).length).toBeLessThan(225);

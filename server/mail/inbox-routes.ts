@@ -1,23 +1,22 @@
 import { type RequestHandler, type Response, Router } from 'express';
 import { isFromThisMachine } from '../http/client-address.ts';
 import type { Inbox } from './inbox.ts';
-import { inboxScript, inboxStyles } from './inbox-assets.ts';
-import { listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';
+import { inboxScript, inboxStyles, listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-// A mail may style itself and open its links in new tabs; it runs nothing and loads nothing.
+// An email may have styles and open its links in new tabs; it runs no scripts and loads nothing.
 const MESSAGE_POLICY =
   "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 const HEARTBEAT_MS = 20_000;
 
 /**
- * /dev/inbox: the mails of local mode, live, for the person at this machine only. Anybody else is told that nothing is there.
- * @param parts.headers of every answer that is data; pages and messages replace the policy
+ * Serves /dev/inbox: the emails of local mode, updated live, for requests from this machine; others get 404.
+ * @param parts.headers of every response that is data; pages and messages replace the policy
  */
 export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<string, string> }): Router {
   const router = Router();
-  router.use('/dev/inbox', onlyHere, (_request, response, next) => {
+  router.use('/dev/inbox', onlyFromThisMachine, (_request, response, next) => {
     response.set(headers);
     next();
   });
@@ -30,7 +29,7 @@ export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<
     const message = await inbox.find(request.params.id);
     if (!message) return next('router');
     const view = viewOf(request.query.view);
-    const raw = view === 'raw' ? ((await inbox.raw(message.id)) ?? '') : '';
+    const raw = view === 'raw' ? ((await inbox.source(message.id)) ?? '') : '';
     sendPage(response, pageHtml({ messages: await inbox.list(), chosen: { message, view, raw } }));
   });
 
@@ -70,7 +69,7 @@ export function inboxRouter({ inbox, headers }: { inbox: Inbox; headers: Record<
   return router;
 }
 
-const onlyHere: RequestHandler = (request, _response, next) => {
+const onlyFromThisMachine: RequestHandler = (request, _response, next) => {
   if (isFromThisMachine(request)) next();
   else next('router');
 };

@@ -9,7 +9,7 @@ export type InboxMessage = {
   from: string;
   to: string;
   subject: string;
-  /** ISO 8601: when it came. */
+  /** ISO 8601: when it was delivered. */
   date: string;
   text: string;
   html: string;
@@ -19,101 +19,99 @@ export type InboxMessage = {
   code: string;
 };
 
-/** Where mails go in local mode without a mail server: a folder that all worker processes share. */
-export type Inbox = {
-  /** Keeps a whole message (RFC 5322). */
-  deliver(message: Buffer): Promise<void>;
-  /** The newest first. */
-  list(): Promise<InboxMessage[]>;
-  find(id: string): Promise<InboxMessage | null>;
-  /** @returns the message as it was sent */
-  raw(id: string): Promise<string | null>;
-  /** Calls back when a message came, in any process. @returns how to stop */
-  watch(changed: () => void): Promise<() => void>;
-};
-
 const MAX_MESSAGES = 200;
 const PRUNE_EVERY = 20;
-/** One write makes several events of the file system. */
+/** One write causes several events of the file system. */
 const SETTLE_MS = 50;
 const FILE = /^(\d{13})-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function createInbox({ dataDir }: { dataDir: string }): Inbox {
-  const folder = join(dataDir, 'inbox');
-  const parsed = new Map<string, InboxMessage>();
-  let deliveries = 0;
-  let made: Promise<unknown> | null = null;
+/** The built-in inbox of local mode, when there is no mail server: a folder that all worker processes share. */
+export class Inbox {
+  readonly #folder: string;
+  readonly #parsed = new Map<string, InboxMessage>();
+  #deliveries = 0;
+  #created: Promise<unknown> | null = null;
 
-  // The messages hold links that sign in: they are for this user's eyes alone.
-  const makeFolder = () => {
-    made ??= mkdir(folder, { recursive: true, mode: 0o700 });
-    return made;
-  };
+  constructor({ dataDir }: { dataDir: string }) {
+    this.#folder = join(dataDir, 'inbox');
+  }
 
-  const ids = async () => {
-    await makeFolder();
-    const names = await readdir(folder);
+  /** Stores a whole message (RFC 5322). */
+  async deliver(message: Buffer): Promise<void> {
+    await this.#createFolder();
+    const name = `${String(Date.now()).padStart(13, '0')}-${randomUUID()}`;
+    const unfinished = join(this.#folder, `${name}.part`);
+    await writeFile(unfinished, message, { mode: 0o600 });
+    await rename(unfinished, this.#fileOf(name));
+    if (this.#deliveries++ % PRUNE_EVERY === 0) await this.#prune();
+  }
+
+  /** Returns the messages, newest first. */
+  async list(): Promise<InboxMessage[]> {
+    const newest = (await this.#ids()).slice(0, MAX_MESSAGES);
+    const found = await Promise.all(newest.map((id) => this.find(id)));
+    return found.filter((message) => message !== null);
+  }
+
+  async find(id: string): Promise<InboxMessage | null> {
+    const cached = this.#parsed.get(id);
+    if (cached) return cached;
+    const source = await this.source(id);
+    if (source === null) return null;
+    const message = await parse(id, source);
+    this.#parsed.set(id, message);
+    return message;
+  }
+
+  /** Returns the message as it was sent, or null. */
+  async source(id: string): Promise<string | null> {
+    if (!FILE.test(id)) return null;
+    return readFile(this.#fileOf(id), 'utf8').catch(() => null);
+  }
+
+  /** Calls back when any process delivered a message. Returns a function that ends this. */
+  async watch(changed: () => void): Promise<() => void> {
+    await this.#createFolder();
+    let settled = true;
+    const settle = () => {
+      settled = true;
+      changed();
+    };
+    const watcher: FSWatcher = watch(this.#folder, { persistent: false }, () => {
+      if (settled) setTimeout(settle, SETTLE_MS).unref();
+      settled = false;
+    });
+    watcher.on('error', () => watcher.close());
+    return () => watcher.close();
+  }
+
+  /** The messages contain links that sign in, so only this user may read the folder. */
+  #createFolder(): Promise<unknown> {
+    this.#created ??= mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    return this.#created;
+  }
+
+  async #ids(): Promise<string[]> {
+    await this.#createFolder();
+    const names = await readdir(this.#folder);
     return names
       .filter((name) => name.endsWith('.eml'))
       .map((name) => name.slice(0, -4))
       .filter((id) => FILE.test(id))
       .sort()
       .reverse();
-  };
+  }
 
-  const prune = async () => {
-    for (const id of (await ids()).slice(MAX_MESSAGES)) {
-      parsed.delete(id);
-      await rm(join(folder, `${id}.eml`), { force: true });
+  async #prune(): Promise<void> {
+    for (const id of (await this.#ids()).slice(MAX_MESSAGES)) {
+      this.#parsed.delete(id);
+      await rm(this.#fileOf(id), { force: true });
     }
-  };
+  }
 
-  const raw = async (id: string) => {
-    if (!FILE.test(id)) return null;
-    return readFile(join(folder, `${id}.eml`), 'utf8').catch(() => null);
-  };
-
-  const find = async (id: string) => {
-    const known = parsed.get(id);
-    if (known) return known;
-    const message = await raw(id);
-    if (message === null) return null;
-    const found = await parse(id, message);
-    parsed.set(id, found);
-    return found;
-  };
-
-  return {
-    async deliver(message) {
-      await makeFolder();
-      const name = `${String(Date.now()).padStart(13, '0')}-${randomUUID()}`;
-      const unfinished = join(folder, `${name}.part`);
-      await writeFile(unfinished, message, { mode: 0o600 });
-      await rename(unfinished, join(folder, `${name}.eml`));
-      if (deliveries++ % PRUNE_EVERY === 0) await prune();
-    },
-    async list() {
-      const newest = (await ids()).slice(0, MAX_MESSAGES);
-      const found = await Promise.all(newest.map(find));
-      return found.filter((message) => message !== null);
-    },
-    find,
-    raw,
-    async watch(changed) {
-      await makeFolder();
-      let settled = true;
-      const settle = () => {
-        settled = true;
-        changed();
-      };
-      const watcher: FSWatcher = watch(folder, { persistent: false }, () => {
-        if (settled) setTimeout(settle, SETTLE_MS).unref();
-        settled = false;
-      });
-      watcher.on('error', () => watcher.close());
-      return () => watcher.close();
-    },
-  };
+  #fileOf(id: string): string {
+    return join(this.#folder, `${id}.eml`);
+  }
 }
 
 async function parse(id: string, message: string): Promise<InboxMessage> {

@@ -2,7 +2,7 @@ import { createHash, createVerify, generateKeyPairSync } from 'node:crypto';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import type { Mail } from './mail.ts';
-import { createMailer } from './mailer.ts';
+import { Mailer } from './mailer.ts';
 
 const log = pino({ level: 'silent' });
 const settings = { smtpUrl: null, mailFrom: 'Email Auth <no-reply@auth.example>', publicUrl: 'https://auth.example', log };
@@ -10,10 +10,10 @@ const mail: Mail = { id: 'a-1', kind: 'sign_in', recipient: 'ann@example.com', l
 const secrets = { link: 'https://auth.example/auth/link?t=abc', code: '123456' };
 const soon = () => performance.now() + 30_000;
 
-test('a DKIM signature (RFC 6376) covers headers and body', async () => {
+test('the DKIM signature (RFC 6376) covers headers and body', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const messages: string[] = [];
-  const mailer = createMailer({
+  const mailer = new Mailer({
     ...settings,
     dkim: { domainName: 'auth.example', keySelector: 'mail', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
     deliver: async (message) => void messages.push(message.toString('latin1')),
@@ -51,43 +51,43 @@ test('a DKIM signature (RFC 6376) covers headers and body', async () => {
   expect(verify.verify(publicKey, tags.b, 'base64')).toBe(true);
 });
 
-test('a mail that can never be written is refused, and a failing inbox is temporary', async () => {
-  const mailer = createMailer({ ...settings, dkim: null, deliver: () => Promise.reject(new Error('disk full')) });
+test('refuses an email that can never be composed; an error of the inbox is temporary', async () => {
+  const mailer = new Mailer({ ...settings, dkim: null, deliver: () => Promise.reject(new Error('disk full')) });
   expect(await mailer.send({ ...mail, data: { host: 'a b' } }, secrets, soon())).toMatchObject({
-    refused: expect.stringContaining('no host name'),
+    refused: expect.stringContaining('not a valid host name'),
   });
   expect(await mailer.send(mail, secrets, soon())).toEqual({ failed: 'Error: disk full' });
   expect(await mailer.send(mail, secrets, performance.now() - 1)).toBe('not_tried');
   await mailer.close();
 });
 
-test('a mail that cannot be composed is a fault of ours, to be tried again', async () => {
-  const mailer = createMailer({ ...settings, dkim: null, deliver: async () => {} });
+test('an error while composing is a failure of this service, to be tried again', async () => {
+  const mailer = new Mailer({ ...settings, dkim: null, deliver: async () => {} });
   expect(await mailer.send({ ...mail, kind: 'no such kind' as never }, secrets, soon())).toEqual({
     failed: expect.stringMatching(/^\w*Error: /),
   });
   await mailer.close();
 });
 
-test('what is prepared does not wait to be composed', async () => {
+test('a prepared email is sent without waiting for its composition', async () => {
   const languages: string[] = [];
   const deliver = async (message: Buffer) => void languages.push(/^Content-Language: (.*)\r$/m.exec(message.toString('latin1'))?.[1] ?? '');
-  const mailer = createMailer({ ...settings, dkim: null, deliver });
+  const mailer = new Mailer({ ...settings, dkim: null, deliver });
   await mailer.prepare();
   await Promise.all([mailer.send(mail, secrets, soon()), mailer.send({ ...mail, language: 'en' }, secrets, soon())]);
   expect(languages).toEqual(['en', 'uk']);
   await mailer.close();
 });
 
-test('faulty settings are refused at the start', () => {
+test('rejects invalid settings in the constructor', () => {
   const deliver = async () => {};
-  expect(() => createMailer({ ...settings, mailFrom: 'nobody', dkim: null, deliver })).toThrow(/MAIL_FROM/);
+  expect(() => new Mailer({ ...settings, mailFrom: 'nobody', dkim: null, deliver })).toThrow(/MAIL_FROM/);
   const { privateKey } = generateKeyPairSync('ed25519');
   const dkim = {
     domainName: 'auth.example',
     keySelector: 'mail',
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
-  expect(() => createMailer({ ...settings, dkim, deliver })).toThrow(/RSA/);
-  expect(() => createMailer({ ...settings, dkim: null })).toThrow(/smtpUrl/);
+  expect(() => new Mailer({ ...settings, dkim, deliver })).toThrow(/RSA/);
+  expect(() => new Mailer({ ...settings, dkim: null })).toThrow(/smtpUrl/);
 });

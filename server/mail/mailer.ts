@@ -6,29 +6,9 @@ import { parseConnectionUrl } from 'nodemailer/lib/shared';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import { brandOf } from './brand.ts';
-import { type Composition, compose, type Sender } from './composition.ts';
-import type { Mail, Outcome, Secrets } from './mail.ts';
-import { type Connection, createPool, type Pool, TIMEOUT_MS } from './pool.ts';
-
-/** Writes mails and hands them to the mail server, or to the built-in inbox when there is none. */
-export type Mailer = {
-  /** Composes the mail that most visitors get, so that the first of them does not wait for it. Rejects when it cannot. */
-  prepare(): Promise<void>;
-  /**
-   * Never rejects.
-   * @param startBy when sending must have begun, on the clock of performance.now(); later it is `not_tried`
-   */
-  send(mail: Mail, secrets: Secrets | null, startBy: number): Promise<Outcome>;
-  /** Whether the mail server greets, on a connection of its own. Never rejects. */
-  reaches(): Promise<boolean>;
-  /** The message as `send` would send it, unsigned. @throws Error when a part is missing or is not in its form */
-  write(mail: Mail, secrets: Secrets | null): Promise<string>;
-  /** Mails that wait for a connection. */
-  waiting(): number;
-  /** Finishes what is being sent, and closes the connections. */
-  close(): Promise<void>;
-};
+import { compose, type MailTemplate, type Sender } from './composition.ts';
+import { brandOf, type Mail, type MailSecrets, type SendResult } from './mail.ts';
+import { type Connection, Pool, TIMEOUT_MS } from './pool.ts';
 
 /** A finished message and its only recipient. */
 type Message = { recipient: string; raw(): Buffer | Promise<Buffer> };
@@ -39,57 +19,86 @@ type Parts = Pick<Config, 'smtpUrl' | 'mailFrom' | 'dkim' | 'publicUrl'> & {
   deliver?(message: Buffer): Promise<void>;
 };
 
-/** @throws Error when mailFrom is no address, the DKIM key is no RSA key, or there is neither smtpUrl nor deliver */
-export function createMailer({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver }: Parts): Mailer {
-  const sender = senderOf(mailFrom, publicUrl);
-  const sign = dkim ? signerOf(dkim) : (message: Buffer) => message;
-  const pool = smtpUrl ? smtpPool(smtpUrl, sender, log) : deliver ? folderPool(deliver) : null;
-  if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
+/** Composes emails and sends them to the mail server, or to the built-in inbox when there is none. */
+export class Mailer {
+  readonly #smtpUrl: string | null;
+  readonly #sender: Sender;
+  readonly #sign: (message: Buffer) => Buffer | Promise<Buffer>;
+  readonly #pool: Pool<Message>;
+  // A website's name and logo are filled in like the recipient's parts, so that this does not grow with the number of websites.
+  readonly #templates = new Map<string, Promise<MailTemplate> | MailTemplate>();
 
-  // A site's name and logo are filled in like the recipient's parts, so that what is kept here does not grow with the sites.
-  const compositions = new Map<string, Promise<Composition> | Composition>();
-  const compositionOf = (mail: Pick<Mail, 'kind' | 'language' | 'data'>) => {
+  /** @throws Error when mailFrom is not a valid address, the DKIM key is not an RSA key, or neither smtpUrl nor deliver is given */
+  constructor({ smtpUrl, mailFrom, dkim, publicUrl, log, deliver }: Parts) {
+    this.#smtpUrl = smtpUrl;
+    this.#sender = senderOf(mailFrom, publicUrl);
+    this.#sign = dkim ? signerOf(dkim) : (message) => message;
+    const pool = smtpUrl ? smtpPool(smtpUrl, this.#sender, log) : deliver ? inboxPool(deliver) : null;
+    if (!pool) throw new Error('A mailer needs smtpUrl or deliver');
+    this.#pool = pool;
+  }
+
+  /** Prepares the email that most visitors get, so that the first of them does not wait for it. Rejects when it cannot be composed. */
+  async prepare(): Promise<void> {
+    await this.#templateOf({ kind: 'sign_in', language: 'en', data: {} });
+  }
+
+  /**
+   * Sends an email. Never rejects.
+   * @param startBy when sending must have begun, on the clock of performance.now(); after it the result is `not_tried`
+   */
+  async send(mail: Mail, secrets: MailSecrets | null, startBy: number): Promise<SendResult> {
+    const found = this.#templateOf(mail);
+    const template = found instanceof Promise ? await found.catch(String) : found;
+    if (typeof template === 'string') return { failed: template };
+    let text: string;
+    try {
+      text = template.fill(mail, secrets);
+    } catch (error) {
+      return { refused: String(error) };
+    }
+    return this.#pool.send({ recipient: mail.recipient, raw: () => this.#sign(Buffer.from(text, 'latin1')) }, startBy);
+  }
+
+  /** Returns whether the mail server responds to EHLO, on a connection of its own. Never rejects. */
+  async isReachable(): Promise<boolean> {
+    return this.#smtpUrl === null || respondsToEhlo(this.#smtpUrl, this.#sender);
+  }
+
+  /** Returns the message that `send` would send, unsigned. @throws Error when a part is missing or not valid */
+  async write(mail: Mail, secrets: MailSecrets | null): Promise<string> {
+    return (await this.#templateOf(mail)).fill(mail, secrets);
+  }
+
+  /** Returns the number of emails that wait for a connection. */
+  waiting(): number {
+    return this.#pool.waiting();
+  }
+
+  /** Finishes the emails being sent, and closes the connections. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  #templateOf(mail: Pick<Mail, 'kind' | 'language' | 'data'>): Promise<MailTemplate> | MailTemplate {
     const { kind, language } = mail;
     const logo = brandOf(mail).logoUrl !== '';
     const key = `${kind} ${language} ${logo}`;
-    let composition = compositions.get(key);
-    if (!composition) {
-      composition = compose(kind, language, sender, { logo });
-      composition.then(
-        (done) => compositions.set(key, done),
-        () => compositions.delete(key),
-      );
-      compositions.set(key, composition);
-    }
-    return composition;
-  };
-
-  return {
-    async prepare() {
-      await compositionOf({ kind: 'sign_in', language: 'en', data: {} });
-    },
-    async send(mail, secrets, startBy) {
-      const found = compositionOf(mail);
-      const composition = found instanceof Promise ? await found.catch(String) : found;
-      if (typeof composition === 'string') return { failed: composition };
-      let text: string;
-      try {
-        text = composition.fill(mail, secrets);
-      } catch (error) {
-        return { refused: String(error) };
-      }
-      return pool.send({ recipient: mail.recipient, raw: () => sign(Buffer.from(text, 'latin1')) }, startBy);
-    },
-    reaches: async () => smtpUrl === null || greets(smtpUrl, sender),
-    write: async (mail, secrets) => (await compositionOf(mail)).fill(mail, secrets),
-    waiting: () => pool.waiting(),
-    close: () => pool.close(),
-  };
+    const cached = this.#templates.get(key);
+    if (cached) return cached;
+    const template = compose(kind, language, this.#sender, { logo });
+    template.then(
+      (composed) => this.#templates.set(key, composed),
+      () => this.#templates.delete(key),
+    );
+    this.#templates.set(key, template);
+    return template;
+  }
 }
 
-/** The built-in inbox behind the same interface. */
-function folderPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> {
-  return createPool(({ ready }) => {
+/** Returns a pool that delivers to the built-in inbox. */
+function inboxPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> {
+  return new Pool(({ ready }) => {
     setImmediate(ready);
     return {
       send: async ({ raw }) => {
@@ -103,7 +112,7 @@ function folderPool(deliver: (message: Buffer) => Promise<void>): Pool<Message> 
 
 function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
   const { auth, ...options } = connectionOptions(smtpUrl, sender);
-  return createPool<Message>(({ ready, ended }) => {
+  return new Pool<Message>(({ ready, ended }) => {
     const smtp = new SMTPConnection(options);
     let reason = 'The mail server closed the connection';
     const fail = (error?: Error | null) => {
@@ -129,26 +138,26 @@ function smtpPool(smtpUrl: string, sender: Sender, log: Log): Pool<Message> {
 function connectionOptions(smtpUrl: string, { publicUrl }: Sender) {
   const ehloName = new URL(publicUrl).hostname;
   return {
-    // Without a name of its own a host greets as an address literal (RFC 5321 §4.1.1.1); nodemailer does that.
+    // A host without a domain name greets with an address literal (RFC 5321 §4.1.1.1), which nodemailer makes.
     name: /\.[a-z]/.test(ehloName) ? ehloName : undefined,
     ...parseConnectionUrl(smtpUrl),
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     dnsTimeout: TIMEOUT_MS,
-    // The pool itself ends connections that are idle or hang; this only bounds what it would not see.
+    // The pool itself closes connections that are idle or hang; this only bounds what it does not see.
     socketTimeout: 6 * TIMEOUT_MS,
     socketCloseTimeout: 1_000,
   };
 }
 
-/** Opens a connection as far as the mail server's answer to EHLO (RFC 5321 §4.1.1.1), and says goodbye. */
-function greets(smtpUrl: string, sender: Sender): Promise<boolean> {
+/** Connects to the mail server and sends EHLO (RFC 5321 §4.1.1.1) and QUIT. Returns whether it responded. */
+function respondsToEhlo(smtpUrl: string, sender: Sender): Promise<boolean> {
   const { auth: _, ...options } = connectionOptions(smtpUrl, sender);
   return new Promise((resolve) => {
     const smtp = new SMTPConnection(options);
-    const end = (good: boolean) => {
-      resolve(good);
-      if (!good) return smtp.close();
+    const end = (responded: boolean) => {
+      resolve(responded);
+      if (!responded) return smtp.close();
       smtp.quit();
       setTimeout(() => smtp.close(), 1_000).unref();
     };
@@ -163,15 +172,15 @@ function connectionOf(smtp: SMTPConnection, from: string): Connection<Message> {
     async send({ recipient, raw }) {
       const message = await raw();
       return new Promise((resolve) => {
-        // An object with one recipient: nothing is ever parsed out of a header.
+        // An explicit envelope with one recipient, so that no address is parsed out of a header.
         smtp.send({ from, to: [recipient], size: message.length }, prepared(message), (error) => {
           if (!error) return resolve('sent');
-          const outcome = outcomeOf(error);
-          if (smtp.destroyed) return resolve(outcome);
-          // A refused message leaves a session that is fit for the next one (RFC 5321 §4.1.1.5).
-          smtp.reset((unfit) => {
-            if (unfit) smtp.close();
-            resolve(outcome);
+          const result = resultOf(error);
+          if (smtp.destroyed) return resolve(result);
+          // After a refused message the session can be used for the next one (RFC 5321 §4.1.1.5).
+          smtp.reset((resetError) => {
+            if (resetError) smtp.close();
+            resolve(result);
           });
         });
       });
@@ -188,8 +197,8 @@ const LINE_END = Buffer.from('\r\n');
 const END_OF_DATA = Buffer.from('.\r\n');
 
 /**
- * The message as the wire wants it: composition.ts leaves no bare line end and no dot at the start of a line, so that
- * nodemailer need not look at every byte (RFC 5321 §4.5.2).
+ * Returns a message as SMTP transmits it. composition.ts writes no bare line feed and no dot at the start of a line, so that
+ * nodemailer does not have to process every byte (RFC 5321 §4.5.2).
  */
 function prepared(message: Buffer): Buffer | Readable {
   if (message.includes('\r\n.') || !message.subarray(-2).equals(LINE_END)) return message;
@@ -201,23 +210,23 @@ function prepared(message: Buffer): Buffer | Readable {
   return { pipe } as unknown as Readable;
 }
 
-/** RFC 5321 §4.2.1: 5yz is for good; 503 is nodemailer's exception, a session out of step. */
-function outcomeOf(error: Error & { code?: string; permanent?: boolean; responseCode?: number }): Outcome {
+/** A reply 5yz is permanent (RFC 5321 §4.2.1), except 503, a bad sequence of commands, for nodemailer. */
+function resultOf(error: Error & { code?: string; permanent?: boolean; responseCode?: number }): SendResult {
   const local = (error.code === 'EENVELOPE' || error.code === 'EMESSAGE') && error.responseCode === undefined;
   return error.permanent || local ? { refused: error.message } : { temporary: error.message, connection: false };
 }
 
 function senderOf(mailFrom: string, publicUrl: string): Sender {
   const [mailbox] = addressparser(mailFrom, { flatten: true });
-  if (!mailbox?.address?.includes('@')) throw new Error('MAIL_FROM is no address');
+  if (!mailbox?.address?.includes('@')) throw new Error('MAIL_FROM is not a valid address');
   const { name, address } = mailbox;
   return { name, address, publicUrl, messageIdHost: address.slice(address.lastIndexOf('@') + 1) };
 }
 
-/** RFC 6376, by nodemailer. The key is read once. */
+/** Returns a function that adds a DKIM signature (RFC 6376). The key is parsed once. */
 function signerOf(dkim: NonNullable<Config['dkim']>): (message: Buffer) => Promise<Buffer> {
   const privateKey: KeyObject = createPrivateKey(dkim.privateKey);
-  if (privateKey.asymmetricKeyType !== 'rsa') throw new Error('DKIM_KEY is no RSA key');
+  if (privateKey.asymmetricKeyType !== 'rsa') throw new Error('DKIM_KEY is not an RSA key');
   const signer = new DKIM({ ...dkim, privateKey });
   return async (message) => {
     const chunks: Buffer[] = [];

@@ -1,226 +1,229 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { createBreaker } from './breaker.ts';
-import type { Mail, Outcome, Secrets } from './mail.ts';
+import { Breaker } from './breaker.ts';
+import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { createNoticeLimit } from './notice-store.ts';
-import { createOutboxStore, LEASE_SECONDS, type OwedMail } from './store.ts';
-
-export type { Mail } from './mail.ts';
-
-/** Gets every owed mail out: at once by `handOver`, and whatever is left over by a sweep that all instances share. */
-export type Outbox = {
-  /** Sends a mail whose row is in the table, leased for FIRST_LEASE_SECONDS. Returns at once and never throws. */
-  handOver(mail: Mail): void;
-  /** Begins to sweep, and has the mailer prepare. */
-  start(): void;
-  /** Finishes what is being sent, within 8 s, and leaves the rest to the other instances. */
-  stop(): Promise<void>;
-  /** Mails owed, by all instances. */
-  depth(): Promise<number>;
-  /** Whether mails go out: the mail server answers, and none waits untried for a minute. Without the database the former decides. */
-  goesOut(): Promise<boolean>;
-  /** A page of the mails owed, newest first. @param before the id of the last one of the page before */
-  owed(most: number, before?: string): Promise<OwedMail[]>;
-  /**
-   * Sends an owed mail now, instead of when it is due. One that some process may be sending, or that is due within its lease
-   * of LEASE_SECONDS anyway, keeps its time, so that nobody gets it twice.
-   * @returns false when it is not owed
-   */
-  retry(id: string): Promise<boolean>;
-};
+import { LEASE_SECONDS, OutboxStore, type PendingEmail } from './store.ts';
 
 /**
- * How far in the future `due_at` is when the row of a mail is inserted. It must exceed WAIT_MS and the mailer's time-out
- * together, so that no two processes ever hold a mail at once.
+ * How far in the future `due_at` is when the row of an email is inserted. It must exceed WAIT_MS and the mailer's timeout together,
+ * so that two processes never hold an email at once.
  */
 export const FIRST_LEASE_SECONDS = LEASE_SECONDS;
 
-/** How long a mail waits in this process for a connection. */
+/** How long an email waits in this process for a connection. */
 const WAIT_MS = 10_000;
 const SWEEP_MS = 1_000;
-const CLAIMED_AT_ONCE = 32;
+const CLAIM_SIZE = 32;
 /** Between two probes of a mail server that cannot be reached. */
 const PROBE_MS = 5_000;
-/** For what could not be tried: until then the server is probably back, or a connection free. */
+/** For an email that could not be tried: by then the server may be back, or a connection free. */
 const POSTPONE_SECONDS = 5;
 const STOP_MS = 8_000;
-/** A reason may hold a name that differs from mail to mail; beyond so many nobody reads on. */
-const MAX_REASONS = 20;
+/** A reason may contain a name that differs from email to email, so only this many are logged. */
+const MAX_LOGGED_REASONS = 20;
 
 type Parts = {
   database: Pick<Database, 'core'>;
   mailer: Mailer;
   log: Log;
-  /** The way in that a mail carries; null for notices. */
-  secretsOf(mail: Mail): Secrets | null;
-  /** Called once for a mail that the mail server refused for good (5yz), before its row goes. */
+  /** Returns the link and the code of an email; null for a notice. */
+  secretsOf(mail: Mail): MailSecrets | null;
+  /** Called once for an email that the mail server permanently refused (5yz), before its row is deleted. */
   onRefused(mail: Mail): Promise<void>;
-  /** Multiplies the limits; 1 unless given. */
+  /** Multiplies the rate limits; 1 unless given. */
   limitFactor?: number;
 };
 
-export function createOutbox({ database, mailer, log, secretsOf, onRefused, limitFactor = 1 }: Parts): Outbox {
-  const store = createOutboxStore(database.core);
-  const noticeLimit = createNoticeLimit(database.core, limitFactor);
-  const breaker = createBreaker(PROBE_MS);
-  /** What is being sent, or told to the database. */
-  const pending = new Set<Promise<void>>();
-  /** Sent, but their rows could not be deleted yet: never to be sent again. */
-  const sent = new Set<string>();
-  /** Why mails could not be made, as the log says it already. */
-  const reasons = new Set<string>();
-  let stopping = false;
-  let sweeping: Promise<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let databaseDown = false;
+/** Sends every pending email: at once by `handOver`, and what remains by a sweep that all instances share. */
+export class Outbox {
+  readonly #parts: Parts;
+  readonly #store: OutboxStore;
+  readonly #breaker = new Breaker(PROBE_MS);
+  /** Emails that are being sent, or whose result is being written to the database. */
+  readonly #active = new Set<Promise<void>>();
+  /** Emails that were sent and whose rows could not be deleted yet: never to be sent again. */
+  readonly #sent = new Set<string>();
+  /** Reasons of failures that are in the log already. */
+  readonly #loggedReasons = new Set<string>();
+  #stopping = false;
+  #sweeping: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #databaseDown = false;
 
-  const track = (work: Promise<void>) => {
-    pending.add(work);
-    work.finally(() => pending.delete(work));
-  };
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = new OutboxStore(parts.database.core, parts.limitFactor ?? 1);
+  }
 
-  const deliver = (mail: Mail, startBy: number) => {
+  /** Begins to send an email whose row is in the table with a lease of FIRST_LEASE_SECONDS. Returns at once and never throws. */
+  handOver(mail: Mail): void {
+    if (!this.#stopping && this.#breaker.admits()) this.#deliver(mail, performance.now() + WAIT_MS);
+    else this.#track(this.#postpone(mail.id));
+  }
+
+  /** Starts the sweep, and prepares the mailer. */
+  start(): void {
+    this.#scheduleSweep(0);
+    this.#parts.mailer.prepare().catch((error) => this.#logFailure(String(error)));
+  }
+
+  /** Finishes the emails being sent, within 8 s, and leaves the rest to the other instances. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    const finish = async () => {
+      await this.#sweeping;
+      await this.#parts.mailer.close();
+      await Promise.all(this.#active);
+    };
+    const finished = new AbortController();
+    await Promise.race([finish().finally(() => finished.abort()), sleep(STOP_MS, undefined, finished).catch(() => {})]);
+  }
+
+  /** Returns the number of pending emails, of all instances. */
+  depth(): Promise<number> {
+    return this.#store.depth();
+  }
+
+  /**
+   * Returns whether emails are sent: the mail server replies, and no email has waited untried for a minute. Without the database
+   * the former decides.
+   */
+  async isDelivering(): Promise<boolean> {
+    const [reachable, overdue] = await Promise.all([this.#parts.mailer.isReachable(), this.#store.overdue().catch(() => false)]);
+    return reachable && !overdue;
+  }
+
+  /** Returns a page of the pending emails, newest first. @param before the id of the last one of the previous page */
+  pending(max: number, before?: string): Promise<PendingEmail[]> {
+    return this.#store.pending(max, before);
+  }
+
+  /**
+   * Sends a pending email now instead of when it is due. One that a process may be sending, or that is due within LEASE_SECONDS
+   * anyway, keeps its time, so that it is not sent twice.
+   * @returns false when it is not pending
+   */
+  async retry(id: string): Promise<boolean> {
+    const isPending = await this.#store.retryNow(id);
+    if (isPending) this.#scheduleSweep(0);
+    return isPending;
+  }
+
+  #track(work: Promise<void>): void {
+    this.#active.add(work);
+    work.finally(() => this.#active.delete(work));
+  }
+
+  #deliver(mail: Mail, startBy: number): void {
     const work = async () => {
       let admitted = false;
-      const asked = await marked(async () => {
-        admitted = await noticeLimit.admit(mail);
+      const queried = await this.#tryStatement(async () => {
+        admitted = await this.#store.admit(mail);
       });
-      // Without an answer of the database the row's lease ends by itself.
-      if (asked && admitted) await settle(mail, await send(mail, startBy));
-      else breaker.unused();
+      // When the database does not respond, the lease of the row simply runs out.
+      if (queried && admitted) await this.#record(mail, await this.#send(mail, startBy));
+      else this.#breaker.releaseProbe();
     };
-    track(work());
-  };
+    this.#track(work());
+  }
 
-  const send = async (mail: Mail, startBy: number): Promise<Outcome> => {
+  async #send(mail: Mail, startBy: number): Promise<SendResult> {
     try {
-      return await mailer.send(mail, secretsOf(mail), startBy);
+      return await this.#parts.mailer.send(mail, this.#parts.secretsOf(mail), startBy);
     } catch (error) {
       return { failed: String(error) };
     }
-  };
+  }
 
-  const complain = (reason: string) => {
-    if (reasons.has(reason) || reasons.size >= MAX_REASONS) return;
-    reasons.add(reason);
-    log.error({ reason }, 'mail: a mail cannot be made; such mails wait, and expire if this lasts');
-  };
-
-  const settle = async (mail: Mail, outcome: Outcome) => {
-    if (outcome === 'not_tried') return putOff(mail.id);
-    if (typeof outcome === 'object' && 'failed' in outcome) {
-      complain(outcome.failed);
-      await marked(() => store.retryLater(mail.id));
+  async #record(mail: Mail, result: SendResult): Promise<void> {
+    const { log, onRefused } = this.#parts;
+    if (result === 'not_tried') return this.#postpone(mail.id);
+    if (typeof result === 'object' && 'failed' in result) {
+      this.#logFailure(result.failed);
+      await this.#tryStatement(() => this.#store.retryLater(mail.id));
       return;
     }
-    if (typeof outcome === 'object' && 'temporary' in outcome && outcome.connection) {
-      if (breaker.failed()) log.error({ reason: outcome.temporary }, 'mail: the mail server cannot be reached; mails wait');
-      return putOff(mail.id);
+    if (typeof result === 'object' && 'temporary' in result && result.connection) {
+      if (this.#breaker.open()) log.error({ reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
+      return this.#postpone(mail.id);
     }
-    if (breaker.answered()) {
+    if (this.#breaker.close()) {
       log.info('mail: the mail server is back');
-      sweepSoon(0);
+      this.#scheduleSweep(0);
     }
-    if (outcome === 'sent') return forget(mail.id);
-    if ('refused' in outcome) {
-      log.warn({ mail: mail.id, kind: mail.kind, reason: outcome.refused }, 'mail: refused for good');
-      return (await marked(() => onRefused(mail))) ? forget(mail.id) : undefined;
+    if (result === 'sent') return this.#remove(mail.id);
+    if ('refused' in result) {
+      log.warn({ mail: mail.id, kind: mail.kind, reason: result.refused }, 'mail: permanently refused');
+      return (await this.#tryStatement(() => onRefused(mail))) ? this.#remove(mail.id) : undefined;
     }
-    log.debug({ mail: mail.id, kind: mail.kind, reason: outcome.temporary }, 'mail: not taken yet, to be tried again');
-    await marked(() => store.retryLater(mail.id));
-  };
+    log.debug({ mail: mail.id, kind: mail.kind, reason: result.temporary }, 'mail: temporarily refused, to be tried again');
+    await this.#tryStatement(() => this.#store.retryLater(mail.id));
+  }
 
-  const putOff = async (id: string) => {
-    await marked(() => store.postpone({ id, seconds: stopping ? 0 : POSTPONE_SECONDS }));
-  };
+  #logFailure(reason: string): void {
+    if (this.#loggedReasons.has(reason) || this.#loggedReasons.size >= MAX_LOGGED_REASONS) return;
+    this.#loggedReasons.add(reason);
+    this.#parts.log.error({ reason }, 'mail: an email could not be composed; such emails are tried again until they expire');
+  }
 
-  const forget = async (id: string) => {
-    sent.add(id);
-    for (let wait = 100; !(await marked(() => store.remove(id))); wait = Math.min(2 * wait, 1_000)) {
-      if (stopping) return;
-      await sleep(wait, undefined, { ref: false });
+  async #postpone(id: string): Promise<void> {
+    await this.#tryStatement(() => this.#store.postpone({ id, seconds: this.#stopping ? 0 : POSTPONE_SECONDS }));
+  }
+
+  async #remove(id: string): Promise<void> {
+    this.#sent.add(id);
+    for (let waitMs = 100; !(await this.#tryStatement(() => this.#store.remove(id))); waitMs = Math.min(2 * waitMs, 1_000)) {
+      if (this.#stopping) return;
+      await sleep(waitMs, undefined, { ref: false });
     }
-    sent.delete(id);
-  };
+    this.#sent.delete(id);
+  }
 
-  /** Runs a statement about a mail. @returns false when the database cannot: then the row's lease ends by itself */
-  const marked = async (mark: () => Promise<void>): Promise<boolean> => {
+  /** Runs a statement about an email. Returns false when the database fails; then the lease of the row simply runs out. */
+  async #tryStatement(run: () => Promise<void>): Promise<boolean> {
     try {
-      await mark();
+      await run();
       return true;
     } catch (error) {
-      if (!databaseDown) log.warn({ error: String(error) }, 'mail: the database could not be asked or told about a mail');
-      databaseDown = true;
+      if (!this.#databaseDown) this.#parts.log.warn({ error: String(error) }, 'mail: a statement about an email failed');
+      this.#databaseDown = true;
       return false;
     }
-  };
+  }
 
-  const sweep = async () => {
-    while (!stopping && breaker.admits()) {
-      const probing = breaker.isOpen();
+  async #sweep(): Promise<void> {
+    const { log, mailer } = this.#parts;
+    while (!this.#stopping && this.#breaker.admits()) {
+      const probing = this.#breaker.isOpen();
       // The lease may begin at any moment after this one, so the wait is counted from here.
       const startBy = performance.now() + WAIT_MS;
-      const { mails, expired } = await store.claim(probing ? 1 : CLAIMED_AT_ONCE);
-      databaseDown = false;
-      if (expired > 0) log.warn({ mails: expired }, 'mail: mails expired before they could be sent');
-      for (const mail of mails) if (!sent.has(mail.id)) deliver(mail, startBy);
-      if (probing && mails.length === 0) breaker.unused();
-      if (probing || mails.length < CLAIMED_AT_ONCE) return;
-      while (mailer.waiting() >= CLAIMED_AT_ONCE && !stopping) await sleep(20, undefined, { ref: false });
+      const { mails, expired } = await this.#store.claim(probing ? 1 : CLAIM_SIZE);
+      this.#databaseDown = false;
+      if (expired > 0) log.warn({ mails: expired }, 'mail: emails expired before they could be sent');
+      for (const mail of mails) if (!this.#sent.has(mail.id)) this.#deliver(mail, startBy);
+      if (probing && mails.length === 0) this.#breaker.releaseProbe();
+      if (probing || mails.length < CLAIM_SIZE) return;
+      while (mailer.waiting() >= CLAIM_SIZE && !this.#stopping) await sleep(20, undefined, { ref: false });
     }
-  };
+  }
 
-  const sweepSoon = (milliseconds: number) => {
-    if (timer) clearTimeout(timer);
-    timer = stopping ? null : setTimeout(runSweep, milliseconds).unref();
-  };
+  #scheduleSweep(delayMs: number): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = this.#stopping ? null : setTimeout(() => this.#runSweep(), delayMs).unref();
+  }
 
-  const runSweep = () => {
-    sweeping ??= sweep()
+  #runSweep(): void {
+    this.#sweeping ??= this.#sweep()
       .catch((error) => {
-        if (!databaseDown) log.warn({ error: String(error) }, 'mail: the sweep could not reach the database');
-        databaseDown = true;
+        if (!this.#databaseDown) this.#parts.log.warn({ error: String(error) }, 'mail: the sweep could not reach the database');
+        this.#databaseDown = true;
       })
       .finally(() => {
-        sweeping = null;
-        sweepSoon(SWEEP_MS);
+        this.#sweeping = null;
+        this.#scheduleSweep(SWEEP_MS);
       });
-  };
-
-  const handOver = (mail: Mail) => {
-    if (!stopping && breaker.admits()) deliver(mail, performance.now() + WAIT_MS);
-    else track(putOff(mail.id));
-  };
-
-  return {
-    handOver,
-    start() {
-      sweepSoon(0);
-      mailer.prepare().catch((error) => complain(String(error)));
-    },
-    async stop() {
-      stopping = true;
-      if (timer) clearTimeout(timer);
-      const finish = async () => {
-        await sweeping;
-        await mailer.close();
-        await Promise.all(pending);
-      };
-      const inTime = new AbortController();
-      await Promise.race([finish().finally(() => inTime.abort()), sleep(STOP_MS, undefined, inTime).catch(() => {})]);
-    },
-    depth: () => store.depth(),
-    async goesOut() {
-      const [reached, overdue] = await Promise.all([mailer.reaches(), store.overdue().catch(() => false)]);
-      return reached && !overdue;
-    },
-    owed: (most, before) => store.owed(most, before),
-    async retry(id) {
-      const owed = await store.retryNow(id);
-      if (owed) sweepSoon(0);
-      return owed;
-    },
-  };
+  }
 }

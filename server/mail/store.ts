@@ -1,36 +1,19 @@
 import type pg from 'pg';
+import { mailboxOf } from '../../contract/rules.ts';
+import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
-import type { Mail } from './mail.ts';
+import type { Mail, MailKind } from './mail.ts';
 
-/** When a mail that met a temporary refusal is tried again, in seconds after it was asked for. */
-export const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
-/** How long a process that holds a mail has for it, before others may take it over. */
+/** When an email that got a temporary failure is tried again, in seconds after it was requested. */
+const RETRY_SECONDS = [5, 15, 30, 60, 120, 240, 310, 330, 420, 540];
+/** How long a process that holds an email has for it, before others may take it over. */
 export const LEASE_SECONDS = 25;
 
-/** @property expired how many mails were deleted unsent */
-export type Claim = { mails: Mail[]; expired: number };
+/** `expired`: how many emails were deleted unsent. */
+type Claim = { mails: Mail[]; expired: number };
 
-/** A mail in the queue, as people see it. */
-export type OwedMail = { id: string; kind: string; recipient: string; tries: number; createdAt: Date; dueAt: Date; expiresAt: Date };
-
-/** The queue of owed mails. Every clock in it is the database's; `due_at` in the future is also the lease of whoever holds the mail. */
-export type OutboxStore = {
-  /** Leases up to `limit` mails that are due, the oldest, and deletes up to 200 that are due and expired. */
-  claim(limit: number): Promise<Claim>;
-  /** For mails that are sent, or refused for good. */
-  remove(id: string): Promise<void>;
-  /** To the next time of RETRY_SECONDS. */
-  retryLater(id: string): Promise<void>;
-  /** By some seconds, without counting a try. */
-  postpone(mail: { id: string; seconds: number }): Promise<void>;
-  depth(): Promise<number>;
-  /** Whether a mail that has not expired waits for its first try for longer than a minute, without having been postponed by a limit. */
-  overdue(): Promise<boolean>;
-  /** The newest `most`, or those after the id `before`, without what expired. */
-  owed(most: number, before?: string): Promise<OwedMail[]>;
-  /** Makes a mail due, together with its audit row; one within its lease, or due by then, keeps its time. @returns false when it is not owed */
-  retryNow(id: string): Promise<boolean>;
-};
+/** An email that is still to send, as the admin pages list it. */
+export type PendingEmail = { id: string; kind: string; recipient: string; tries: number; createdAt: Date; dueAt: Date; expiresAt: Date };
 
 const CLAIM = `
 with dead as (
@@ -48,6 +31,31 @@ claimed as (
 )
 select coalesce((select json_agg(claimed) from claimed), '[]') as mails, (select count(*)::integer from dead) as expired`;
 
+/** Emails that the request statement has counted; every other kind is a notice. */
+const COUNTED_AT_REQUEST: readonly MailKind[] = ['sign_in', 'app_sign_in', 'portal_sign_in', 'registered'];
+
+// The key is that of the request statement (signin/request-store.ts), and the reserve is left to sign-ins. The mark in `data` keeps
+// a retry from being counted again. $1 id, $2 key, $3 limit.
+const ADMIT = `
+with mail as (
+  select id from outbox where id = $1 and not data ? 'counted' for update
+),
+hit as (
+  insert into sign_in_limits as l (key, hits, resets_at)
+  select $2, 1, now() + interval '${RATE_LIMITS.mails_to_mailbox.duration} seconds' from mail
+  on conflict (key) do update set
+    hits = case when l.resets_at <= now() then 1 else l.hits + 1 end,
+    resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
+  returning hits <= $3 as admitted, resets_at
+)
+update outbox o set
+  data = o.data || case when hit.admitted then '{"counted": "yes"}'::jsonb else '{"postponed": "yes"}' end,
+  due_at = case when hit.admitted then o.due_at else hit.resets_at end
+from hit where o.id = $1
+returning hit.admitted`;
+
+const REMOVE = 'delete from outbox where id = any($1::uuid[])';
+
 const RETRY = `
 update outbox set tries = tries + 1, due_at = coalesce(
   (select min(created_at + make_interval(secs => s)) from unnest($2::integer[]) s where created_at + make_interval(secs => s) > now() + interval '1 second'),
@@ -61,7 +69,8 @@ from unnest($1::uuid[], $2::integer[]) as g (id, seconds) where o.id = g.id`;
 const OVERDUE = `
 select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()
   and not data ? 'postponed') as overdue`;
-const OWED = `
+
+const PENDING = `
 select id, kind, recipient, tries, created_at as "createdAt", due_at as "dueAt", expires_at as "expiresAt"
 from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by id desc limit $1`;
 
@@ -71,44 +80,73 @@ moved as (update outbox o set due_at = now() from mail where o.id = mail.id and 
 audit as (insert into audit_log (action, domain) select 'mail_retried', data->>'domain' from mail)
 select id from mail`;
 
-export function createOutboxStore(core: pg.Pool): OutboxStore {
-  const remove = batched<string, void>(
-    async (ids) => {
-      await core.query({ name: 'outbox-remove', text: 'delete from outbox where id = any($1::uuid[])', values: [ids] });
-      return [];
-    },
-    { lingerMs: 4 },
-  );
-  const retryLater = batched<string, void>(async (ids) => {
-    await core.query({ name: 'outbox-retry', text: RETRY, values: [ids, RETRY_SECONDS] });
-    return [];
-  });
-  const postpone = batched<{ id: string; seconds: number }, void>(async (mails) => {
-    const values = [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)];
-    await core.query({ name: 'outbox-postpone', text: POSTPONE, values });
-    return [];
-  });
+type Postponed = { id: string; seconds: number };
 
-  return {
-    async claim(limit) {
-      return (await core.query<Claim>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
-    },
-    remove,
-    retryLater,
-    postpone,
-    async depth() {
-      const { rows } = await core.query<{ count: string }>({ name: 'outbox-depth', text: 'select count(*) from outbox' });
-      return Number(rows[0].count);
-    },
-    async overdue() {
-      const { rows } = await core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE });
-      return rows[0].overdue;
-    },
-    async owed(most, before) {
-      return (await core.query<OwedMail>({ name: 'outbox-owed', text: OWED, values: [most, before ?? null] })).rows;
-    },
-    async retryNow(id) {
-      return (await core.query({ name: 'outbox-retry-now', text: RETRY_NOW, values: [id, LEASE_SECONDS] })).rowCount === 1;
-    },
-  };
+/** The queue of pending emails. Every clock in it is the database's; `due_at` in the future is also the lease of the process that holds the email. */
+export class OutboxStore {
+  readonly #core: pg.Pool;
+  readonly #noticeLimit: number;
+  /** Deletes emails that were sent or permanently refused. */
+  readonly remove: (id: string) => Promise<void>;
+  /** Counts a try and makes an email due at the next of RETRY_SECONDS. */
+  readonly retryLater: (id: string) => Promise<void>;
+  /** Makes an email due in some seconds, without counting a try. */
+  readonly postpone: (postponed: Postponed) => Promise<void>;
+
+  /** @param limitFactor multiplies the rate limit of notices; 100 in local mode */
+  constructor(core: pg.Pool, limitFactor: number) {
+    this.#core = core;
+    this.#noticeLimit = (RATE_LIMITS.mails_to_mailbox.points - RESERVED_MAILS) * limitFactor;
+    this.remove = batched((ids: string[]) => this.#execute('outbox-remove', REMOVE, [ids]), { delayMs: 4 });
+    this.retryLater = batched((ids: string[]) => this.#execute('outbox-retry', RETRY, [ids, RETRY_SECONDS]));
+    this.postpone = batched((mails: Postponed[]) =>
+      this.#execute('outbox-postpone', POSTPONE, [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)]),
+    );
+  }
+
+  /** Leases the oldest emails that are due, up to `limit`, and deletes up to 200 that are due and expired. */
+  async claim(limit: number): Promise<Claim> {
+    return (await this.#core.query<Claim>({ name: 'outbox-claim', text: CLAIM, values: [limit, LEASE_SECONDS] })).rows[0];
+  }
+
+  /**
+   * Counts a notice for the limit of its mailbox, once for all its tries; other emails were counted when they were requested. A
+   * notice over the limit becomes due when the mailbox's hour ends.
+   * @returns whether the email may be sent
+   */
+  async admit({ id, kind, recipient }: Pick<Mail, 'id' | 'kind' | 'recipient'>): Promise<boolean> {
+    if (COUNTED_AT_REQUEST.includes(kind)) return true;
+    const values = [id, `mailbox ${mailboxOf(recipient)}`, this.#noticeLimit];
+    const { rows } = await this.#core.query<{ admitted: boolean }>({ name: 'outbox-admit', text: ADMIT, values });
+    return rows[0]?.admitted ?? true;
+  }
+
+  /** Returns the number of pending emails. */
+  async depth(): Promise<number> {
+    const { rows } = await this.#core.query<{ count: string }>({ name: 'outbox-depth', text: 'select count(*) from outbox' });
+    return Number(rows[0].count);
+  }
+
+  /** Returns whether an email that has not expired has waited more than a minute for its first try, without being postponed by a limit. */
+  async overdue(): Promise<boolean> {
+    return (await this.#core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE })).rows[0].overdue;
+  }
+
+  /** Returns the newest pending emails, up to `max`, or those after the id `before`; without expired ones. */
+  async pending(max: number, before?: string): Promise<PendingEmail[]> {
+    return (await this.#core.query<PendingEmail>({ name: 'outbox-pending', text: PENDING, values: [max, before ?? null] })).rows;
+  }
+
+  /**
+   * Makes an email due, together with its audit row. One within its lease, or due by then, keeps its time.
+   * @returns false when it is not pending
+   */
+  async retryNow(id: string): Promise<boolean> {
+    return (await this.#core.query({ name: 'outbox-retry-now', text: RETRY_NOW, values: [id, LEASE_SECONDS] })).rowCount === 1;
+  }
+
+  async #execute(name: string, text: string, values: unknown[]): Promise<undefined[]> {
+    await this.#core.query({ name, text, values });
+    return [];
+  }
 }

@@ -1,24 +1,64 @@
+import type { LanguageCode } from '../../contract/languages.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { maskEmail } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
+import type { Database } from '../db/database.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import type { AccountsStore, LinkState } from './accounts-store.ts';
+import { clientActive, endedBySibling, sameRegistration } from './conditions.ts';
 import { isRedirectOf, withCode } from './redirects.ts';
-import type { Secrets } from './secrets.ts';
+import type { AttemptKind, AttemptSecrets } from './secrets.ts';
+import { SHOWN_ICON } from './target.ts';
 
-/** What the page of an opened link shows: nothing here uses the link. */
+/** What the page of an opened link shows. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
 
-type Parts = { secrets: Secrets; accounts: AccountsStore; applications: Pick<Applications, 'redirectUrisOf'>; publicUrl: string };
+type LinkState = {
+  kind: AttemptKind;
+  email: string;
+  language: LanguageCode;
+  domain: string | null;
+  clientId: string | null;
+  redirectUri: string | null;
+  forwardUrl: string | null;
+  state: string | null;
+  /** Id of the upload that the website shows. */
+  icon: string | null;
+  /** Whether the domain is registered now, possibly by another account. */
+  registered: boolean;
+  /** `withdrawn`: the website or the application for which the email was sent no longer exists, or is not the same one. */
+  status: 'open' | 'used' | 'expired' | 'withdrawn';
+};
+
+const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
+    or a.client_id is not null and not ${clientActive('a')})`;
+
+const LINK_STATE = `
+select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
+  (select ${SHOWN_ICON} from websites w where w.domain = a.domain) as icon,
+  exists (select from websites w where w.domain = a.domain) as registered,
+  case
+    when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
+    when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} then 'expired'
+    when ${WITHDRAWN} then 'withdrawn'
+    else 'open' end as status
+from sign_in_attempts a where id = $1`;
 
 const INVALID: LinkPage = { language: 'en', link: { state: 'invalid', again: '/auth' }, target: { kind: 'portal' } };
 
-/** Describes a mailed link for a browser in which it may not be used without the address, or for a native client (RFC 8252). */
+type Parts = {
+  core: Database['core'];
+  secrets: AttemptSecrets;
+  applications: Pick<Applications, 'redirectUrisOf'>;
+  publicUrl: string;
+};
+
+/** Returns the page of a link, without using the link: for a browser that has to give the address, or for a native client (RFC 8252). */
 export async function describeLink(parts: Parts, secret: string): Promise<LinkPage> {
-  const known = parts.secrets.readLink(secret);
-  const found = known && (await parts.accounts.linkState(known.id));
+  const attempt = parts.secrets.readLink(secret);
+  const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
   if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
   const { language } = found;
@@ -29,19 +69,23 @@ export async function describeLink(parts: Parts, secret: string): Promise<LinkPa
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
 }
 
+async function linkState(core: Database['core'], id: string): Promise<LinkState | null> {
+  return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
+}
+
 function targetOf({ domain, forwardUrl, icon }: LinkState): LinkPage['target'] {
   if (!domain || !forwardUrl) return { kind: 'portal' };
   const host = new URL(forwardUrl).hostname;
   return { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: icon && uploadPath(icon) };
 }
 
-/** The sign-in page for the same target, or the website itself when nobody can sign in to it through this service any more. */
+/** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */
 function beginAgain({ domain, forwardUrl, registered, language }: LinkState): string {
   if (!domain || !forwardUrl) return `/auth?${new URLSearchParams({ language })}`;
   return registered ? `/auth?${new URLSearchParams({ forward_url: forwardUrl, language })}` : new URL(forwardUrl).origin;
 }
 
-/** An application's link asks for the address, while its redirect URI may be used; nothing of the code is in the page before. */
+/** The page of an application's link asks for the address, as long as its redirect URI may be used. It does not contain the code. */
 async function describeApplicationLink({ applications }: Parts, found: LinkState): Promise<LinkPage> {
   const { clientId, redirectUri, status, language } = found;
   const redirectUris = clientId && (await applications.redirectUrisOf(clientId));

@@ -43,7 +43,7 @@ const refused = [
 ];
 
 describe('forward_url', () => {
-  test.each(refused)('refuses %j', (url) => {
+  test.each(refused)('rejects %j', (url) => {
     expect(() => readForwardUrl(url, true)).toThrow(expect.objectContaining({ code: 'bad_forward_url' }));
   });
 
@@ -54,15 +54,15 @@ describe('forward_url', () => {
     ['http://localhost:5173/cb', 'localhost'],
     ['http://127.0.0.1:8080', '127.0.0.1'],
     ['http://[::1]:8080/', '[::1]'],
-  ])('takes %s', (url, host) => {
+  ])('accepts %s', (url, host) => {
     expect(readForwardUrl(url, true).host).toBe(host);
   });
 
-  test.each(['http://localhost:3000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('refuses %s in production', (url) => {
+  test.each(['http://localhost:3000/', 'https://localhost/', 'http://127.0.0.1/', 'http://[::1]/'])('rejects %s in production', (url) => {
     expect(() => readForwardUrl(url, false)).toThrow();
   });
 
-  test('an accepted URL keeps its bytes and gets exactly one token', () => {
+  test('an accepted URL is unchanged except for exactly one token parameter', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }), (url) => {
         let host: string;
@@ -87,11 +87,11 @@ test.each([
   ['https://a.example/?x=1&', 'https://a.example/?x=1&token=t'],
   ['https://a.example/?x=1#/route?y', 'https://a.example/?x=1&token=t#/route?y'],
   ['https://a.example/#?', 'https://a.example/?token=t#?'],
-])('the token stands before the fragment of %s', (url, expected) => {
+])('inserts the token before the fragment of %s', (url, expected) => {
   expect(withToken(url, 't')).toBe(expected);
 });
 
-test('the answer of an authorization names its issuer (RFC 9207)', () => {
+test('an authorization response contains the issuer (RFC 9207)', () => {
   expect(withCode('http://127.0.0.1:1/callback', 'c', 's&', 'https://auth.example')).toBe(
     'http://127.0.0.1:1/callback?code=c&state=s%26&iss=https%3A%2F%2Fauth.example',
   );
@@ -122,7 +122,7 @@ describe('redirect_uri', () => {
   });
 
   test.each(['https://app.example/cb/', 'https://app.example/cb?x', 'https://APP.example/cb', 'http://app.example/cb'])(
-    'a web client has exact URIs: not %s',
+    'a web client may not use %s, which is not exactly its URI',
     (uri) => {
       expect(isRedirectOf(web, uri)).toBe(false);
     },

@@ -5,18 +5,18 @@ const FORBIDDEN = /[\p{Cc}\p{Cs}\s\\]/u;
 const MAX_BYTES = 2048;
 
 /**
- * Checks a site's forward_url. The text itself is kept: the visitor goes to the very bytes that came, so it must already
- * stand as the URL Standard would write its origin.
- * @param local local mode: http and any port are fine on loopback hosts
+ * Checks the forward_url of a website. The visitor is redirected to the URL as it was given, so its origin must already be
+ * serialized as in the URL Standard.
+ * @param local local mode: http and any port are allowed on loopback hosts
  * @returns the host, as A-label, and its origin
- * @throws Fault bad_forward_url, saying which rule it breaks
+ * @throws Fault bad_forward_url, with the rule that it breaks
  */
 export function readForwardUrl(text: string, local: boolean): { host: string; origin: string } {
   const refuse = (message: string): never => {
     throw new Fault('bad_forward_url', { message, field: 'forward_url' });
   };
   if (Buffer.byteLength(text) > MAX_BYTES) refuse('The forward_url is longer than 2,048 bytes.');
-  if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url holds a space, a backslash or a control character.');
+  if (FORBIDDEN.test(text) || /%00/.test(text)) refuse('The forward_url contains a space, a backslash or a control character.');
   if (!URL.canParse(text)) return refuse('The forward_url is not an absolute URL.');
   const url = new URL(text);
   if (!text.startsWith(url.origin) || !/^[/?#]?$/.test(text.charAt(url.origin.length))) {
@@ -27,11 +27,11 @@ export function readForwardUrl(text: string, local: boolean): { host: string; or
   if (!loopback && (url.protocol !== 'https:' || url.port !== '')) refuse('The forward_url must use https on the default port.');
   if (loopback && url.protocol !== 'http:' && url.protocol !== 'https:') refuse('The forward_url must use http or https.');
   if (!loopback && normalHost(url.hostname) !== url.hostname) refuse('The forward_url must name a host by its domain.');
-  if (hasToken(text)) refuse('The forward_url must not have a token parameter of its own.');
+  if (hasToken(text)) refuse('The forward_url must not have a token parameter.');
   return { host: url.hostname, origin: url.origin };
 }
 
-/** A parameter that some framework would read as `token`: any case, encoding, separator or array form. */
+/** Returns whether a URL has a parameter that some framework would read as `token`, in any case, encoding, separator or array form. */
 function hasToken(url: string): boolean {
   const query = url.split('#')[0].split('?').slice(1).join('?');
   return query.split(/[&;?]/).some((pair) => {
@@ -50,12 +50,12 @@ function decode(text: string): string {
   }
 }
 
-/** The forward_url as it came, with one `token` parameter before any fragment. */
+/** Returns a forward_url with a `token` parameter added before the fragment, otherwise unchanged. */
 export function withToken(forwardUrl: string, token: string): string {
   return withParameters(forwardUrl, `token=${token}`);
 }
 
-/** A redirect_uri with the answer of RFC 6749 §4.1.2 and the issuer of RFC 9207. */
+/** Returns a redirect_uri with the parameters of an authorization response (RFC 6749 §4.1.2) and the issuer (RFC 9207). */
 export function withCode(redirectUri: string, code: string, state: string, issuer: string): string {
   return withParameters(redirectUri, new URLSearchParams({ code, state, iss: issuer }).toString());
 }
@@ -64,21 +64,21 @@ function withParameters(url: string, parameters: string): string {
   const hashAt = url.indexOf('#');
   const base = hashAt < 0 ? url : url.slice(0, hashAt);
   const fragment = hashAt < 0 ? '' : url.slice(hashAt);
-  // Only the first `?` separates; another one belongs to a parameter's name.
+  // Only the first `?` is a separator; another one belongs to a parameter's name.
   const queryAt = base.indexOf('?');
   const separator = queryAt < 0 ? '?' : queryAt === base.length - 1 || base.endsWith('&') ? '' : '&';
   return `${base}${separator}${parameters}${fragment}`;
 }
 
-/** A client that may begin a PKCE sign-in: the portal's page, the command line, or somebody's application. */
+/** A client that may begin a PKCE sign-in: the portal's page, the command line, or a developer's application. */
 export type OAuthClient = { id: string; redirectUris: readonly string[]; kind: 'web' | 'native' | 'application' };
 
-/** The origin of an http URL of this machine, with its port. */
+/** Matches the origin of an http URL of this machine; group 2 is its port. */
 const LOOPBACK_START = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?(?=[/?]|$)/;
 
 /**
- * Whether a client may be sent to a redirect_uri: exactly one of its own; for a native client any port of a loopback
- * address literal with the exact path, for an application any port of a loopback redirect of its own (RFC 8252 §7.3).
+ * Returns whether a client may use a redirect_uri: exactly one of its own; for a native client any port of a loopback
+ * address literal with the exact path, for an application any port of one of its loopback redirect URIs (RFC 8252 §7.3).
  */
 export function isRedirectOf(client: OAuthClient, redirectUri: string): boolean {
   if (client.kind === 'native') {

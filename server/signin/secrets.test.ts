@@ -1,11 +1,13 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
-import { createAuthKey, createSecrets, digest, handleToId, idToHandle, isRandomSecret, randomSecret, readAuthKey } from './secrets.ts';
+import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { AttemptSecrets, handleToId, idToHandle } from './secrets.ts';
 
-const secrets = createSecrets(Buffer.alloc(32, 7));
+const secrets = new AttemptSecrets(Buffer.alloc(32, 7));
 const id = uuid();
 
-test('a link names its attempt and kind, and is the same at every retry', () => {
+test('a link identifies its attempt and kind, and is the same at every retry', () => {
   for (const kind of ['site', 'portal', 'app'] as const) {
     const link = secrets.link(kind, id);
     expect(link).toHaveLength(64);
@@ -14,9 +16,9 @@ test('a link names its attempt and kind, and is the same at every retry', () => 
   }
 });
 
-test('a link of another key, a changed link and no link are not ours', () => {
+test('rejects a link made with another key, a changed link and a text that is not a link', () => {
   const link = secrets.link('site', id);
-  expect(createSecrets(Buffer.alloc(32, 8)).readLink(link)).toBeNull();
+  expect(new AttemptSecrets(Buffer.alloc(32, 8)).readLink(link)).toBeNull();
   for (let index = 0; index < 64; index++) {
     const changed = link.slice(0, index) + (link[index] === 'A' ? 'B' : 'A') + link.slice(index + 1);
     expect(secrets.readLink(changed)).toBeNull();
@@ -24,7 +26,7 @@ test('a link of another key, a changed link and no link are not ours', () => {
   for (const text of ['', 'x', `${link}A`, link.slice(1), `${link.slice(0, 63)}=`]) expect(secrets.readLink(text)).toBeNull();
 });
 
-test('a code has six digits, differs between kinds and attempts, and fits only itself', () => {
+test('a code has six digits, differs between attempts, and matches only itself', () => {
   const code = secrets.code('site', id);
   expect(code).toMatch(/^\d{6}$/);
   expect(secrets.isCode('site', id, code)).toBe(true);
@@ -33,7 +35,7 @@ test('a code has six digits, differs between kinds and attempts, and fits only i
   expect(new Set(Array.from({ length: 50 }, () => secrets.code('site', uuid()))).size).toBeGreaterThan(45);
 });
 
-test('a handle is its attempt', () => {
+test('a handle converts back to the id of its attempt', () => {
   expect(handleToId(idToHandle(id))).toBe(id);
   expect(handleToId('short')).toBeNull();
 });
@@ -44,7 +46,7 @@ test('a random secret has 256 bits in base64url', () => {
   expect(isRandomSecret(`${randomSecret()}=`)).toBe(false);
 });
 
-test('an auth key is a selector and a verifier that the database knows hashed', () => {
+test('an auth key consists of a selector and a verifier, which is stored hashed', () => {
   const { key, selector, verifier } = createAuthKey();
   expect(readAuthKey(key)).toEqual({ selector, verifier });
   expect(digest(key.split('.')[1])).toEqual(verifier);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Output } from '../../contract/routes.ts';
 import { STATS_DAYS } from '../../contract/limits.ts';
+import type { Output } from '../../contract/routes.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but

@@ -11,7 +11,7 @@ type Parts = {
   log: Log;
   store: Pick<StatusStore, 'ping' | 'save'>;
   /** Returns whether emails can be sent. */
-  mailsGoOut(): Promise<boolean>;
+  isDelivering(): Promise<boolean>;
   /** Returns where the service listens; null while it stops, when failures do not count. */
   ownAddress(): AddressInfo | null;
 };
@@ -83,7 +83,7 @@ export class Probes {
       measureMs(this.#parts.store.ping(), TIMEOUT_MS),
       measureMs(address ? requestSelf(address) : Promise.resolve(), TIMEOUT_MS),
       measureMs(
-        this.#parts.mailsGoOut().then((works) => works || Promise.reject(new Error('Emails cannot be sent'))),
+        this.#parts.isDelivering().then((works) => works || Promise.reject(new Error('Emails cannot be sent'))),
         MAIL_TIMEOUT_MS,
       ),
     ]);

@@ -10,7 +10,7 @@ import { Text } from '@react-email/text';
 import type { CSSProperties } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { type Letter, slot } from './letter.ts';
+import { type Content, slot } from './content.ts';
 
 const fallbacks: Record<LanguageCode, string> = {
   en: 'If the button does not work, copy this address into your browser:',
@@ -71,27 +71,27 @@ const dark = [
   '.note{color:#a1a1aa!important}',
   '.button{background-color:#fafafa!important;color:#18181b!important}',
   '.rule{border-top-color:#3f3f46!important}',
-  // A logo may be dark on transparent: it keeps its white ground.
+  // A logo may be dark on a transparent background, so it keeps a white one.
   '.logo{padding:8px!important;border-radius:8px!important;background-color:#ffffff!important}',
 ].join('');
 const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}}`;
 
-// Mail clients take it for the standards mode that react-email's components are written for.
+// Selects the standards mode of mail clients for which react-email's components are written.
 const DOCTYPE = '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">';
 
 /**
- * The HTML of a letter, with its slots still in place; with `logo`, also that of the site's logo. Rendered by React's
- * synchronous renderer: its streaming ones, and so react-email's `render`, switch on async_hooks, and every promise of this
- * process would cost more ever after.
+ * Returns the HTML of an email with its slots unfilled; with `logo`, also the slot of the website's logo. It is rendered by React's
+ * synchronous renderer: the streaming ones, and so react-email's `render`, enable async_hooks, which would make every later
+ * promise of this process slower.
  */
-export function htmlOf(letter: Letter, language: LanguageCode, logo: boolean): string {
-  const html = DOCTYPE + renderToStaticMarkup(<Layout letter={letter} language={language} logo={logo} />);
-  // React's and react-email's markers; the conditional comments stay, Outlook reads them.
+export function htmlOf(content: Content, language: LanguageCode, logo: boolean): string {
+  const html = DOCTYPE + renderToStaticMarkup(<Layout content={content} language={language} logo={logo} />);
+  // Removes the markers of React and react-email; Outlook needs the conditional comments.
   return html.replace(/<!--(?!\[if|<!)[^>]*-->/g, '');
 }
 
-function Layout({ letter, language, logo }: { letter: Letter; language: LanguageCode; logo: boolean }) {
-  const { title, paragraphs, action, codeIntroduction, notes } = letter;
+function Layout({ content, language, logo }: { content: Content; language: LanguageCode; logo: boolean }) {
+  const { title, paragraphs, action, codeIntroduction, notes } = content;
   return (
     <Html lang={language}>
       <Head>

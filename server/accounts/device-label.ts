@@ -1,26 +1,24 @@
 import type Bowser from 'bowser';
+import { LRUCache } from 'lru-cache';
 
 const UNKNOWN = 'Unknown browser';
 const PROGRAM = /^emailauth\b/;
-/** Longer ones are no browser's. */
-const MAX_CHARACTERS = 512;
-const MAX_KEPT = 500;
+const MAX_USER_AGENT_LENGTH = 512;
 
-const kept = new Map<string, string>();
+const labels = new LRUCache<string, string>({ max: 500 });
 
 /**
- * What a person may recognise a device by, such as `Firefox on Linux`. Only names that the parser knows: nothing that a request
- * says of itself stands in a list of devices.
+ * Returns a label by which a person may recognize a device, such as `Firefox on Linux`. It consists of names that the parser
+ * knows, so that no text of a request's own appears in a list of devices.
  */
 export async function deviceLabelOf(userAgent: string): Promise<string> {
   if (PROGRAM.test(userAgent)) return 'Email Auth CLI';
-  if (userAgent === '' || userAgent.length > MAX_CHARACTERS) return UNKNOWN;
-  const known = kept.get(userAgent);
-  if (known !== undefined) return known;
-  // 6 ms, which the start of the service does not pay.
+  if (userAgent === '' || userAgent.length > MAX_USER_AGENT_LENGTH) return UNKNOWN;
+  const cached = labels.get(userAgent);
+  if (cached !== undefined) return cached;
+  // Imported on first use: 6 ms that would delay the start of the service.
   const label = labelOf((await import('bowser')).default, userAgent);
-  if (kept.size >= MAX_KEPT) kept.clear();
-  kept.set(userAgent, label);
+  labels.set(userAgent, label);
   return label;
 }
 

@@ -17,7 +17,7 @@ test.each([
   ['Your bank/1.0 (call 555) ', 'Unknown browser'],
   ['<b>Firefox</b>/1 ', 'Firefox'],
   [`Firefox/${'1'.repeat(600)}`, 'Unknown browser'],
-])('%j is %s', async (userAgent, label) => {
+])('the user agent %j gets the label %s', async (userAgent, label) => {
   expect(await deviceLabelOf(userAgent)).toBe(label);
   expect(await deviceLabelOf(userAgent)).toBe(label);
 });

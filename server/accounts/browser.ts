@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
+import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+
+/** What identifies the browser or program of a request. `attempt` and `device` are created when it has none; `session` is its `sid`. */
+export type Browser = { attempt: string; device: string; session: string | undefined; clientAddress: string; userAgent: string };
+
+/** The parts of a request that identify its browser. */
+export type BrowserRequest = { clientAddress: string; cookies: Cookies; header(name: string): string | undefined };
+
+/** Maximum life of a session in seconds, 30 days. One that is not used ends after 7 days. */
+export const SESSION_SECONDS = 30 * 86_400;
+
+/** A developer's new session. `session` is the secret of the `sid` cookie, which is the bearer token too; `authKey` the device's key. */
+export type NewSession = { email: string; session: string; authKey: string };
+
+/**
+ * Returns the browser of a request, and sets the cookies that it lacks.
+ * @param life `renew` sets all cookies again, where a sign-in begins or a session opens, so that their lifetimes start over
+ */
+export function browserOf({ clientAddress, cookies, header }: BrowserRequest, life: 'renew' | 'keep' = 'keep'): Browser {
+  const secretOf = (name: 'attempt' | 'device') => {
+    const sent = cookies.get(name);
+    const isValid = isRandomSecret(sent);
+    const secret = isValid ? sent : randomSecret();
+    if (life === 'renew' || !isValid) cookies.set(name, secret);
+    return secret;
+  };
+  const sid = cookies.get('sid');
+  return {
+    attempt: secretOf('attempt'),
+    device: secretOf('device'),
+    session: isRandomSecret(sid) ? sid : undefined,
+    clientAddress,
+    userAgent: header('user-agent') ?? '',
+  };
+}
+
+/** Sets the cookies of a new session. */
+export function setSession(cookies: Cookies, { session, email, authKey }: NewSession): void {
+  cookies.set('sid', session);
+  rememberAccount(cookies, email, authKey);
+}
+
+/** The parts of a remembered account's key: the selector finds its row, the verifier is stored hashed. */
+type AuthKeyParts = { selector: Buffer; verifier: Buffer };
+
+/** Returns a new key of a remembered account, `selector.secret` in base64url, and its parts. */
+export function createAuthKey(): AuthKeyParts & { key: string } {
+  const selector = randomBytes(16);
+  const secret = randomSecret();
+  return { key: authKeyOf(selector, secret), selector, verifier: digest(secret) };
+}
+
+/** Returns the key that consists of a selector and the secret of its verifier. */
+export function authKeyOf(selector: Buffer, secret: string): string {
+  return `${selector.toString('base64url')}.${secret}`;
+}
+
+/** Returns the parts of a key, or null when it does not have that form. */
+export function readAuthKey(key: string): AuthKeyParts | null {
+  const [selector, secret, more] = key.split('.');
+  if (more !== undefined || selector?.length !== 22 || !isRandomSecret(secret)) return null;
+  return { selector: Buffer.from(selector, 'base64url'), verifier: digest(secret) };
+}
+
+/** Puts an account first in the list of accounts that the sign-in page offers in this browser. */
+export function rememberAccount(cookies: Cookies, email: string, key: string): void {
+  cookies.setHint(hintCookies.account, email);
+  cookies.setHint(hintCookies.key, key);
+  const others = rememberedIn(cookies).filter((account) => account.email !== email);
+  setRemembered(cookies, [{ email, key, timestamp: Date.now() }, ...others].slice(0, MAX_REMEMBERED_ACCOUNTS));
+}
+
+/** Ends the session in the browser's cookies. The page still offers the accounts, but without their keys, which have ended. */
+export function clearSession(cookies: Cookies): void {
+  cookies.set('sid', null);
+  for (const name of Object.values(hintCookies)) cookies.setHint(name, null);
+  const accounts = rememberedIn(cookies).map(({ email, timestamp }) => ({ email, key: '', timestamp }));
+  if (accounts.length > 0) setRemembered(cookies, accounts);
+}
+
+function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
+  const value = JSON.stringify(accounts);
+  cookies.setHint(hintCookies.remembered, value);
+  cookies.setHint(hintCookies.previous, value);
+}
+
+function rememberedIn(cookies: Cookies): RememberedAccount[] {
+  return readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, MAX_REMEMBERED_ACCOUNTS);
+}

@@ -1,0 +1,37 @@
+// Any numbers, as long as every instance uses the same ones.
+const SIGN_OUT_LOCK = 4_127_002;
+const DEVICE_LOCK = 4_127_003;
+
+/**
+ * Returns a condition that is true unless the account of an address is being signed out. What a statement with this condition
+ * issues was either issued before the sign-out began, which then sees and ends it, or is not issued. Never waits.
+ * @param email the address, as SQL
+ */
+export const notBeingSignedOut = (email: string) => `pg_try_advisory_xact_lock_shared(${SIGN_OUT_LOCK}, hashtext(${email}))`;
+
+/** Begins the transaction of a sign-out of the account $1, once everything that was being issued to it is committed. */
+export const BEGIN_SIGN_OUT = `select pg_advisory_xact_lock(${SIGN_OUT_LOCK}, hashtext($1))`;
+
+/**
+ * Locks the device $1 until the end of the transaction, before a sign-in replaces its session. The next statement sees what the
+ * previous holder of the lock committed.
+ */
+export const BEGIN_SESSION_CHANGE = `select pg_advisory_xact_lock(${DEVICE_LOCK}, hashtext(encode($1, 'hex')))`;
+
+/**
+ * Locks the devices $1 and, like BEGIN_SIGN_OUT, the accounts with a session or a key on them. Accounts come first and each kind
+ * is ordered, so that two logouts never deadlock; a sign-in holds a device and never waits for an account.
+ */
+export const LOCK_LOGOUT = `
+with accounts as (
+  select email from remembered_keys where device = any($1::bytea[])
+  union
+  select u.email from sessions s join users u on u.id = s.user_id where s.device = any($1)
+),
+locks as materialized (
+  select ${SIGN_OUT_LOCK} as kind, hashtext(email) as key from accounts
+  union
+  select ${DEVICE_LOCK}, hashtext(encode(device, 'hex')) from unnest($1) device
+  order by kind, key
+)
+select pg_advisory_xact_lock(kind, key) from locks`;

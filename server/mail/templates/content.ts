@@ -1,0 +1,34 @@
+import type { LanguageCode } from '../../../contract/languages.ts';
+
+/** The content of an email, without its layout. Its texts may contain slots. */
+export type Content = {
+  subject: string;
+  title: string;
+  paragraphs: string[];
+  action: { label: string; href: string };
+  /** The sentence that introduces the six-digit code; null when the email has none. */
+  codeIntroduction: string | null;
+  /** Small print at the end. */
+  notes: string[];
+};
+
+/** Composes one kind of email; called once for each language. */
+export type Template = (language: LanguageCode, service: { publicUrl: string }) => Content;
+
+/** `logo` and `sender`: the address of the website's logo, and the name of the sender. */
+export type SlotName = 'host' | 'domain' | 'link' | 'code' | 'logo' | 'sender';
+
+// Characters of Unicode's private use area: the texts do not contain them, and HTML leaves them unchanged.
+const OPEN = '\u{e000}';
+const CLOSE = '\u{e001}';
+const SLOT = new RegExp(`${OPEN}(\\w+)${CLOSE}`);
+
+/** Returns the placeholder of a value that differs from email to email. */
+export function slot(name: SlotName): string {
+  return OPEN + name + CLOSE;
+}
+
+/** Splits a text at its slots: text at the even indexes, names of slots at the odd ones. */
+export function splitAtSlots(text: string): string[] {
+  return text.split(SLOT);
+}

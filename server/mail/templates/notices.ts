@@ -1,0 +1,106 @@
+import type { LanguageCode } from '../../../contract/languages.ts';
+import { slot, type Template } from './content.ts';
+
+const domain = slot('domain');
+
+const provenTexts: Record<LanguageCode, { title: string; proven: string; effect: string; button: string; ignore: string }> = {
+  en: {
+    title: `${domain} is verified`,
+    proven: `The proof that ${domain} is yours was found. The site is linked to this address.`,
+    effect: 'The limits of an unverified domain are lifted, and the site is shown as verified.',
+    button: 'Open my websites',
+    ignore: 'You need to do nothing. You may remove the DNS record or the file again.',
+  },
+  lt: {
+    title: `Domenas ${domain} patvirtintas`,
+    proven: `Rastas įrodymas, kad domenas ${domain} yra jūsų. Svetainė susieta su šiuo adresu.`,
+    effect: 'Nepatvirtinto domeno apribojimai panaikinti, o svetainė rodoma kaip patvirtinta.',
+    button: 'Atidaryti mano svetaines',
+    ignore: 'Jums nieko daryti nereikia. DNS įrašą ar failą jau galite pašalinti.',
+  },
+  lv: {
+    title: `Domēns ${domain} ir apstiprināts`,
+    proven: `Ir atrasts pierādījums, ka domēns ${domain} pieder jums. Vietne ir saistīta ar šo adresi.`,
+    effect: 'Neapstiprināta domēna ierobežojumi ir atcelti, un vietne tiek rādīta kā apstiprināta.',
+    button: 'Atvērt manas vietnes',
+    ignore: 'Jums nekas nav jādara. DNS ierakstu vai failu tagad varat noņemt.',
+  },
+  uk: {
+    title: `Домен ${domain} підтверджено`,
+    proven: `Знайдено доказ того, що домен ${domain} належить вам. Сайт пов’язано з цією адресою.`,
+    effect: 'Обмеження для непідтвердженого домену знято, і сайт показується як підтверджений.',
+    button: 'Відкрити мої сайти',
+    ignore: 'Вам нічого не потрібно робити. Запис DNS або файл тепер можна видалити.',
+  },
+  ru: {
+    title: `Домен ${domain} подтверждён`,
+    proven: `Найдено доказательство того, что домен ${domain} принадлежит вам. Сайт связан с этим адресом.`,
+    effect: 'Ограничения для неподтверждённого домена сняты, и сайт показывается как подтверждённый.',
+    button: 'Открыть мои сайты',
+    ignore: 'От вас ничего не требуется. Запись DNS или файл теперь можно удалить.',
+  },
+};
+
+/** Sent to the address that proved a domain. */
+export const domainProven: Template = (language, { publicUrl }) => {
+  const words = provenTexts[language];
+  return {
+    subject: words.title,
+    title: words.title,
+    paragraphs: [words.proven, words.effect],
+    action: { label: words.button, href: `${publicUrl}/developer-email-auth` },
+    codeIntroduction: null,
+    notes: [words.ignore],
+  };
+};
+
+const lostTexts: Record<LanguageCode, { title: string; lost: string; effect: string; comeBack: string; button: string }> = {
+  en: {
+    title: `${domain} has a new owner`,
+    lost: `Somebody else proved to own ${domain}, by a DNS record or by a file on the site. It is no longer linked to this address.`,
+    effect: 'You can no longer sign in for this site or manage it. Its visitors sign in as before.',
+    comeBack: 'If the domain is yours, add it again under My Websites and prove it.',
+    button: 'Open my websites',
+  },
+  lt: {
+    title: `Domenas ${domain} turi naują savininką`,
+    lost: `Kažkas kitas DNS įrašu arba failu svetainėje įrodė, kad domenas ${domain} priklauso jam. Su šiuo adresu jis nebesusietas.`,
+    effect: 'Šios svetainės tvarkyti nebegalite. Jos lankytojai prisijungia kaip anksčiau.',
+    comeBack: 'Jei domenas jūsų, vėl pridėkite jį prie savo svetainių ir įrodykite, kad jis jūsų.',
+    button: 'Atidaryti mano svetaines',
+  },
+  lv: {
+    title: `Domēnam ${domain} ir jauns īpašnieks`,
+    lost: `Kāds cits ar DNS ierakstu vai failu vietnē ir pierādījis, ka domēns ${domain} pieder viņam. Ar šo adresi tas vairs nav saistīts.`,
+    effect: 'Jūs šo vietni vairs nevarat pārvaldīt. Tās apmeklētāji pierakstās tāpat kā līdz šim.',
+    comeBack: 'Ja domēns ir jūsu, pievienojiet to savām vietnēm vēlreiz un pierādiet, ka tas ir jūsu.',
+    button: 'Atvērt manas vietnes',
+  },
+  uk: {
+    title: `У домену ${domain} новий власник`,
+    lost: `Хтось інший довів записом DNS або файлом на сайті, що домен ${domain} належить йому. З цією адресою його більше не пов’язано.`,
+    effect: 'Ви більше не можете керувати цим сайтом. Його відвідувачі входять так само, як і раніше.',
+    comeBack: 'Якщо домен ваш, знову додайте його до своїх сайтів і підтвердьте право на нього.',
+    button: 'Відкрити мої сайти',
+  },
+  ru: {
+    title: `У домена ${domain} новый владелец`,
+    lost: `Кто-то другой доказал записью DNS или файлом на сайте, что домен ${domain} принадлежит ему. С этим адресом он больше не связан.`,
+    effect: 'Вы больше не можете управлять этим сайтом. Его посетители входят так же, как и раньше.',
+    comeBack: 'Если домен ваш, снова добавьте его в свои сайты и подтвердите право на него.',
+    button: 'Открыть мои сайты',
+  },
+};
+
+/** Sent to the previous address of a domain when another account proved that it owns the domain. */
+export const domainLost: Template = (language, { publicUrl }) => {
+  const words = lostTexts[language];
+  return {
+    subject: words.title,
+    title: words.title,
+    paragraphs: [words.lost, words.effect, words.comeBack],
+    action: { label: words.button, href: `${publicUrl}/developer-email-auth` },
+    codeIntroduction: null,
+    notes: [],
+  };
+};

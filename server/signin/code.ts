@@ -1,0 +1,166 @@
+import { Fault } from '../../contract/errors.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
+import type { Browser } from '../accounts/browser.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../log.ts';
+import { digest } from '../secrets.ts';
+import { clientActive } from './conditions.ts';
+import type { AttemptOpener, SignedIn } from './opener.ts';
+import { type AttemptKind, type AttemptSecrets, handleToId } from './secrets.ts';
+
+/** An open attempt whose code may be compared. */
+type Candidate = { id: string; kind: AttemptKind; browser: Buffer };
+
+/** The browser that began the attempt, or the attempt whose handle a program has. */
+type EnteredBy = { browser: Buffer } | { id: string };
+
+/**
+ * Tries that one process has between the check of the limits and the count of a wrong code. Two instances under attack compare at
+ * most that many codes each beyond a limit; without a bound, every request that waits for the database would be one more.
+ */
+const MAX_UNCOUNTED = 8;
+const MAX_WAIT_MS = 2_500;
+
+const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_TOTAL } = RATE_LIMITS;
+const TOTAL_KEY = 'wrong codes';
+
+// Every open attempt of this browser for the address counts the try, before anything is compared. A network without wrong codes
+// is never refused, so that an attacker cannot disable codes for everybody. $4 key of the network, $5 its limit, $6 the total limit.
+const tryCode = (column: 'browser' | 'id') => `
+with refused as materialized (
+  select greatest(1, ceil(extract(epoch from n.resets_at - now())))::integer as seconds from sign_in_limits n
+  where n.key = $4 and n.resets_at > now()
+    and (n.hits >= $5 or exists (select from sign_in_limits t where t.key = '${TOTAL_KEY}' and t.resets_at > now() and t.hits >= $6))
+),
+tried as (
+  update sign_in_attempts a set code_tries = code_tries + 1
+  where ${column} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
+    and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientActive('a')} end
+    and not exists (select from refused)
+  returning id, kind, browser
+)
+select id, kind, browser, null::integer as seconds from tried
+union all
+select null, null, null, seconds from refused`;
+
+// A code that is compared with the codes of several emails is as many guesses. $1 key of the network, $2 number of guesses. Every
+// statement locks the rows in one order.
+const COUNT_WRONG = `
+insert into sign_in_limits as l (key, hits, resets_at)
+select key, hits, now() + make_interval(secs => seconds)
+from (values ('${TOTAL_KEY}', $2::integer, ${IN_TOTAL.duration}), ($1, 1, ${OF_NETWORK.duration})) as wrong (key, hits, seconds) order by key
+on conflict (key) do update set
+  hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
+  resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
+returning key, hits`;
+
+type Parts = {
+  core: Database['core'];
+  secrets: AttemptSecrets;
+  opener: AttemptOpener;
+  log: Pick<Log, 'error'>;
+  /** Multiplies the limits; 100 in local mode. */
+  limitFactor: number;
+};
+
+/** The six-digit codes of sign-in emails. */
+export class SignInCodes {
+  readonly #parts: Parts;
+  readonly #slots = new Slots(MAX_UNCOUNTED);
+  #wrongCodes = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Checks a code in the browser or program that began the attempt, and opens the attempt.
+   * @returns for a PKCE attempt its authorization code, which is exchanged with the verifier
+   * @throws Fault bad_code, rate_limited
+   */
+  async enter({ email, code, state, attempt }: Parsed<'emailCode'>, browser: Browser): Promise<SignedIn | { code: string }> {
+    const { secrets, opener } = this.#parts;
+    const id = attempt === undefined ? null : handleToId(attempt);
+    // Only a PKCE attempt has a handle, which is valid together with its state.
+    if (attempt !== undefined && (id === null || state === undefined)) throw new Fault('bad_code');
+    const by = id ? { id } : { browser: digest(browser.attempt) };
+    const match = await this.#slots.run(() => this.#match(by, { email, code, state: state ?? null }, browser.clientAddress));
+    if (!match) throw new Fault('bad_code', { field: 'code' });
+    if (match.kind === 'app') return { code: secrets.link('app', match.id) };
+    const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null });
+    if (!signedIn) throw new Fault('bad_code', { field: 'code' });
+    return signedIn;
+  }
+
+  /** Returns the number of wrong codes since the process started. */
+  wrongCodes(): number {
+    return this.#wrongCodes;
+  }
+
+  /** Counts the try on every open attempt to which the code may belong, then compares. A wrong code also counts for the network and in total. */
+  async #match(
+    by: EnteredBy,
+    entered: { email: string; code: string; state: string | null },
+    clientAddress: string,
+  ): Promise<Candidate | null> {
+    const { core, secrets, limitFactor } = this.#parts;
+    const network = `${TOTAL_KEY} ${clientAddress}`;
+    const [column, value] = 'id' in by ? (['id', by.id] as const) : (['browser', by.browser] as const);
+    const { rows } = await core.query<Candidate & { seconds: number | null }>({
+      name: `signin-code-${column}`,
+      text: tryCode(column),
+      values: [value, entered.email, entered.state, network, OF_NETWORK.points * limitFactor, IN_TOTAL.points * limitFactor],
+    });
+    const [first] = rows;
+    if (first && first.seconds !== null)
+      throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter: first.seconds });
+    const match = rows.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
+    if (!match && rows.length > 0) await this.#countWrong(network, rows.length);
+    return match ?? null;
+  }
+
+  async #countWrong(network: string, guesses: number): Promise<void> {
+    const { core, log, limitFactor } = this.#parts;
+    this.#wrongCodes += 1;
+    const { rows } = await core.query<{ key: string; hits: number }>({
+      name: 'signin-wrong-code',
+      text: COUNT_WRONG,
+      values: [network, guesses],
+    });
+    const total = IN_TOTAL.points * limitFactor;
+    const hits = rows.find(({ key }) => key === TOTAL_KEY)?.hits ?? 0;
+    // The instance whose code crosses the limit logs it.
+    if (hits >= total && hits - guesses < total)
+      log.error(
+        { wrongCodes: hits },
+        'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
+      );
+  }
+}
+
+/** Runs a limited number of tasks at once and the others in turn. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(size: number) {
+    this.#free = size;
+  }
+
+  /** @throws Fault unavailable when no slot was free within MAX_WAIT_MS */
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    const began = performance.now();
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      // The caller already got a 503 by now, so the code must not be used.
+      if (performance.now() - began > MAX_WAIT_MS) throw new Fault('unavailable', { retryAfter: 2 });
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}

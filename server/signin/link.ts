@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Fault } from '../../contract/errors.ts';
+import { languageOf } from '../../contract/languages.ts';
+import type { SignInBoot } from '../../contract/pages.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { mailboxOf } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { type Browser, type BrowserRequest, browserOf, createAuthKey, rememberAccount } from '../accounts/browser.ts';
+import { deviceLabelOf } from '../accounts/device-label.ts';
+import type { Database } from '../db/database.ts';
+import { queryOf } from '../http/reading.ts';
+import { digest, isRandomSecret } from '../secrets.ts';
+import type { LinkPage } from './link-page.ts';
+import type { AttemptOpener, SignedIn } from './opener.ts';
+import type { AttemptSecrets } from './secrets.ts';
+
+const COUNT_ADDRESS_TRY = `
+update sign_in_attempts set secret_tries = secret_tries + 1
+where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
+
+const COUNT_BROWSER_TRY = `
+update sign_in_attempts set secret_tries = secret_tries + 1
+where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
+
+// Like the row that a logout leaves: the rate limits know the device by it, and it signs nobody in.
+const KNOW_DEVICE = `
+insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+
+type Parts = { core: Database['core']; secrets: AttemptSecrets; opener: AttemptOpener };
+
+/** The links of sign-in emails. */
+export class SignInLinks {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Opens a link in the browser that requested it. Returns null, and consumes nothing, for any other browser or a link that ended. */
+  async open(link: string, browser: Browser): Promise<SignedIn | null> {
+    const attempt = this.#parts.secrets.readLink(link);
+    if (!attempt || attempt.kind === 'app') return null;
+    return this.#parts.opener.open(attempt.id, browser, { browser: digest(browser.attempt), email: null });
+  }
+
+  /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
+  async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn> {
+    const attempt = this.#parts.secrets.readLink(t);
+    if (!attempt || attempt.kind === 'app') throw new Fault('bad_link');
+    // The try is counted before anything is compared.
+    const counted = await this.#parts.core.query({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
+    const signedIn = counted.rowCount === 1 && (await this.#parts.opener.open(attempt.id, browser, { browser: null, email }));
+    if (!signedIn) throw new Fault('bad_link');
+    return signedIn;
+  }
+
+  /**
+   * Makes the browser known to the rate limits of a mailbox, by a link that was sent to the mailbox within the last hour, even one
+   * that was used, expired or was requested in another browser. Nobody is signed in, and the link stays as it is.
+   * @throws Fault bad_link
+   */
+  async confirmBrowser({ t, email }: Parsed<'confirmBrowser'>, browser: Browser): Promise<void> {
+    const { core, secrets } = this.#parts;
+    const attempt = secrets.readLink(t);
+    const tried =
+      attempt && (await core.query<{ email: string }>({ name: 'signin-browser-try', text: COUNT_BROWSER_TRY, values: [attempt.id] }));
+    const sentTo = tried?.rows[0]?.email;
+    // The email may have gone to another spelling of the address; the limits count the mailbox.
+    if (sentTo === undefined || mailboxOf(sentTo) !== mailboxOf(email))
+      throw new Fault('bad_link', { message: 'This email was not sent to this address, or it is older than an hour.' });
+    const { selector } = createAuthKey();
+    const values = [selector, digest(browser.device), await deviceLabelOf(browser.userAgent), email];
+    await core.query({ name: 'signin-know-device', text: KNOW_DEVICE, values });
+  }
+}
+
+/**
+ * Returns the listener of GET /auth/link?t=…, the only GET that consumes anything, and only in the browser that requested the
+ * email. HEAD, prefetches and every other browser get a page.
+ */
+export function linkListener(parts: {
+  links: SignInLinks;
+  describeLink(secret: string): Promise<LinkPage>;
+  browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
+  sendPage(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  /** Headers of the redirect. */
+  headers: Record<string, string>;
+}) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { t, language } = queryOf(request);
+    const secret = typeof t === 'string' ? t : '';
+    const browserRequest = parts.browserRequestOf(request, response);
+    const { cookies } = browserRequest;
+    const mayOpen = request.method === 'GET' && !isPrefetch(request) && isRandomSecret(cookies.get('attempt'));
+    const signedIn = mayOpen ? await parts.links.open(secret, browserOf(browserRequest)) : null;
+    if (!signedIn) {
+      // The page is in the language of the email, unless another one is chosen on it.
+      const page = await parts.describeLink(secret);
+      parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
+      return;
+    }
+    rememberAccount(cookies, signedIn.email, signedIn.authKey);
+    response.writeHead(303, {
+      ...parts.headers,
+      // Express would re-encode the URL. A header is latin1, so this sends the bytes of the forward_url unchanged.
+      Location: Buffer.from(signedIn.redirectUrl).toString('latin1'),
+      'Content-Length': 0,
+    });
+    response.end();
+  };
+}
+
+function isPrefetch({ headers }: IncomingMessage): boolean {
+  const purpose = `${headers['sec-purpose'] ?? ''} ${headers.purpose ?? ''} ${headers['x-purpose'] ?? ''} ${headers['x-moz'] ?? ''}`;
+  return /prefetch|prerender|preview/i.test(purpose);
+}

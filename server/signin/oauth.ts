@@ -1,0 +1,196 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import { type Browser, type NewSession, SESSION_SECONDS } from '../accounts/browser.ts';
+import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
+import type { Applications } from '../applications/applications.ts';
+import type { Database } from '../db/database.ts';
+import { digest, randomSecret } from '../secrets.ts';
+import { applicationActive, endedBySibling } from './conditions.ts';
+import { isRedirectOf, type OAuthClient, withCode } from './redirects.ts';
+import { newAttempt, type SignInRequests } from './request.ts';
+import type { NewAttempt } from './request-store.ts';
+import { type AttemptSecrets, idToHandle } from './secrets.ts';
+
+/** Life of an application's token, in seconds. */
+const APPLICATION_TOKEN_SECONDS = 3600;
+
+/** The parameters of a token request that must match those of the authorization request. */
+type CodeGrant = { id: string; clientId: string; redirectUri: string | null; challenge: string };
+
+/** A link for which an address was given: whether it is the right one, and where the application waits for the code. */
+type ConfirmedLink = { confirmed: boolean; clientId: string; redirectUri: string; state: string };
+
+const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_tries < ${MAX_CODE_TRIES}
+    and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
+
+// RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
+// session is issued with (accounts/session-store.ts).
+const EXCHANGE = `
+  update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
+  where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11
+    and ${OPEN_ATTEMPT}
+  returning email`;
+
+// A second exchange with the right verifier means that the code leaked, so that what it issued ends (RFC 6749 §4.1.2). A wrong
+// verifier only counts as a try.
+const REFUSED_EXCHANGE = `
+with replayed as (
+  select session, key_selector from sign_in_attempts
+  where id = $1 and kind = 'app' and client_id = $2 and challenge = $3 and consumed_at is not null
+),
+sessions_ended as (delete from sessions s using replayed r where s.hash = r.session),
+keys_ended as (delete from remembered_keys k using replayed r where k.selector = r.key_selector)
+update sign_in_attempts set secret_tries = secret_tries + 1
+where id = $1 and kind = 'app' and challenge <> $3 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
+
+// Like EXCHANGE, but the token only identifies the person: no key is issued and no website claimed. $1 attempt, $2 client,
+// $3 redirect URI, $4 challenge, $5 user id, $6 session.
+const APPLICATION_EXCHANGE = `
+with person as (
+  update sign_in_attempts a set consumed_at = now(), session = $6
+  where id = $1 and kind = 'app' and client_id = $2 and redirect_uri = coalesce($3, redirect_uri) and challenge = $4
+    and ${OPEN_ATTEMPT} and ${applicationActive('a')}
+  returning email, client_id
+),
+account as (
+  insert into users (id, email) select $5, email from person on conflict (email) do update set email = excluded.email returning id
+),
+session as (
+  insert into sessions (hash, user_id, client_id, expires_at)
+  select $6, account.id, person.client_id, now() + interval '${APPLICATION_TOKEN_SECONDS} seconds' from account, person
+),
+audit as (
+  insert into audit_log (action, email, client_id) select 'application_signed_in', email, client_id from person
+)
+select email from person`;
+
+// A wrong address counts as a try in the statement that compares it, so that concurrent requests do not get more tries.
+const CONFIRM_LINK = `
+update sign_in_attempts a set secret_tries = secret_tries + case when email = $2 then 0 else 1 end
+where id = $1 and kind = 'app' and ${OPEN_ATTEMPT} and ${applicationActive('a')}
+returning email = $2 as confirmed, client_id as "clientId", redirect_uri as "redirectUri", state`;
+
+type Parts = {
+  core: Database['core'];
+  publicUrl: string;
+  requests: SignInRequests;
+  sessions: Sessions;
+  secrets: AttemptSecrets;
+  applications: Pick<Applications, 'redirectUrisOf'>;
+};
+
+/** OAuth 2.0 authorization code with PKCE (RFC 6749, RFC 7636), for the portal, the command line and developers' applications. */
+export class OAuth {
+  readonly #parts: Parts;
+  readonly #builtIn: readonly OAuthClient[];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#builtIn = [
+      { id: WEB_CLIENT_ID, redirectUris: [`${parts.publicUrl}/developer`], kind: 'web' },
+      { id: CLI_CLIENT_ID, redirectUris: ['/callback'], kind: 'native' },
+    ];
+  }
+
+  /** Begins a sign-in with an email. @throws Fault unknown_client, bad_redirect_uri, rate_limited; then no email is sent */
+  async authorize(request: Parsed<'authorize'>, browser: Browser): Promise<Output<'authorize'>> {
+    const client = await this.#clientOf(request.client_id);
+    if (!isRedirectOf(client, request.redirect_uri)) throw new Fault('bad_redirect_uri', { field: 'redirect_uri' });
+    const attempt = newAttempt(request.email, request.language, browser);
+    await this.#parts.requests.begin({
+      ...attempt,
+      kind: 'app',
+      clientId: client.id,
+      redirectUri: request.redirect_uri,
+      challenge: request.code_challenge,
+      state: request.state,
+      ...mailOf(client, request),
+    });
+    return { sent: true, expiresIn: ATTEMPT_SECONDS, attempt: idToHandle(attempt.id) };
+  }
+
+  /** Exchanges a code for a session (RFC 6749 §4.1.3, RFC 7636 §4.5). @throws Fault bad_grant */
+  async exchange(request: Parsed<'token'>, browser: Browser): Promise<NewSession> {
+    const grant = this.#grantOf(request);
+    const { id, clientId, redirectUri, challenge } = grant;
+    const consumed = { name: 'signin-exchange', person: EXCHANGE, values: [id, clientId, redirectUri, challenge] };
+    return (await this.#parts.sessions.open(consumed, browser)) ?? this.#refuse(grant);
+  }
+
+  /**
+   * Exchanges a code for the token of a developer's application. The token only identifies the person: it opens neither portal nor
+   * account and ends after an hour, and the browser or program that exchanges it is not remembered.
+   * @throws Fault bad_grant
+   */
+  async exchangeForApplication(request: Parsed<'token'>): Promise<Output<'token'>> {
+    const grant = this.#grantOf(request);
+    const { id, clientId, redirectUri, challenge } = grant;
+    const token = randomSecret();
+    const { rows } = await this.#parts.core.query<{ email: string }>({
+      name: 'signin-application-exchange',
+      text: APPLICATION_EXCHANGE,
+      values: [id, clientId, redirectUri, challenge, uuid(), digest(token)],
+    });
+    if (!rows[0]) return this.#refuse(grant);
+    const { email } = rows[0];
+    return { email, access_token: token, token_type: 'Bearer', expires_in: APPLICATION_TOKEN_SECONDS };
+  }
+
+  /**
+   * Continues a sign-in to an application by its link, after the address was given: the program that began the sign-in is never
+   * the browser that opens the link, and a mail scanner does not know the address.
+   * @returns the application's redirect URI with the code; null when it is not a link of an OAuth client
+   * @throws Fault bad_link
+   */
+  async confirmLink({ t, email }: Parsed<'confirmLink'>): Promise<string | null> {
+    const { core, secrets, publicUrl } = this.#parts;
+    const attempt = secrets.readLink(t);
+    if (attempt?.kind !== 'app') return null;
+    const { rows } = await core.query<ConfirmedLink>({ name: 'signin-application-link', text: CONFIRM_LINK, values: [attempt.id, email] });
+    const [link] = rows;
+    if (!link?.confirmed || !isRedirectOf(await this.#clientOf(link.clientId), link.redirectUri)) throw new Fault('bad_link');
+    return withCode(link.redirectUri, t, link.state, publicUrl);
+  }
+
+  async #clientOf(id: string): Promise<OAuthClient> {
+    const client = this.#builtIn.find((builtIn) => builtIn.id === id);
+    if (client) return client;
+    const redirectUris = await this.#parts.applications.redirectUrisOf(id);
+    if (!redirectUris) throw new Fault('unknown_client', { field: 'client_id' });
+    return { id, redirectUris, kind: 'application' };
+  }
+
+  /** @throws Fault bad_grant */
+  #grantOf({ code, code_verifier, client_id, redirect_uri }: Parsed<'token'>): CodeGrant {
+    const attempt = this.#parts.secrets.readLink(code);
+    if (attempt?.kind !== 'app') throw new Fault('bad_grant');
+    const challenge = digest(code_verifier).toString('base64url');
+    return { id: attempt.id, clientId: client_id, redirectUri: redirect_uri ?? null, challenge };
+  }
+
+  /** Counts a wrong verifier, or ends what the code issued when the right one is used again. @throws Fault bad_grant, always */
+  async #refuse({ id, clientId, challenge }: CodeGrant): Promise<never> {
+    await this.#parts.core.query({ name: 'signin-exchange-refused', text: REFUSED_EXCHANGE, values: [id, clientId, challenge] });
+    throw new Fault('bad_grant');
+  }
+}
+
+function mailOf({ kind }: OAuthClient, { state, redirect_uri }: Parsed<'authorize'>): Pick<NewAttempt, 'mailKind' | 'mailData'> {
+  // The portal's link leads to the portal's callback; any other one to the link page, which continues to the redirect URI.
+  if (kind === 'web') return { mailKind: 'portal_sign_in', mailData: { state } };
+  if (kind === 'native') return { mailKind: 'portal_sign_in', mailData: {} };
+  return { mailKind: 'app_sign_in', mailData: { host: new URL(redirect_uri).hostname } };
+}
+
+/**
+ * Returns the response to an exchange. The portal's page gets no `access_token`: its session is in an HttpOnly cookie, which
+ * scripts cannot read. A program has no cookies and gets the response of RFC 6749 §5.1.
+ */
+export function tokenResponse({ email, session, authKey }: NewSession, clientId: string, { device }: Browser): Output<'token'> {
+  const remembered = { email, authKey, localKey: deviceIdOf(digest(device)) };
+  if (clientId === WEB_CLIENT_ID) return remembered;
+  return { ...remembered, access_token: session, token_type: 'Bearer', expires_in: SESSION_SECONDS };
+}

@@ -1,0 +1,109 @@
+import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { type Browser, createAuthKey } from '../accounts/browser.ts';
+import { deviceLabelOf } from '../accounts/device-label.ts';
+import { batched } from '../db/batch.ts';
+import type { Database } from '../db/database.ts';
+import { digest, randomSecret } from '../secrets.ts';
+import { endedBySibling, sameRegistration } from './conditions.ts';
+import { withToken } from './redirects.ts';
+
+/** A visitor who signed in: what the page may remember, and where it goes. */
+export type SignedIn = { email: string; authKey: string; redirectUrl: string };
+
+/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. */
+type OpenedBy = { browser: Buffer | null; email: string | null };
+
+/** The opening of an attempt by its link or code. */
+type Opening = OpenedBy & {
+  id: string;
+  tokenHash: Buffer;
+  device: Buffer;
+  selector: Buffer;
+  verifier: Buffer;
+  label: string;
+};
+type Opened = { email: string; forwardUrl: string };
+
+/** How long a batch waits for more openings under load. */
+const BATCH_DELAY_MS = 4;
+
+/**
+ * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
+ * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
+ * $1…$7 and $10: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many whole
+ * seconds the visitor took: less than $9, as the attempt had not expired.
+ */
+const OPEN = `
+with given as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, label, n)
+),
+consumed as (
+  update sign_in_attempts a set consumed_at = now()
+  from given g
+  where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+    and (a.browser = g.browser or a.email = g.email)
+    and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
+    and not ${endedBySibling('a', '$9')}
+  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at,
+    g.token, g.device, g.selector, g.verifier, g.label
+),
+issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at)
+  select token, domain, host, email, browser, now() + make_interval(secs => $8) from consumed
+),
+remembered as (
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select distinct on (device, email) selector, device, label, email, verifier, now() + interval '400 days' from consumed order by device, email, n
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
+),
+audit as (
+  insert into audit_log (action, email, domain, seconds)
+  select 'signed_in', email, domain, greatest(0, floor($9 - extract(epoch from expires_at - now()))) from consumed
+)
+select n::integer, email, forward_url from consumed`;
+
+/** Opens attempts of visitors, by link or code. */
+export class AttemptOpener {
+  readonly #openBatched: (opening: Opening) => Promise<Opened | null>;
+
+  constructor(core: Database['core']) {
+    this.#openBatched = batched((openings) => openAll(core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
+  }
+
+  /** Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so. */
+  async open(id: string, browser: Browser, by: OpenedBy): Promise<SignedIn | null> {
+    const token = randomSecret();
+    const { key, selector, verifier } = createAuthKey();
+    const label = await deviceLabelOf(browser.userAgent);
+    const device = digest(browser.device);
+    const opened = await this.#openBatched({ id, ...by, tokenHash: digest(token), device, selector, verifier, label });
+    return opened && { email: opened.email, authKey: key, redirectUrl: withToken(opened.forwardUrl, token) };
+  }
+}
+
+// Statements of several processes lock their rows in one order, so that they never deadlock.
+const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
+
+async function openAll(core: Database['core'], openings: Opening[]): Promise<(Opened | null)[]> {
+  const { rows } = await core.query<{ n: number; email: string; forward_url: string }>({
+    name: 'signin-open',
+    text: OPEN,
+    values: [
+      openings.map(({ id }) => id),
+      openings.map(({ browser }) => browser),
+      openings.map(({ email }) => email),
+      openings.map(({ tokenHash }) => tokenHash),
+      openings.map(({ device }) => device),
+      openings.map(({ selector }) => selector),
+      openings.map(({ verifier }) => verifier),
+      TOKEN_SECONDS,
+      ATTEMPT_SECONDS,
+      openings.map(({ label }) => label),
+    ],
+  });
+  const opened: (Opened | null)[] = openings.map(() => null);
+  for (const { n, email, forward_url } of rows) opened[n - 1] = { email, forwardUrl: forward_url };
+  return opened;
+}

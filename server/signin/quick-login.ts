@@ -1,0 +1,89 @@
+import { Fault } from '../../contract/errors.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
+import { notBeingSignedOut } from '../accounts/locks.ts';
+import type { Database } from '../db/database.ts';
+import { digest, randomSecret } from '../secrets.ts';
+import { audienceOf } from '../websites/domains.ts';
+import type { SignedIn } from './opener.ts';
+import { withToken } from './redirects.ts';
+import type { Targets } from './target.ts';
+
+// The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
+// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token.
+const QUICK_LOGIN = `
+with used as (
+  update remembered_keys set used_at = now(),
+    verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then $3 else verifier end,
+    previous_verifier = case when verifier = $2 and rotated_at <= now() - interval '1 day' then verifier else previous_verifier end,
+    rotated_at = case when verifier = $2 and rotated_at <= now() - interval '1 day' then now() else rotated_at end
+  where selector = $1 and device = $4 and email = $5 and used_at > now() - interval '90 days' and expires_at > now()
+    and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
+    and ($6::text is null or exists (select from websites where domain = $6))
+    and ${notBeingSignedOut('email')}
+  returning email, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
+),
+issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at)
+  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
+),
+audit as (insert into audit_log (action, email, domain) select 'signed_in_again', email, $6 from used)
+select rotated, replaced from used`;
+
+const END_REUSED_KEY = `
+delete from remembered_keys
+where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <= now() - interval '60 seconds'`;
+
+/** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
+type Used = { rotated: boolean; replaced: boolean };
+
+/** Sign-ins with a remembered account, by its key and without an email. */
+export class QuickLogins {
+  readonly #core: Database['core'];
+  readonly #targets: Targets;
+
+  constructor({ core, targets }: { core: Database['core']; targets: Targets }) {
+    this.#core = core;
+    this.#targets = targets;
+  }
+
+  /**
+   * Signs in with the key of a remembered account. A key that was replaced more than a minute ago is refused and ends its successors.
+   * @returns `authKey` is null when another tab just got the next key
+   * @throws Fault bad_key, bad_forward_url
+   */
+  async login(
+    { email, key, forward_url }: Parsed<'validateKey'>,
+    browser: Browser,
+  ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
+    const target = this.#targets.of(forward_url);
+    const parts = readAuthKey(key);
+    if (!parts) throw new Fault('bad_key');
+    const { selector, verifier } = parts;
+    const token = randomSecret();
+    const nextSecret = randomSecret();
+    const device = digest(browser.device);
+    const used = await this.#run<Used>('signin-quick', QUICK_LOGIN, [
+      selector,
+      verifier,
+      digest(nextSecret),
+      device,
+      email,
+      target.kind === 'site' ? target.domain : null,
+      digest(token),
+      digest(browser.attempt),
+      target.kind === 'site' ? audienceOf(target.host) : null,
+    ]);
+    if (!used) {
+      await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
+      throw new Fault('bad_key');
+    }
+    const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
+    return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
+  }
+
+  async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {
+    return (await this.#core.query<Row>({ name, text, values })).rows[0];
+  }
+}

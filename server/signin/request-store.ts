@@ -1,0 +1,278 @@
+import type pg from 'pg';
+import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { batched } from '../db/batch.ts';
+import type { Query } from '../db/database.ts';
+import { endedBySibling } from './conditions.ts';
+import type { AttemptKind } from './secrets.ts';
+
+/** A request for an email: one row of `sign_in_attempts`, with its pending email. */
+export type NewAttempt = {
+  id: string;
+  kind: AttemptKind;
+  email: string;
+  mailbox: string;
+  language: string;
+  /** SHA-256 of the browser's attempt cookie. */
+  browser: Buffer;
+  /** SHA-256 of its device cookie. */
+  device: Buffer | null;
+  clientAddress: string;
+  /** Registered domain; null for the portal and for OAuth clients. */
+  domain: string | null;
+  /** The host that the token will be for. */
+  host: string | null;
+  forwardUrl: string | null;
+  clientId: string | null;
+  redirectUri: string | null;
+  challenge: string | null;
+  state: string | null;
+  mailKind: string;
+  mailData: Record<string, string>;
+};
+
+export type Limit = 'address' | 'pair' | 'mailbox';
+export type RequestResult =
+  /** `brand`: what the pending email contains besides its own data. */
+  | { status: 'sent'; brand: Record<string, string> | null }
+  | { status: 'not_registered' | 'recipients_used_up' | 'on_probation' }
+  | { status: 'limited'; limit: Limit; retryAfter: number };
+
+export type AttemptStatus = 'waiting' | 'opened' | 'mail_failed' | 'expired';
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+/** How long a batch waits for more requests under load; not noticeable beside the delivery of an email. */
+const BATCH_DELAY_MS = 4;
+
+const { mails_from_network: ADDRESS, mails_to_address: PAIR, mails_to_mailbox: MAILBOX } = RATE_LIMITS;
+/** How many emails each limit of the request statement allows; the statement itself contains the windows. */
+const LIMITS = { address: ADDRESS.points, pair: PAIR.points, mailbox: MAILBOX.points, reserve: RESERVED_MAILS, share: 1 };
+
+/** Different mailboxes that a website may send to in a day before its owner has signed in once. */
+const PROBATION_RECIPIENTS = 20;
+
+/**
+ * Returns CTEs that count the rows of `source` in one counter and rank them: a row passes when its rank is within the limit. Keys
+ * are written in order, so that two statements never deadlock.
+ * @param resetsAt the end of a window that begins, as SQL over a group of rows with one key
+ * @param limit hits that pass in a window, as SQL over a row `s`
+ */
+const counter = (name: string, source: string, key: string, resetsAt: string, limit: string) => `
+${name}_hits as (
+  insert into sign_in_limits as l (key, hits, resets_at)
+  select ${key}, count(*), ${resetsAt} from ${source} group by ${key} order by ${key}
+  on conflict (key) do update set
+    hits = case when l.resets_at <= now() then excluded.hits else l.hits + excluded.hits end,
+    resets_at = case when l.resets_at <= now() then excluded.resets_at else l.resets_at end
+  returning key, hits, resets_at
+),
+${name}_ranked as materialized (
+  select s.*, h.hits - count(*) over (partition by s.${key}) + row_number() over (partition by s.${key} order by s.n) <= ${limit} as ${name}_passes,
+    h.resets_at as ${name}_resets_at
+  from ${source} s join ${name}_hits h on h.key = s.${key}
+),
+${name}_passed as (select * from ${name}_ranked where ${name}_passes)`;
+
+const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
+
+/**
+ * Counts the limits, then inserts attempts, pending emails and audit rows. One array per column: row n of all arrays is one request.
+ * $1…$17: the columns of NewAttempt, $18 $19 $20: the limits, $21: life of an attempt and $22: the email's lease, in seconds.
+ * The counters follow one another, so that a request refused by one is not counted by the next. A browser whose device cookie is
+ * known for the address has its own counters, which nobody else can use up.
+ *
+ * Of the $20 emails that a mailbox gets in an hour, $24 are a reserve of which a network (IPv6: a /48) gets $25. So it takes requests
+ * from that many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's, so that no hour of
+ * it has more than $20 emails. Notices about domains count for the mailbox too, and get nothing of the reserve (mail/store.ts).
+ *
+ * A website that is not claimed yet may send to a number of different mailboxes a day. To count them exactly, its requests run
+ * alone, one after the other, with $23 true; without it the result is `on_probation` and nothing is done.
+ *
+ * `brand`: the branding of the website's account, once the domain is proven; it is in the outbox too, so that every retry sends
+ * the same email.
+ */
+const REQUEST = `
+with given as materialized (
+  select * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::text[], $9::text[],
+    $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::jsonb[])
+  with ordinality as g (id, kind, email, mailbox, language, browser, device, address, domain,
+    host, forward_url, client_id, redirect_uri, challenge, state, mail_kind, mail_data, n)
+),
+target as materialized (
+  select g.*, w.id as website, w.id is not null and w.claimed_at is null as unclaimed, g.kind <> 'site' or w.id is not null as registered,
+    k.device is not null as known,
+    'address ' || coalesce('device ' || encode(k.device, 'hex'), g.address) as address_key,
+    'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
+    'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
+    case when u.brand_name <> '' or u.brand_logo_url <> ''
+      then jsonb_build_object('fromName', u.brand_name, 'logoUrl', u.brand_logo_url) end as brand
+  from given g
+  left join websites w on w.domain = g.domain
+  left join users u on u.email = w.email and w.proven_at is not null
+  left join remembered_keys k on k.device = g.device and k.email = g.email
+),
+counted as (select * from target where $23 or not unclaimed),
+${counter('address', 'counted', 'address_key', inSeconds(3600), '$18')},
+deliverable as materialized (
+  select * from address_passed p where p.registered and (not p.unclaimed
+    or exists (select from website_recipients r where r.website_id = p.website and r.day = current_date and r.mailbox = p.mailbox)
+    or (select count(*) from website_recipients r where r.website_id = p.website and r.day = current_date) < ${PROBATION_RECIPIENTS})
+),
+recipients as (
+  insert into website_recipients (website_id, day, mailbox)
+  select distinct website, current_date, mailbox from deliverable where unclaimed order by 1, 3
+  on conflict do nothing
+),
+${counter('pair', 'deliverable', 'pair_key', inSeconds(900), '$19')},
+${counter('mailbox', 'pair_passed', 'mailbox_key', inSeconds(3600), 'case when s.known then $20::integer else $20 - $24 end')},
+over_limit as (
+  select *, 'share ' || coalesce(substring(address from '^(.*):[^:]*::/64$'), address) || ' ' || mailbox as share_key,
+    'reserve ' || mailbox as reserve_key
+  from mailbox_ranked where not mailbox_passes and not known
+),
+${counter('share', 'over_limit', 'share_key', inSeconds(3600), '$25')},
+${counter('reserve', 'share_passed', 'reserve_key', 'min(mailbox_resets_at)', '$24')},
+granted as materialized (
+  select m.* from mailbox_ranked m left join reserve_ranked r on r.n = m.n where m.mailbox_passes or r.reserve_passes
+),
+attempts as (
+  insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, expires_at)
+  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $21)
+  from granted order by id
+),
+pending as (
+  insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+  select id, mail_kind, email, language, mail_data || coalesce(brand, '{}'), now() + make_interval(secs => $22), now() + make_interval(secs => $21)
+  from granted
+),
+audit as (
+  insert into audit_log (action, email, domain, client_id)
+  select 'sign_in_requested', email, domain, case when mail_kind = 'app_sign_in' then client_id end from granted
+)
+select case
+    when a.n is null then 'on_probation'
+    when not a.address_passes then 'address'
+    when not t.registered then 'not_registered'
+    when p.n is null then 'recipients_used_up'
+    when not p.pair_passes then 'pair'
+    when s.n is null then 'mailbox'
+    else 'sent' end as status,
+  greatest(1, ceil(extract(epoch from case when not a.address_passes then a.address_resets_at when not p.pair_passes then p.pair_resets_at
+    else m.mailbox_resets_at end - now())))::integer as retry_after,
+  t.brand
+from target t
+left join address_ranked a on a.n = t.n
+left join pair_ranked p on p.n = t.n
+left join mailbox_ranked m on m.n = t.n
+left join granted s on s.n = t.n
+order by t.n`;
+
+const LOCK_WEBSITE = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
+
+const STATUS = `
+select a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} as opened, mail_failed, expires_at <= now() as expired
+from sign_in_attempts a where browser = $1 and email = $2 order by id desc limit 1`;
+
+/** The statements that begin an attempt. Every clock in them is the database's. */
+export class RequestStore {
+  readonly #core: pg.Pool;
+  readonly #limitFactor: number;
+  readonly #leaseSeconds: number;
+  readonly #requestBatched: (attempt: NewAttempt) => Promise<RequestResult>;
+
+  /**
+   * @param options.limitFactor multiplies the rate limits
+   * @param options.leaseSeconds how long this process has for sending the email, before others may take it over
+   */
+  constructor(core: pg.Pool, { limitFactor, leaseSeconds }: { limitFactor: number; leaseSeconds: number }) {
+    this.#core = core;
+    this.#limitFactor = limitFactor;
+    this.#leaseSeconds = leaseSeconds;
+    this.#requestBatched = batched((attempts) => this.#requestAll(core, attempts, false), { delayMs: BATCH_DELAY_MS });
+  }
+
+  /** Counts the limits, then inserts attempt, pending email and audit row together. */
+  async request(attempt: NewAttempt): Promise<RequestResult> {
+    const result = await this.#requestBatched(attempt);
+    if (result.status !== 'on_probation') return result;
+    // The lock is a statement of its own, so that the next one sees what its last holder did. A refusal is counted like any other.
+    return this.requestAfter((query) => query(LOCK_WEBSITE, [attempt.domain]), attempt, 'commit');
+  }
+
+  /** Does the same in one transaction after `first`. When that fails or no email is sent, both are rolled back. */
+  async requestAfter(
+    first: (query: Query) => Promise<unknown>,
+    attempt: NewAttempt,
+    onRefusal: 'commit' | 'rollback' = 'rollback',
+  ): Promise<RequestResult> {
+    const client = await this.#core.connect();
+    try {
+      await client.query('begin');
+      await first((text, values) => client.query(text, values));
+      const [result] = await this.#requestAll(client, [attempt], true);
+      await client.query(result.status === 'sent' ? 'commit' : onRefusal);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(error as Error);
+      throw error;
+    }
+  }
+
+  /** Returns the status of a browser's newest attempt for an address. */
+  async status(browser: Buffer, email: string): Promise<AttemptStatus> {
+    type Row = { opened: boolean; mail_failed: boolean; expired: boolean };
+    const { rows } = await this.#core.query<Row>({ name: 'signin-status', text: STATUS, values: [browser, email] });
+    const [row] = rows;
+    if (!row) return 'expired';
+    if (row.opened) return 'opened';
+    if (row.mail_failed) return 'mail_failed';
+    return row.expired ? 'expired' : 'waiting';
+  }
+
+  /** Records that the receiving mail server rejected the email of an attempt, which the waiting page then shows. */
+  async markMailFailed(id: string): Promise<void> {
+    const text = 'update sign_in_attempts set mail_failed = true where id = $1';
+    await this.#core.query({ name: 'signin-mail-failed', text, values: [id] });
+  }
+
+  async #requestAll(on: Queryable, attempts: NewAttempt[], alone: boolean): Promise<RequestResult[]> {
+    const column = <Key extends keyof NewAttempt>(key: Key) => attempts.map((attempt) => attempt[key]);
+    const { rows } = await on.query<{ status: string; retry_after: number; brand: Record<string, string> | null }>({
+      name: 'signin-request',
+      text: REQUEST,
+      values: [
+        column('id'),
+        column('kind'),
+        column('email'),
+        column('mailbox'),
+        column('language'),
+        column('browser'),
+        column('device'),
+        column('clientAddress'),
+        column('domain'),
+        column('host'),
+        column('forwardUrl'),
+        column('clientId'),
+        column('redirectUri'),
+        column('challenge'),
+        column('state'),
+        column('mailKind'),
+        attempts.map(({ mailData }) => JSON.stringify(mailData)),
+        LIMITS.address * this.#limitFactor,
+        LIMITS.pair * this.#limitFactor,
+        LIMITS.mailbox * this.#limitFactor,
+        ATTEMPT_SECONDS,
+        this.#leaseSeconds,
+        alone,
+        LIMITS.reserve * this.#limitFactor,
+        LIMITS.share * this.#limitFactor,
+      ],
+    });
+    return rows.map(({ status, retry_after, brand }) => {
+      if (status === 'sent') return { status, brand };
+      if (status === 'not_registered' || status === 'recipients_used_up' || status === 'on_probation') return { status };
+      return { status: 'limited', limit: status as Limit, retryAfter: retry_after };
+    });
+  }
+}

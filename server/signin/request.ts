@@ -1,0 +1,124 @@
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
+import type { Parsed } from '../../contract/routes.ts';
+import { mailboxOf } from '../../contract/rules.ts';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import type { Browser } from '../accounts/browser.ts';
+import type { Query } from '../db/database.ts';
+import type { Mail } from '../mail/mail.ts';
+import type { Outbox } from '../mail/outbox.ts';
+import { digest, randomSecret } from '../secrets.ts';
+import { audienceOf, displayDomainOf } from '../websites/domains.ts';
+import type { AttemptStatus, Limit, NewAttempt, RequestStore } from './request-store.ts';
+import type { Targets } from './target.ts';
+
+const LIMIT_MESSAGES: Record<Limit, string> = {
+  address: 'Too many sign-in emails were requested from your network. Please wait a little.',
+  pair: 'Too many sign-in emails to this address. Please use the newest one, or wait a little.',
+  mailbox: 'Too many sign-in emails were sent to this mailbox. Please wait a little.',
+};
+
+type Parts = { targets: Targets; store: RequestStore; outbox: Pick<Outbox, 'handOver'> };
+
+/** Requests for a sign-in email: each begins an attempt. */
+export class SignInRequests {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Sends a visitor an email with a link and a code that lead to `forward_url`.
+   * @throws Fault bad_forward_url, domain_not_registered, rate_limited, site_recipients_used_up
+   */
+  async start({ email, forward_url, language }: Parsed<'domainAuth'>, browser: Browser): Promise<{ sent: true; expiresIn: number }> {
+    const target = this.#parts.targets.of(forward_url);
+    const attempt = { ...newAttempt(email, language, browser), forwardUrl: target.forwardUrl };
+    if (target.kind === 'portal') await this.begin({ ...attempt, kind: 'portal', mailKind: 'portal_sign_in', mailData: {} });
+    else
+      await this.begin({
+        ...attempt,
+        kind: 'site',
+        domain: target.domain,
+        host: audienceOf(target.host),
+        mailKind: 'sign_in',
+        mailData: { host: target.host },
+      });
+    return { sent: true, expiresIn: ATTEMPT_SECONDS };
+  }
+
+  /**
+   * Sends the linked address of a new website an email with a link to the portal, which any browser may open after giving the address.
+   * @param register inserts the website, in the same transaction as the email
+   */
+  async inviteOwner(
+    owner: { email: string; domain: string; clientAddress: string },
+    register: (query: Query) => Promise<unknown>,
+  ): Promise<void> {
+    const { clientAddress } = owner;
+    const noBrowser: Browser = { attempt: randomSecret(), device: randomSecret(), session: undefined, clientAddress, userAgent: '' };
+    const attempt = { ...newAttempt(owner.email, 'en', noBrowser), forwardUrl: this.#parts.targets.portalHome };
+    await this.begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
+  }
+
+  /**
+   * Commits attempt, pending email and audit row together, after `first` if it is given; then hands the email over for sending.
+   * @throws Fault domain_not_registered, rate_limited, site_recipients_used_up
+   */
+  async begin(attempt: NewAttempt, first?: (query: Query) => Promise<unknown>): Promise<void> {
+    const { store, outbox } = this.#parts;
+    // The secrets of the email derive from the attempt's kind and id, at the first try as at every retry.
+    const data = { ...attempt.mailData, attempt: attempt.kind };
+    const row = { ...attempt, mailData: data };
+    const result = await (first ? store.requestAfter(first, row) : store.request(row));
+    if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
+    if (result.status === 'limited') throw limited(result.limit, result.retryAfter);
+    if (result.status !== 'sent') throw new Fault('site_recipients_used_up');
+    outbox.handOver({
+      id: attempt.id,
+      kind: attempt.mailKind as Mail['kind'],
+      recipient: attempt.email,
+      language: attempt.language as LanguageCode,
+      data: result.brand ? { ...data, ...result.brand } : data,
+    });
+  }
+
+  /** Returns the status of a browser's newest attempt for an address. */
+  status(email: string, browser: Browser): Promise<AttemptStatus> {
+    return this.#parts.store.status(digest(browser.attempt), email);
+  }
+}
+
+/** Returns an attempt of a browser, without its target. */
+export function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {
+  return {
+    id: uuid(),
+    email,
+    mailbox: mailboxOf(email),
+    language,
+    browser: digest(browser.attempt),
+    device: digest(browser.device),
+    clientAddress: browser.clientAddress,
+    domain: null,
+    host: null,
+    forwardUrl: null,
+    clientId: null,
+    redirectUri: null,
+    challenge: null,
+    state: null,
+  };
+}
+
+function limited(limit: Limit, retryAfter: number): Fault {
+  const message = LIMIT_MESSAGES[limit];
+  if (limit === 'address') return new Fault('rate_limited', { message, retryAfter });
+  const hint =
+    'Open any sign-in email you received in the last hour in this browser, and confirm your address; then request a new email. Or wait for the time given in Retry-After.';
+  return new Fault('rate_limited', { message, retryAfter, field: 'email', hint });
+}
+
+function notRegistered(domain: string): Fault {
+  return new Fault('domain_not_registered', { message: `Email authorisation for domain ${displayDomainOf(domain)} not supported` });
+}

@@ -1,0 +1,76 @@
+import { Fault } from '../../contract/errors.ts';
+import type { SignInBoot } from '../../contract/pages.ts';
+import type { Database } from '../db/database.ts';
+import { uploadPath } from '../uploads/upload-url.ts';
+import { displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
+import { readForwardUrl } from './redirects.ts';
+
+// Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
+const MAX_URL_LENGTH = 2048;
+
+/** Where a sign-in leads: a registered website, or the portal. */
+export type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; forwardUrl: string };
+
+// A website on probation shows no icon.
+export const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
+const REGISTERED = `select ${SHOWN_ICON} as icon from websites w where domain = $1`;
+const ADD_LOCALHOST = `
+insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
+
+/** Where forward_urls lead. */
+export class Targets {
+  readonly portalHome: string;
+  readonly #local: boolean;
+  readonly #core: Database['core'];
+
+  /** @param local local mode: a forward_url may lead to this machine */
+  constructor({ publicUrl, local, core }: { publicUrl: string; local: boolean; core: Database['core'] }) {
+    this.portalHome = `${publicUrl}/developer`;
+    this.#local = local;
+    this.#core = core;
+  }
+
+  /**
+   * Returns where a forward_url leads; the portal when it is not given.
+   * @throws Fault bad_forward_url
+   */
+  of(forwardUrl: string | undefined): Target {
+    if (forwardUrl === undefined || forwardUrl === this.portalHome) return { kind: 'portal', forwardUrl: this.portalHome };
+    const { host } = readForwardUrl(forwardUrl, this.#local);
+    const domain = registrableOf(host);
+    if (!domain) throw new Fault('bad_forward_url', { message: 'The forward_url must be on a registered domain.', field: 'forward_url' });
+    return { kind: 'site', domain, host, forwardUrl };
+  }
+
+  /** Returns what the sign-in page shows for the forward_url in its address. Never throws for a bad one. */
+  async ofPage(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']> {
+    let target: Target;
+    try {
+      target = this.of(Array.isArray(forwardUrl) ? '' : forwardUrl);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const host = hostOf(String(forwardUrl));
+      return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url' };
+    }
+    if (target.kind === 'portal') return { kind: 'portal' };
+    const hosts = { host: target.host, displayHost: displayDomainOf(target.host) };
+    const { rows } = await this.#core.query<{ icon: string | null }>({
+      name: 'signin-registered',
+      text: REGISTERED,
+      values: [target.domain],
+    });
+    const [website] = rows;
+    if (!website) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
+    return { kind: 'site', ...hosts, iconUrl: website.icon && uploadPath(website.icon) };
+  }
+
+  /** Registers `localhost` without an owner, so that local mode accepts any app under development. */
+  async addLocalhost(id: string): Promise<void> {
+    await this.#core.query(ADD_LOCALHOST, [id]);
+  }
+}
+
+/** Returns the host of a URL for a page; an empty text when the URL is not valid or too long. */
+function hostOf(text: string): string {
+  return text.length <= MAX_URL_LENGTH && URL.canParse(text) ? new URL(text).hostname : '';
+}

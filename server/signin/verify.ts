@@ -1,0 +1,147 @@
+import type { Output } from '../../contract/routes.ts';
+import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import { batched } from '../db/batch.ts';
+import type { Database } from '../db/database.ts';
+import type { Limits } from '../http/limits.ts';
+import type { Caller } from '../http/serve.ts';
+import { digest } from '../secrets.ts';
+import { audienceOf } from '../websites/domains.ts';
+import { sameRegistration } from './conditions.ts';
+
+/** `host`: the host of the calling website; null when it is not given. */
+type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
+type Result = { valid: true; email: string; host: string } | { valid: false; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+
+const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
+
+/**
+ * Uses up tokens. One array per column: $1 hashes, $2 hosts of the calling websites (null: not given), $3 hashed Idempotency-Keys.
+ * The expiry is compared in a form that no index supports, so that the planner uses the hash, also while the table is small.
+ */
+const USE = `
+with used as (
+  update tokens t set used_at = now(), idempotency_key = g.idempotency_key
+  from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
+  where t.hash = g.hash and t.used_at is null and (t.expires_at > now()) is true and t.host = coalesce(g.host, t.host)
+    and ${SAME_REGISTRATION}
+  returning g.n, t.email, t.domain, t.host
+),
+audit as (
+  insert into audit_log (action, email, domain) select 'token_verified', email, domain from used
+)
+select n::integer, email, host from used`;
+
+/**
+ * Returns why a token was not used up, with the parameters of USE and after it: a concurrent call that used it has committed by
+ * then. Within 60 s the same Idempotency-Key gets the first result again.
+ */
+const REFUSAL = `
+select t.host,
+  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
+    then t.email end as email,
+  case
+    when t.hash is null or t.host is null then 'unknown'
+    when t.host <> g.host then 'other_domain'
+    when t.used_at is null and t.expires_at <= now() then 'expired'
+    when t.used_at is null and (${SAME_REGISTRATION}) is not true then 'unknown'
+    else 'used' end as reason
+from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
+left join tokens t on t.hash = g.hash
+order by g.n`;
+
+const WEBSITE_OF_TOKEN =
+  'select w.email as owner from tokens t left join websites w on w.domain = t.domain where t.hash = $1 and t.domain is not null';
+
+type Parts = {
+  core: Database['core'];
+  limits: Limits;
+  /** Returns the owner of the API key in an Authorization header, undefined when it holds none. @throws Fault bad_api_key, test_key */
+  keyOwnerOf(authorization: string): Promise<string | undefined>;
+};
+
+/** The verification of tokens by websites. */
+export class TokenVerifier {
+  readonly #parts: Parts;
+  readonly #use: (verification: Verification) => Promise<Result | null>;
+  readonly #refusal: (verification: Verification) => Promise<Result>;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#use = batched((verifications) => useAll(parts.core, verifications), { order: byHash });
+    this.#refusal = batched((verifications) => refusalsOf(parts.core, verifications));
+  }
+
+  /**
+   * Returns whom a token identifies, once. A token for another website than `domain`, or for one whose linked address is not that
+   * of the caller's API key, is refused and stays valid.
+   * @throws Fault rate_limited, bad_api_key, test_key
+   */
+  async verify(
+    { token, domain }: { token: string; domain?: string },
+    { clientAddress, header }: Caller<'verifyToken' | 'verifyTokenByPost'>,
+  ): Promise<Output<'verifyToken'>> {
+    const { limits, keyOwnerOf } = this.#parts;
+    const authorization = header('authorization');
+    const owner = authorization === undefined ? undefined : await keyOwnerOf(authorization);
+    const result = await this.#verify(token, domain, header('idempotency-key'), owner);
+    if (result.valid) return { email: result.email, valid: true, domain: result.host };
+    // Only failures are limited: bad tokens that one visitor sends through a website must not stop its other visitors.
+    limits.refuseBlocked('failed_verify', clientAddress);
+    await limits.hit('failed_verify', clientAddress);
+    return { email: null, valid: false, reason: result.reason };
+  }
+
+  async #verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner: string | undefined): Promise<Result> {
+    const hash = digest(token);
+    if (owner !== undefined) {
+      const website = await this.#websiteOf(hash);
+      if (website?.owner !== owner) return { valid: false, reason: website ? 'other_domain' : 'unknown' };
+    }
+    const verification: Verification = {
+      hash,
+      host: domain === undefined ? null : audienceOfCaller(domain),
+      idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
+    };
+    return (await this.#use(verification)) ?? this.#refusal(verification);
+  }
+
+  /** Returns the linked address of the website that a token is for, without using it; null when it is not a token of a website. */
+  async #websiteOf(hash: Buffer): Promise<{ owner: string | null } | null> {
+    const { rows } = await this.#parts.core.query<{ owner: string | null }>({
+      name: 'signin-token-site',
+      text: WEBSITE_OF_TOKEN,
+      values: [hash],
+    });
+    return rows[0] ?? null;
+  }
+}
+
+/** Returns the audience of a host name; an empty text, which no token is for, when it is not a host name. */
+function audienceOfCaller(domain: string): string {
+  const name = domain.toLowerCase();
+  return audienceOf(isLoopbackRedirectHost(name) ? name : (normalHost(name) ?? ''));
+}
+
+// Statements of several processes lock their rows in one order, so that they never deadlock.
+const byHash = (a: Verification, b: Verification) => a.hash.compare(b.hash);
+
+const columnsOf = (verifications: Verification[]) => [
+  verifications.map(({ hash }) => hash),
+  verifications.map(({ host }) => host),
+  verifications.map(({ idempotencyKey }) => idempotencyKey),
+];
+
+async function useAll(core: Database['core'], verifications: Verification[]): Promise<(Result | null)[]> {
+  type Row = { n: number; email: string; host: string };
+  const { rows } = await core.query<Row>({ name: 'signin-use', text: USE, values: columnsOf(verifications) });
+  const used: (Result | null)[] = verifications.map(() => null);
+  for (const { n, email, host } of rows) used[n - 1] = { valid: true, email, host };
+  return used;
+}
+
+async function refusalsOf(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
+  type Row = { email: string | null; host: string; reason: Extract<Result, { valid: false }>['reason'] };
+  const { rows } = await core.query<Row>({ name: 'signin-refusal', text: REFUSAL, values: columnsOf(verifications) });
+  return rows.map(({ email, host, reason }) => (email === null ? { valid: false, reason } : { valid: true, email, host }));
+}
