@@ -21,7 +21,6 @@ import { applicationRoutes } from './applications/routes.ts';
 import type { Config } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
-import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -241,7 +240,7 @@ export async function createService(parts: {
       ...(parts.routers ?? []),
       preview,
       mcp,
-      docsRouter({ docs: createDocs(config), headers: web.headers }),
+      docsRouter({ publicUrl: config.publicUrl, headers: web.headers }),
       uploadsRouter({ uploads, secure: config.secure, origins }),
       ...(local ? [demoRouter({ config, headers })] : []),
       ...(inbox ? [inboxRouter({ inbox, headers })] : []),

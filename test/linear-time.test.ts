@@ -2,6 +2,7 @@ import { parse } from 'cookie';
 import { oneLine } from '../contract/check.ts';
 import { hasProofText } from '../contract/domain-proof.ts';
 import { fromNameFault, isThisMachine, logoUrlFault, nameFault, normalEmail, normalHost, redirectUriFault } from '../contract/rules.ts';
+import { searchDocs } from '../docs/search.ts';
 import { networkOf } from '../server/http/client-address.ts';
 import { bearerOf } from '../server/http/identity.ts';
 import { isLoopbackHost } from '../server/http/loopback.ts';
@@ -10,7 +11,6 @@ import { headerText } from '../server/mail/mime.ts';
 import { deviceLabelOf } from '../server/signin/device-label.ts';
 import { isRedirectOf, readForwardUrl } from '../server/signin/redirects.ts';
 import { rootDomainOf } from '../server/websites/domains.ts';
-import { searchDocs } from '../templates/docs.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from './growing-input.ts';
 import { describeLinearTime, growingTexts } from './linear-time.ts';
 

@@ -1,5 +1,5 @@
 import type { pages } from '../../contract/pages.ts';
-import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../../templates/doc-pages.ts';
+import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 
 /** What search engines and link previews are told of a page, and where assistants find it as Markdown. */
 export type PageText = { title: string; description: string; markdown?: string };
@@ -13,7 +13,7 @@ const texts: { [Path in keyof typeof pages]?: PageText } = {
   '/webservices/email-auth': {
     title: `Email Authentication · ${PRODUCT}`,
     description: 'How a site signs its visitors in by email: prompts for AI assistants, four steps by hand, code for each framework.',
-    markdown: twinPath('overview'),
+    markdown: markdownPath('overview'),
   },
   '/webservices/email-auth/register': {
     title: `Register your domain · ${PRODUCT}`,
@@ -34,7 +34,7 @@ export function describePages(html: string, publicUrl: string): (path: string) =
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
     docPath(slug),
-    { title: `${title} · ${PRODUCT}`, description, markdown: twinPath(slug) },
+    { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
   ]);
   for (const [path, text] of [...docs, ...Object.entries(texts)]) described.set(path, describe(html, publicUrl + path, text));
   return (path) => described.get(path) ?? plain;

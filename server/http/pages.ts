@@ -6,7 +6,7 @@ import compression from 'compression';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
-import { slugAt } from '../../templates/doc-pages.ts';
+import { slugAt } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { texts } from '../languages/texts.ts';
 import { describePages } from './page-texts.ts';

@@ -1,22 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { lexer } from 'marked';
 import { ApiError } from '../../../contract/client.ts';
-import { twinPath } from '../../../templates/doc-pages.ts';
+import { markdownPath } from '../../../docs/pages.ts';
 
-/** A page of the documentation as the service tells it to assistants: one text for both. */
+/** Loads a page of the documentation as the Markdown that assistants read. */
 export function useDoc(slug: string) {
   return useQuery({
     queryKey: ['doc', slug],
-    queryFn: async ({ signal }) => {
-      const markdown = await textOf(twinPath(slug), signal);
-      return { markdown, tokens: lexer(markdown) };
-    },
+    queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** @throws ApiError with status 0 when no answer comes */
-async function textOf(path: string, signal: AbortSignal): Promise<string> {
+/** @throws ApiError with status 0 when the service cannot be reached */
+async function fetchText(path: string, signal: AbortSignal): Promise<string> {
   let response: Response;
   let text: string;
   try {
