@@ -69,7 +69,7 @@ function placeholdersOf(
   // The path goes into string literals of six languages and into file names. Some routers ignore the case of a path.
   if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || RESERVED_PATHS.includes(callbackPath.toLowerCase())) {
     throw new RangeError(
-      `"${callbackPath}" is not a valid callback path. Use one such as ${CALLBACK_PATH}, except ${RESERVED_PATHS.join(', ')}.`,
+      `"${callbackPath}" is not a valid callback path. Use one such as ${CALLBACK_PATH}, but not ${RESERVED_PATHS.join(', ')}.`,
     );
   }
   if (!languages.some(({ code }) => code === language))

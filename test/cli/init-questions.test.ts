@@ -84,7 +84,7 @@ test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
     /is not a valid callback path/,
     /--help/,
   ],
-  ['an unknown language', ['--language', 'xx'], projects.express, /"xx" is no language .* en, lt, lv, uk, ru/, /--help/],
+  ['an unknown language', ['--language', 'xx'], projects.express, /"xx" is not a language .* en, lt, lv, uk, ru/, /--help/],
   ['a directory that is not there', ['nowhere'], {}, /There is no directory .*nowhere/, /init <dir>/],
   ['a file for a directory', ['package.json'], projects.express, /package\.json is a file/, /init <dir>/],
 ])('%s: exit 3 in words, and nothing is written', async (_, args, files, message, hint) => {
