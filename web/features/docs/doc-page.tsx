@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
 import { sectionsOf } from '../../../docs/sections.ts';
 import { copyText } from '../../lib/clipboard.ts';
@@ -11,7 +13,6 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DocNav } from './doc-nav.tsx';
 import { Markdown } from './markdown.tsx';
-import { useDoc } from './queries.ts';
 
 /** A page of the documentation, at /webservices/email-auth/…. @param notFound shown at a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
@@ -89,4 +90,28 @@ function PageLinks({ slug }: { slug: string }) {
       )}
     </nav>
   );
+}
+
+/** Loads a page of the documentation as the Markdown that assistants read. */
+function useDoc(slug: string) {
+  return useQuery({
+    queryKey: ['doc', slug],
+    queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** @throws ApiError with status 0 when the service cannot be reached */
+async function fetchText(path: string, signal: AbortSignal): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { signal });
+    text = await response.text();
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new ApiError(0, { error: 'The service cannot be reached.' }, { cause });
+  }
+  if (!response.ok) throw new ApiError(response.status, { error: 'This page could not be loaded.' });
+  return text;
 }
