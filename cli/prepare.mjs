@@ -17,6 +17,7 @@ const SOURCES = [
   'cli',
   'mcp',
   'templates',
+  'docs',
   'web',
   'package.json',
   'package-lock.json',
@@ -114,7 +115,12 @@ function hashOfSources() {
 function addToHash(hash, path) {
   const state = statSync(at(path), { throwIfNoEntry: false });
   if (state?.isDirectory()) for (const name of readdirSync(at(path)).sort()) addToHash(hash, join(path, name));
-  if (state?.isFile() && !/\.test\.tsx?$/.test(path)) hash.update(`${path}\n`).update(readFileSync(at(path)));
+  if (state?.isFile() && isSource(path)) hash.update(`${path}\n`).update(readFileSync(at(path)));
+}
+
+/** Whether a file changes what is built. The texts in docs are read from there, not from dist. */
+function isSource(path) {
+  return !/\.test\.tsx?$/.test(path) && (!path.startsWith('docs') || path.endsWith('.ts'));
 }
 
 /** Leaves in dist what the sources say and nothing else. The stamp goes first and comes last: a build that was cut off is begun anew. */

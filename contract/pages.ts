@@ -1,7 +1,7 @@
 import type { LanguageCode } from './languages.ts';
 
 /**
- * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (templates/doc-pages.ts), which
+ * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
  * the portal shows. The server responds to these paths with 200 and to any other page with the 404 page.
  */
 export const pages = {

@@ -2,14 +2,14 @@ import { oneLine } from '../contract/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
-import { type Filling, type Integration, render } from '../templates/render.ts';
+import { type Integration, render, type TemplateValues } from '../templates/render.ts';
 import { refusal } from './result.ts';
 
 /** The ids of the catalogue, for schemas. */
 export const frameworkIds = frameworks.map(({ id }) => id) as [string, ...string[]];
 
 /** The files of a framework for one site. @throws ApiError for a value that has no place in the code */
-export async function integrationFor(framework: Framework, filling: Filling): Promise<Integration> {
+export async function integrationFor(framework: Framework, filling: TemplateValues): Promise<Integration> {
   const sources = await readSources(framework);
   try {
     return render(framework, sources, filling);

@@ -8,8 +8,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
+import { docPages } from '../docs/pages.ts';
+import { readDoc } from '../docs/read.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
-import { docPages, readDoc } from '../templates/docs.ts';
 import type { McpContext } from './context.ts';
 import { frameworkIds, integrationFor, integrationText } from './integration.ts';
 import { explain, isAnswer } from './result.ts';

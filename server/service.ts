@@ -17,7 +17,6 @@ import { Applications, applicationRoutes } from './applications/applications.ts'
 import type { Config } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
-import { createDocs } from './docs/docs.ts';
 import { docsRouter } from './docs/routes.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -285,7 +284,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error) => describeError(error).body.reference ?? '',
       }),
-      docsRouter({ docs: createDocs(config), headers: web.headers }),
+      docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, headers)] : []),
       ...(core.inbox ? [inboxRouter({ inbox: core.inbox, headers })] : []),

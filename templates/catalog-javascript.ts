@@ -2,10 +2,10 @@ import type { Framework } from './framework.ts';
 
 const dependency = (name: string) => [{ file: 'package.json', contains: name }];
 
-const ES_MODULE = 'It is an ES module: without `"type": "module"` in package.json, call it `auth.mjs`.';
-const LOAD_IN_NODE = 'Start it with its environment: `node --env-file=.env …`.';
+const ES_MODULE = 'The file is an ES module: without `"type": "module"` in package.json, name it `auth.mjs`.';
+const LOAD_IN_NODE = 'Start the app with its environment: `node --env-file=.env …`.';
 
-/** Those in JavaScript and TypeScript. */
+/** The frameworks in JavaScript and TypeScript. */
 export const javascriptFrameworks: readonly Framework[] = [
   {
     id: 'express',
@@ -14,13 +14,13 @@ export const javascriptFrameworks: readonly Framework[] = [
     files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
     commands: [],
     next: [
-      "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; app.use(auth);`",
+      "Add it before your other routes: `import { auth, signedInOnly } from './auth.js'; app.use(auth);`",
       "Guard your pages: `app.get('/orders', signedInOnly, …)`.",
       ES_MODULE,
     ],
     loadEnv: LOAD_IN_NODE,
     port: 3000,
-    recognised: dependency('express'),
+    detectedBy: dependency('express'),
   },
   {
     id: 'nextjs',
@@ -33,16 +33,13 @@ export const javascriptFrameworks: readonly Framework[] = [
       { source: 'account.tsx', path: 'app/account/page.tsx', role: 'Protected page, logout' },
     ],
     commands: [],
-    next: [
-      '`@/` is the alias that create-next-app sets up.',
-      'Link to `/login` with a plain `<a>`: `<Link>` would fetch it ahead of the click.',
-    ],
+    next: ['`@/` is the alias that create-next-app sets up.', 'Link to `/login` with a plain `<a>`: `<Link>` would prefetch it.'],
     port: 3000,
-    recognised: dependency('next'),
+    detectedBy: dependency('next'),
     rank: 3,
     layouts: [
       {
-        hint: 'With a src directory, put `app` and `lib` into it.',
+        hint: 'If the project has a `src` directory, put `app` and `lib` into it.',
         exists: ['src/app', 'src/pages'],
         without: ['app', 'pages'],
         from: '',
@@ -63,13 +60,13 @@ export const javascriptFrameworks: readonly Framework[] = [
     ],
     commands: [],
     next: [
-      'Link to `/login` with `data-sveltekit-reload`, so that it is asked for only by a click.',
-      'It needs Node.js, so an adapter such as `@sveltejs/adapter-node`. Unless the site is on https, that one must know its address: `ORIGIN`, or `paths.origin` in SvelteKit 3.',
+      'Link to `/login` with `data-sveltekit-reload`, so that only a click requests it.',
+      'It needs Node.js, so use an adapter such as `@sveltejs/adapter-node`. If the website is not on https, give the adapter its address: `ORIGIN`, or `paths.origin` in SvelteKit 3.',
     ],
     loadEnv:
-      'Start it with its environment: `node --env-file=.env node_modules/vite/bin/vite.js dev`, and once built `node --env-file=.env build`.',
+      'Start the app with its environment: `node --env-file=.env node_modules/vite/bin/vite.js dev` in development, `node --env-file=.env build` after a build.',
     port: 5173,
-    recognised: dependency('@sveltejs/kit'),
+    detectedBy: dependency('@sveltejs/kit'),
     rank: 3,
   },
   {
@@ -81,18 +78,18 @@ export const javascriptFrameworks: readonly Framework[] = [
       { source: 'login.get.ts', path: 'server/routes/login.get.ts', role: 'Login' },
       { source: 'callback.get.ts', path: 'server/routes__CALLBACK__.get.ts', role: 'Callback' },
       { source: 'logout.post.ts', path: 'server/routes/logout.post.ts', role: 'Logout' },
-      { source: 'me.get.ts', path: 'server/api/me.get.ts', role: 'Who is signed in' },
+      { source: 'me.get.ts', path: 'server/api/me.get.ts', role: 'Signed-in user' },
       { source: 'account.vue', path: 'app/pages/account.vue', role: 'Protected page' },
     ],
     commands: [],
-    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`.', '`app.vue` shows pages once it has `<NuxtPage />` in it.'],
-    loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env .output/server/index.mjs`.',
+    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`.', '`app.vue` must contain `<NuxtPage />` to show pages.'],
+    loadEnv: 'Nuxt reads `.env` in development only. After a build: `node --env-file=.env .output/server/index.mjs`.',
     port: 3000,
-    recognised: dependency('nuxt'),
+    detectedBy: dependency('nuxt'),
     rank: 3,
     layouts: [
       {
-        hint: 'In Nuxt 3 the pages are in `pages`, without `app`.',
+        hint: 'In Nuxt 3 the pages are in `pages`, not in `app/pages`.',
         exists: ['app.vue', 'pages', 'layouts', 'components'],
         without: ['app'],
         from: 'app/',
@@ -113,13 +110,13 @@ export const javascriptFrameworks: readonly Framework[] = [
     ],
     commands: ['npx astro add node'],
     next: [
-      'The adapter keeps the sessions (Astro 5.7 or newer). Any other that has sessions does as well.',
-      "In `astro.config.mjs` name your domain, or Astro refuses forms once built: `security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`.",
+      'The adapter stores the sessions (Astro 5.7 or newer). Any other adapter with sessions works too.',
+      "Set your domain in `astro.config.mjs`, otherwise Astro rejects forms after a build: `security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`.",
     ],
     ownSessions: true,
-    loadEnv: 'In development it reads `.env` by itself; what you have built does not: `node --env-file=.env dist/server/entry.mjs`.',
+    loadEnv: 'Astro reads `.env` in development only. After a build: `node --env-file=.env dist/server/entry.mjs`.',
     port: 4321,
-    recognised: dependency('astro'),
+    detectedBy: dependency('astro'),
     rank: 3,
   },
   {
@@ -129,12 +126,12 @@ export const javascriptFrameworks: readonly Framework[] = [
     files: [{ source: 'auth.ts', path: 'src/auth.ts', role: 'Login, callback, account, logout' }],
     commands: [],
     next: [
-      "Add it before your own routes: `import { auth, signedInOnly } from './auth'; app.route('/', auth);`",
-      "Guard your pages: `app.get('/orders', signedInOnly, …)`. It runs on Node.js, Bun, Deno and Workers.",
+      "Add it before your other routes: `import { auth, signedInOnly } from './auth'; app.route('/', auth);`",
+      "Guard your pages: `app.get('/orders', signedInOnly, …)`. It works on Node.js, Bun, Deno and Workers.",
     ],
-    loadEnv: 'On Node.js start it with its environment: `node --env-file=.env …`. Bun and Wrangler read `.env` by themselves.',
+    loadEnv: 'On Node.js, start the app with its environment: `node --env-file=.env …`. Bun and Wrangler read `.env` themselves.',
     port: 3000,
-    recognised: dependency('hono'),
+    detectedBy: dependency('hono'),
   },
   {
     id: 'fastify',
@@ -143,13 +140,13 @@ export const javascriptFrameworks: readonly Framework[] = [
     files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
     commands: ['npm install @fastify/cookie fastify-plugin'],
     next: [
-      "Add it before your own routes: `import { auth, signedInOnly } from './auth.js'; await app.register(auth);`",
+      "Add it before your other routes: `import { auth, signedInOnly } from './auth.js'; await app.register(auth);`",
       "Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`.",
       ES_MODULE,
     ],
     loadEnv: LOAD_IN_NODE,
     port: 3000,
-    recognised: dependency('fastify'),
+    detectedBy: dependency('fastify'),
   },
   {
     id: 'static',
@@ -157,14 +154,14 @@ export const javascriptFrameworks: readonly Framework[] = [
     language: 'JavaScript',
     files: [
       { source: 'worker.js', path: 'worker.js', role: 'Login, callback, logout, guard' },
-      { source: 'wrangler.jsonc', path: 'wrangler.jsonc', role: 'Settings of the worker' },
-      { source: 'index.html', path: 'public/index.html', role: 'Page with the link', example: true },
+      { source: 'wrangler.jsonc', path: 'wrangler.jsonc', role: 'Worker settings' },
+      { source: 'index.html', path: 'public/index.html', role: 'Page with the login link', example: true },
       { source: 'account.html', path: 'public/account.html', role: 'Protected page' },
     ],
     commands: ['npx wrangler secret put SESSION_SECRET'],
-    next: ['Put your pages into `public`; those under `/account` are for visitors who are signed in.', 'Deploy: `npx wrangler deploy`.'],
+    next: ['Put your pages into `public`; pages under `/account` require a sign-in.', 'Deploy: `npx wrangler deploy`.'],
     port: 8787,
-    recognised: [{ file: 'index.html' }, { file: 'public/index.html' }],
+    detectedBy: [{ file: 'index.html' }, { file: 'public/index.html' }],
     rank: 0,
   },
 ];

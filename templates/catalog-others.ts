@@ -2,9 +2,9 @@ import type { Framework } from './framework.ts';
 
 const requirement = (name: string) => ['requirements.txt', 'pyproject.toml', 'Pipfile'].map((file) => ({ file, contains: name }));
 
-const LOAD_IN_SHELL = 'Load its environment into the shell before you start it: `set -a; . ./.env; set +a`.';
+const LOAD_IN_SHELL = 'Load the environment into the shell before you start the app: `set -a; . ./.env; set +a`.';
 
-/** Those in every other language. */
+/** The frameworks in all other languages. */
 export const otherFrameworks: readonly Framework[] = [
   {
     id: 'flask',
@@ -16,9 +16,9 @@ export const otherFrameworks: readonly Framework[] = [
       'Add it to your app: `from auth import auth, signed_in_only; app.register_blueprint(auth)`.',
       'Guard your views with `@signed_in_only`.',
     ],
-    loadEnv: '`flask run` reads `.env` once python-dotenv is installed: `pip install python-dotenv`.',
+    loadEnv: '`flask run` reads `.env` if python-dotenv is installed: `pip install python-dotenv`.',
     port: 5000,
-    recognised: requirement('flask'),
+    detectedBy: requirement('flask'),
   },
   {
     id: 'fastapi',
@@ -30,9 +30,9 @@ export const otherFrameworks: readonly Framework[] = [
       'Add it to your app: `from auth import init_auth, signed_in_email; init_auth(app)`.',
       'Guard your paths: `email: str = Depends(signed_in_email)`.',
     ],
-    loadEnv: 'Start it with its environment: `uvicorn main:app --env-file .env` (with python-dotenv installed).',
+    loadEnv: 'Start the app with its environment: `uvicorn main:app --env-file .env` (with python-dotenv installed).',
     port: 8000,
-    recognised: requirement('fastapi'),
+    detectedBy: requirement('fastapi'),
   },
   {
     id: 'django',
@@ -42,13 +42,13 @@ export const otherFrameworks: readonly Framework[] = [
     commands: [],
     next: [
       "Put it beside `manage.py` and add to `urlpatterns`: `path('', include('email_login'))`.",
-      "Guard your views with `@login_required`, and set `LOGIN_URL = '/login'`. Its sessions and users are Django's own.",
-      'On https set `SESSION_COOKIE_SECURE = True`. Staff signs in with its password only; whoever else signs in by email has none any more.',
+      "Guard your views with `@login_required`, and set `LOGIN_URL = '/login'`. It uses the sessions and users of Django.",
+      'On https, set `SESSION_COOKIE_SECURE = True`. Staff accounts can only sign in with their password; for any other account, a sign-in by email removes its password.',
     ],
     ownSessions: true,
     loadEnv: LOAD_IN_SHELL,
     port: 8000,
-    recognised: [{ file: 'manage.py' }],
+    detectedBy: [{ file: 'manage.py' }],
     rank: 3,
   },
   {
@@ -60,11 +60,11 @@ export const otherFrameworks: readonly Framework[] = [
     next: [
       'Add it to your `http.ServeMux` (Go 1.22 or newer): `AddAuth(mux)`.',
       'Guard your pages with `SignedInOnly`.',
-      'Its first line says `package main`: if your package has another name, put that one there.',
+      'Its first line is `package main`: change it if your package has a different name.',
     ],
     loadEnv: LOAD_IN_SHELL,
     port: 8080,
-    recognised: [{ file: 'go.mod' }],
+    detectedBy: [{ file: 'go.mod' }],
     rank: 1,
   },
   {
@@ -73,11 +73,11 @@ export const otherFrameworks: readonly Framework[] = [
     language: 'PHP',
     files: [{ source: 'auth.php', path: 'auth.php', role: 'Login, callback, account, logout' }],
     commands: [],
-    next: ["Begin your front controller with `require 'auth.php';`", 'Guard your pages: `$email = signedInEmail();`'],
+    next: ["Start your front controller with `require 'auth.php';`", 'Guard your pages: `$email = signedInEmail();`'],
     ownSessions: true,
     loadEnv: LOAD_IN_SHELL,
     port: 8000,
-    recognised: [{ file: 'index.php' }, { file: 'public/index.php' }],
+    detectedBy: [{ file: 'index.php' }, { file: 'public/index.php' }],
     rank: 1,
   },
   {
@@ -89,7 +89,7 @@ export const otherFrameworks: readonly Framework[] = [
     next: ['Derive your app from it: `require_relative "auth"; class App < Auth`.', 'Guard your routes: `email = signed_in_email`.'],
     loadEnv: LOAD_IN_SHELL,
     port: 4567,
-    recognised: [{ file: 'Gemfile', contains: 'sinatra' }],
+    detectedBy: [{ file: 'Gemfile', contains: 'sinatra' }],
   },
   {
     id: 'laravel',
@@ -99,19 +99,19 @@ export const otherFrameworks: readonly Framework[] = [
       { source: 'EmailLoginController.php', path: 'app/Http/Controllers/EmailLoginController.php', role: 'Login, callback, logout' },
       { source: 'routes.php', path: 'routes/email-login.php', role: 'Routes' },
       { source: 'account.blade.php', path: 'resources/views/email-login/account.blade.php', role: 'Protected page' },
-      { source: 'refused.blade.php', path: 'resources/views/email-login/refused.blade.php', role: 'Page of a refused sign-in' },
+      { source: 'refused.blade.php', path: 'resources/views/email-login/refused.blade.php', role: 'Page for a rejected sign-in' },
       { source: 'emailauth.php', path: 'config/emailauth.php', role: 'Settings' },
     ],
     commands: ['php artisan migrate'],
     next: [
       "Add to `routes/web.php`: `require base_path('routes/email-login.php');`",
-      "Guard your routes: `->middleware('auth')`. Its sessions and users are Laravel's own.",
-      'On https set `SESSION_SECURE_COOKIE=true` in `.env`.',
-      "A mailbox alone opens its account, an administrator's as well: guard what administrators may do by something more.",
+      "Guard your routes: `->middleware('auth')`. It uses the sessions and users of Laravel.",
+      'On https, set `SESSION_SECURE_COOKIE=true` in `.env`.',
+      'Access to a mailbox is enough to sign in to its account, also for administrators: protect administrative pages with a second factor.',
     ],
     ownSessions: true,
     port: 8000,
-    recognised: [{ file: 'artisan' }, { file: 'composer.json', contains: 'laravel/framework' }],
+    detectedBy: [{ file: 'artisan' }, { file: 'composer.json', contains: 'laravel/framework' }],
     rank: 3,
   },
   {
@@ -123,18 +123,18 @@ export const otherFrameworks: readonly Framework[] = [
       { source: 'signed_in.rb', path: 'app/controllers/concerns/signed_in.rb', role: 'Guard' },
       { source: 'routes.rb', path: 'config/routes/email_login.rb', role: 'Routes' },
       { source: 'account.html.erb', path: 'app/views/email_login/account.html.erb', role: 'Protected page' },
-      { source: 'refused.html.erb', path: 'app/views/email_login/refused.html.erb', role: 'Page of a refused sign-in' },
+      { source: 'refused.html.erb', path: 'app/views/email_login/refused.html.erb', role: 'Page for a rejected sign-in' },
     ],
     commands: [],
     next: [
       'Add to `config/routes.rb` (Rails 6.1 or newer): `draw :email_login`.',
-      'Guard your controllers: `include SignedIn`; `signed_in_email` says who it is.',
-      'Keep `config.force_ssl = true` in `config/environments/production.rb`: it makes the session cookie Secure.',
+      'Guard your controllers: `include SignedIn`; `signed_in_email` returns the email address.',
+      'Keep `config.force_ssl = true` in `config/environments/production.rb`: it sets the Secure flag of the session cookie.',
     ],
     ownSessions: true,
-    loadEnv: `${LOAD_IN_SHELL} The gem dotenv-rails does that by itself.`,
+    loadEnv: `${LOAD_IN_SHELL} The gem dotenv-rails does this automatically.`,
     port: 3000,
-    recognised: [{ file: 'Gemfile', contains: 'rails' }, { file: 'bin/rails' }],
+    detectedBy: [{ file: 'Gemfile', contains: 'rails' }, { file: 'bin/rails' }],
     rank: 3,
   },
   {
@@ -150,22 +150,22 @@ export const otherFrameworks: readonly Framework[] = [
     ],
     commands: [],
     next: [
-      'Activate the plugin Email Login. Permalinks must be anything but Plain.',
+      'Activate the plugin Email Login. Permalinks must not be set to Plain.',
       'Guard your own pages with `is_user_logged_in()`: visitors are WordPress users, new ones subscribers.',
-      "Only subscribers and customers get in by email, and in a network of sites nobody. Others do if `wp-config.php` says so: `define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'editor' ) );`",
-      'The first sign-in by email at an address ends the password and the sessions that its account had before.',
-      "It reads no `.env`. Another service goes into `wp-config.php`: `define( 'EMAILAUTH_URL', 'https://auth.example.com' );`",
+      "Only subscribers and customers can sign in by email, and no one in a multisite network. To allow more roles, add to `wp-config.php`: `define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'editor' ) );`",
+      'The first sign-in by email to an existing account removes its password and its other sessions.',
+      "It does not read `.env`. To use a different service, add to `wp-config.php`: `define( 'EMAILAUTH_URL', 'https://auth.example.com' );`",
     ],
     ownSessions: true,
     ownSettings: true,
     port: 8080,
-    recognised: [
+    detectedBy: [
       ...['wp-config.php', 'wp-config-sample.php', 'wp-load.php', 'wp-content/index.php'].map((file) => ({ file })),
       { file: 'composer.json', contains: 'roots/wordpress' },
     ],
     rank: 3,
     layouts: [
-      { hint: 'In Bedrock `wp-content` is `web/app`.', exists: ['web/app'], without: ['wp-content'], from: 'wp-content/', to: 'web/app/' },
+      { hint: 'In Bedrock, `wp-content` is `web/app`.', exists: ['web/app'], without: ['wp-content'], from: 'wp-content/', to: 'web/app/' },
     ],
   },
 ];

@@ -2,22 +2,22 @@ import { javascriptFrameworks } from './catalog-javascript.ts';
 import { otherFrameworks } from './catalog-others.ts';
 import type { EnvironmentVariable, Framework } from './framework.ts';
 
-/** What every integration reads from its environment; the values are filled in like the files. */
+/** The environment variables of every integration; `render` fills in their values. */
 export const environment: readonly EnvironmentVariable[] = [
   {
     name: 'SESSION_SECRET',
     value: '',
     purpose: 'Signs the session cookie: 64 random characters, for example from `openssl rand -hex 32`.',
   },
-  { name: 'SITE_URL', value: '__SITE__', purpose: 'Where the site runs; its host is the domain whose tokens are accepted.' },
+  { name: 'SITE_URL', value: '__SITE__', purpose: 'The URL of the website; only tokens for its host are accepted.' },
   { name: 'EMAILAUTH_URL', value: '__ORIGIN__', purpose: 'The sign-in service.' },
 ];
 
 /**
- * Every framework that there is an integration for. The files themselves lie in the folder named by `id`; `render` fills them
- * in. The web app, the command line and the MCP server read this one list.
+ * All frameworks with an integration. The files of each are in the folder named by its `id`. The web app, the command line, the
+ * MCP server and the documentation share this list.
  */
 export const frameworks: readonly Framework[] = [...javascriptFrameworks, ...otherFrameworks];
 
-/** @returns undefined for an id that no framework has */
+/** Returns the framework with an id, or undefined. */
 export const frameworkOf = (id: string): Framework | undefined => frameworks.find((framework) => framework.id === id);

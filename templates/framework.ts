@@ -1,51 +1,51 @@
-/** A framework that an integration is written for: what its files are called in a project, what they need and how such a project is recognised. */
+/** A framework with an integration: its files, install commands and next steps, and how a project of it is detected. */
 export type Framework = {
-  /** Also the name of the folder. */
+  /** Also the name of the folder with its files. */
   id: string;
   name: string;
   language: 'JavaScript' | 'TypeScript' | 'Python' | 'Go' | 'PHP' | 'Ruby';
   files: readonly TemplateFile[];
-  /** What to install before, in the project's directory. */
+  /** Install commands to run first, in the directory of the project. */
   commands: readonly string[];
-  /** What is left to do once the files are there; code stands in backticks, placeholders are filled in. */
+  /** The steps that remain after the files are written; code is in backticks, placeholders are filled in. */
   next: readonly string[];
-  /** It has sessions of its own, which need no SESSION_SECRET. */
+  /** The framework has its own sessions and needs no SESSION_SECRET. */
   ownSessions?: true;
-  /** It reads no `.env`: its files hold the values. */
+  /** The integration does not read `.env`: its files contain the settings. */
   ownSettings?: true;
-  /** How a program gets what stands in `.env`, as a sentence; none: it reads the file by itself. */
+  /** How to load `.env`, as a sentence. Absent when the framework reads the file itself. */
   loadEnv?: string;
   /** The port of its development server. */
   port: number;
   /**
-   * A project is of this framework when one of these files exists and, where `contains` is given, names a dependency so, if it
-   * is a list of dependencies, or has that text in it.
+   * A project uses this framework when one of these files exists. With `contains`, a file that lists dependencies must also name
+   * that dependency, and any other file must contain that text.
    */
-  recognised: readonly { file: string; contains?: string }[];
-  /** Which one is meant where several are recognised, the highest: 3 builds whole sites, 2 is a library (unless given), 1 a bare language, 0 mere files. */
+  detectedBy: readonly { file: string; contains?: string }[];
+  /** The highest rank wins when several are detected: 3 a full-stack framework, 2 a library (the default), 1 a language, 0 plain files. */
   rank?: 0 | 1 | 2 | 3;
-  /** Projects of this framework that keep their files elsewhere. */
+  /** Alternative directory layouts of such projects. */
   layouts?: readonly Layout[];
 };
 
 export type Layout = {
-  /** What is different there, for those who cannot see the project; code stands in backticks. */
+  /** What is different, as a sentence for readers whose project is unknown; code is in backticks. */
   hint: string;
-  /** A project has this layout when one of these exists in it, and none of `without`. */
+  /** A project has this layout when one of these paths exists in it and none of `without` does. */
   exists: readonly string[];
   without: readonly string[];
-  /** The paths that begin with `from` begin with `to` instead. */
+  /** Paths that start with `from` start with `to` instead. */
   from: string;
   to: string;
 };
 
 export type TemplateFile = {
-  /** Its name in the framework's folder. */
+  /** The file name in the framework's folder. */
   source: string;
-  /** Where it goes in a project; placeholders are filled in. */
+  /** The path in a project; placeholders are filled in. */
   path: string;
   role: string;
-  /** It only shows how: a file of that name that a project has stays as it is. */
+  /** An example only: a file at that path in the project is kept. */
   example?: true;
 };
 

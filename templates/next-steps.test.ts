@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextSteps } from './next-steps.ts';
 
-test('three steps, filled in, each with what to copy on a line of its own', () => {
+test('returns three steps with the code to copy on a separate line', () => {
   const steps = nextSteps({ authUrl: 'https://auth.example.com/auth', domain: 'shop.example' });
   expect(steps.map((step) => step.split('\n').slice(1))).toEqual([
     ['https://auth.example.com/auth?forward_url=https%3A%2F%2Fshop.example%2Fauth%2Fcallback%3Fstate%3DSTATE'],
@@ -14,6 +14,6 @@ test.each([
   ['https://auth.example.com/auth', "shop.example';id;'"],
   ["https://a';id;'.example.com/auth", 'shop.example'],
   ['javascript:alert(1)', 'shop.example'],
-])('nothing that a shell would run stands in them: %s, %s', (authUrl, domain) => {
+])('rejects values with shell syntax: %s, %s', (authUrl, domain) => {
   expect(() => nextSteps({ authUrl, domain })).toThrow(RangeError);
 });

@@ -5,16 +5,16 @@ import { assistantPrompt } from './prompt.ts';
 import { readSources } from './read.ts';
 import { render } from './render.ts';
 
-const filling = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
+const values = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
 
-/** Lines of code, in the languages whose comments begin with `//`, `#` or `*`. Go's braces and imports take lines of their own. */
+/** Counts lines of code in languages whose comments start with `//`, `#` or `*`. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
-// Where there is a file for each route, each has imports of its own.
+// Go has a line per import and brace; Next.js and SvelteKit repeat imports in a file per route.
 const MAX_LINES: Record<string, number> = { go: 105, nextjs: 70, sveltekit: 70 };
 
 describe.each(frameworks)('$id', (framework) => {
-  test('is filled in, and nothing is left to fill', async () => {
-    const { files, env, commands, nextSteps } = render(framework, await readSources(framework), filling);
+  test('has all placeholders filled in', async () => {
+    const { files, env, commands, nextSteps } = render(framework, await readSources(framework), values);
     const all = JSON.stringify([files, env, commands, nextSteps]);
     expect(all).not.toMatch(/__[A-Z]+__/);
     expect(all).toContain('https://auth.example.com');
@@ -23,8 +23,8 @@ describe.each(frameworks)('$id', (framework) => {
     expect(all).not.toContain('/auth/callback');
   });
 
-  test('sends the domain, compares a state of its own, opens and closes a session, and says 503', async () => {
-    const code = render(framework, await readSources(framework), filling)
+  test('sends the domain, compares a state, opens and closes a session, and responds with 503', async () => {
+    const code = render(framework, await readSources(framework), values)
       .files.map(({ contents }) => contents)
       .join('\n');
     expect(code).toContain('/api/verify-token');
@@ -36,7 +36,7 @@ describe.each(frameworks)('$id', (framework) => {
     expect(code).toMatch(/['"]?language['"]?(?::|=>| =>|,)? ?\{?['"]lt['"]/);
   });
 
-  test('is short, and every file of its folder is in the catalogue', async () => {
+  test('is short and has every file of its folder in the catalog', async () => {
     const sources = await readSources(framework);
     const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
@@ -46,9 +46,9 @@ describe.each(frameworks)('$id', (framework) => {
     expect(folder.sort()).toEqual(framework.files.map(({ source }) => source).sort());
   });
 
-  test('goes into a prompt that names service, domain and files', async () => {
-    const integration = render(framework, await readSources(framework), filling);
-    const prompt = assistantPrompt(framework, integration, filling);
+  test('has a prompt with the service, the domain and the files', async () => {
+    const integration = render(framework, await readSources(framework), values);
+    const prompt = assistantPrompt(framework, integration, values);
     expect(prompt).toContain(`this ${framework.name} project, for the domain shop.example`);
     expect(prompt).toContain('verify-token?token=…&domain=shop.example');
     for (const { path, contents } of integration.files) expect(prompt).toContain(`--- ${path}\n${contents.trimEnd()}`);
@@ -57,36 +57,36 @@ describe.each(frameworks)('$id', (framework) => {
 
 const express = frameworkOf('express') ?? frameworks[0];
 
-test('localhost is on http, at the port of the framework’s development server', async () => {
+test('localhost is http at the port of the development server', async () => {
   const siteWith = async (origin: string) =>
     render(express, await readSources(express), { origin, domain: 'localhost' }).env.find(({ name }) => name === 'SITE_URL')?.value;
   expect(await siteWith('http://localhost:4000')).toBe('http://localhost:3000');
   expect(await siteWith('http://localhost:3000')).toBe('http://localhost:3001');
 });
 
-test('a layout moves files; without one the steps tell of it', async () => {
+test('a layout moves files; without one the next steps describe it', async () => {
   for (const framework of frameworks) {
     const sources = await readSources(framework);
-    const unseen = render(framework, sources, filling);
-    const usual = render(framework, sources, { ...filling, layout: null });
-    expect(usual.files).toEqual(unseen.files);
-    const next = framework.next.map((step) => step.replaceAll('__DOMAIN__', filling.domain));
-    expect(usual.nextSteps).toEqual(next);
+    const unknown = render(framework, sources, values);
+    const standard = render(framework, sources, { ...values, layout: null });
+    expect(standard.files).toEqual(unknown.files);
+    const next = framework.next.map((step) => step.replaceAll('__DOMAIN__', values.domain));
+    expect(standard.nextSteps).toEqual(next);
     for (const layout of framework.layouts ?? []) {
-      expect(unseen.nextSteps).toContain(layout.hint);
-      const moved = render(framework, sources, { ...filling, layout });
+      expect(unknown.nextSteps).toContain(layout.hint);
+      const moved = render(framework, sources, { ...values, layout });
       expect(moved.nextSteps).toEqual(next);
-      expect(moved.files.map(({ path }) => path)).not.toEqual(usual.files.map(({ path }) => path));
-      expect(moved.files.map(({ contents }) => contents)).toEqual(usual.files.map(({ contents }) => contents));
+      expect(moved.files.map(({ path }) => path)).not.toEqual(standard.files.map(({ path }) => path));
+      expect(moved.files.map(({ contents }) => contents)).toEqual(standard.files.map(({ contents }) => contents));
     }
   }
 });
 
-test('files go where the callback path leads', async () => {
+test('derives file paths from the callback path', async () => {
   const nextjs = frameworkOf('nextjs') ?? express;
   const astro = frameworkOf('astro') ?? express;
-  expect(render(nextjs, await readSources(nextjs), filling).files.map(({ path }) => path)).toContain('app/sign-in/done/route.ts');
-  const callback = render(astro, await readSources(astro), filling).files.find(({ path }) => path === 'src/pages/sign-in/done.ts');
+  expect(render(nextjs, await readSources(nextjs), values).files.map(({ path }) => path)).toContain('app/sign-in/done/route.ts');
+  const callback = render(astro, await readSources(astro), values).files.find(({ path }) => path === 'src/pages/sign-in/done.ts');
   expect(callback?.contents).toContain("from '../../lib/auth'");
 });
 
@@ -104,21 +104,21 @@ test.each([
   { callbackPath: '/Login' },
   { origin: 'http://[::1' },
   { language: 'de' as 'en' },
-])('refuses %j', async (wrong) => {
+])('rejects %j', async (invalid) => {
   const sources = await readSources(express);
-  expect(() => render(express, sources, { ...filling, ...wrong })).toThrow(RangeError);
+  expect(() => render(express, sources, { ...values, ...invalid })).toThrow(RangeError);
 });
 
-test('takes a service at an address of IPv6', async () => {
-  const { files } = render(express, await readSources(express), { ...filling, origin: 'http://[::1]:3000' });
+test('accepts a service at an IPv6 address', async () => {
+  const { files } = render(express, await readSources(express), { ...values, origin: 'http://[::1]:3000' });
   expect(files[0].contents).toContain("'http://[::1]:3000'");
 });
 
-test('a source that was not read is named', () => {
-  expect(() => render(express, {}, filling)).toThrow('express/auth.js');
+test('names a missing source', () => {
+  expect(() => render(express, {}, values)).toThrow('express/auth.js');
 });
 
-test('ids are names of folders, and no project without files is recognised', () => {
+test('ids are unique and every framework can be detected', () => {
   expect(new Set(frameworks.map(({ id }) => id)).size).toBe(frameworks.length);
-  for (const { recognised } of frameworks) expect(recognised.length).toBeGreaterThan(0);
+  for (const { detectedBy } of frameworks) expect(detectedBy.length).toBeGreaterThan(0);
 });

@@ -4,91 +4,92 @@ import { environment } from './catalog.ts';
 import type { EnvironmentVariable, Framework, Layout } from './framework.ts';
 import { SERVICE_ORIGIN } from './next-steps.ts';
 
-/** What an integration is filled in with. */
-export type Filling = {
-  /** Of the service, such as `https://auth.example.com`. */
+/** The values for the placeholders of an integration. */
+export type TemplateValues = {
+  /** The origin of the service, such as `https://auth.example.com`. */
   origin: string;
   /** The registered domain, or `localhost`. */
   domain: string;
-  /** Where the visitor comes back to on the site: `/auth/callback` unless given. */
+  /** The path of the website that the visitor returns to; `/auth/callback` by default. */
   callbackPath?: string;
-  /** Of the sign-in page; English unless given. */
+  /** The language of the sign-in page; English by default. */
   language?: LanguageCode;
-  /** How the project is laid out, null: as usual. Without it the steps say what may be different. */
+  /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
   layout?: Layout | null;
 };
 
-/** The texts of a framework's files by their `source`, as they lie in its folder. */
+/** The contents of a framework's files by their `source`, with placeholders. */
 export type Sources = Readonly<Record<string, string>>;
 
 export type Integration = {
   files: { path: string; role: string; contents: string; example?: true }[];
   env: EnvironmentVariable[];
-  /** Where the site runs, an origin. */
+  /** The origin of the website. */
   site: string;
   commands: string[];
   nextSteps: string[];
 };
 
 const CALLBACK_PATH = '/auth/callback';
-const TAKEN_PATHS = ['/login', '/logout', '/account'];
+const RESERVED_PATHS = ['/login', '/logout', '/account'];
 
 /**
- * The files of a framework for one site. Pure: who calls it has read the sources.
- * @throws RangeError for a value that has no place in the code
+ * Returns the files of a framework with their placeholders filled in for one website.
+ * @throws RangeError for a value that is not safe to put into the code
  */
-export function render(framework: Framework, sources: Sources, filling: Filling): Integration {
-  const values = valuesOf(framework, filling);
-  const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => values[name] ?? placeholder);
+export function render(framework: Framework, sources: Sources, values: TemplateValues): Integration {
+  const placeholders = placeholdersOf(framework, values);
+  const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => placeholders[name] ?? placeholder);
   return {
     files: framework.files.map(({ source, path, role, example }) => {
       const text = sources[source];
       if (text === undefined) throw new RangeError(`The source ${framework.id}/${source} is missing.`);
-      return { path: placed(fill(path), filling.layout), role, contents: fill(text), ...(example && { example }) };
+      return { path: placeIn(values.layout, fill(path)), role, contents: fill(text), ...(example && { example }) };
     }),
     env: environment
       .filter(({ name }) => !framework.ownSettings && !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
-    site: values.SITE,
+    site: placeholders.SITE,
     commands: [...framework.commands],
-    nextSteps: [...(filling.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
+    nextSteps: [...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
   };
 }
 
-function placed(path: string, layout: Layout | null | undefined): string {
+function placeIn(layout: Layout | null | undefined, path: string): string {
   return layout && path.startsWith(layout.from) ? layout.to + path.slice(layout.from.length) : path;
 }
 
-function valuesOf(
+function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, language = 'en' }: Filling,
+  { origin, domain, callbackPath = CALLBACK_PATH, language = 'en' }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
-  if (!host) throw new RangeError(`"${domain}" is no domain: give one such as shop.example, or localhost.`);
-  if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`${origin} is no origin of a service.`);
-  // Inside string literals of six languages, and in file names: nothing but plain segments.
-  // Some routers ignore the case of a path.
-  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || TAKEN_PATHS.includes(callbackPath.toLowerCase())) {
+  if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
+  if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`"${origin}" is not a valid origin of a service.`);
+  // The path goes into string literals of six languages and into file names. Some routers ignore the case of a path.
+  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || RESERVED_PATHS.includes(callbackPath.toLowerCase())) {
     throw new RangeError(
-      `"${callbackPath}" is no path for a callback: give one such as ${CALLBACK_PATH}, and none of ${TAKEN_PATHS.join(', ')}.`,
+      `"${callbackPath}" is not a valid callback path. Use one such as ${CALLBACK_PATH}, but not ${RESERVED_PATHS.join(', ')}.`,
     );
   }
   if (!languages.some(({ code }) => code === language))
-    throw new RangeError(`"${language}" is no language of the sign-in page: give one of ${languages.map(({ code }) => code).join(', ')}.`);
+    throw new RangeError(
+      `"${language}" is not a language of the sign-in page. Use one of ${languages.map(({ code }) => code).join(', ')}.`,
+    );
   return {
     ORIGIN: origin,
     DOMAIN: host,
     SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
     CALLBACK: callbackPath,
-    // As frameworks name it that put the slash before every route.
+    // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
-    // From the callback's file up to the directory that holds the pages.
+    // The relative path from the callback's file to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
   };
 }
 
-/** Where a development server listens; one port further where the service has its port, as most of them do by themselves. */
+/** Returns the origin of a development server; the next port when the service uses its port, as most development servers choose. */
 function localSite(port: number, origin: string): string {
   const site = `http://localhost:${port}`;
   return site === origin ? `http://localhost:${port + 1}` : site;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
+import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
+import { sectionsOf } from '../docs/sections.ts';
 import { frameworks } from '../templates/catalog.ts';
-import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../templates/doc-pages.ts';
-import { sectionsOf } from '../templates/doc-text.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -50,8 +50,8 @@ describe('for assistants', () => {
     for (const section of sections) expect(section).toMatch(/^[\w ]+\n\n(?:- \[[^\]]+\]\(http[^)\s]+\): .+\n+)+$/);
     expect(linksIn(text).sort()).toEqual(
       [
-        ...[...docPages, ...frameworkPages, ...promptPages].map(({ slug }) => twinPath(slug)),
-        ...['/openapi.json', '/skill.md', '/llms-full.txt', twinPath('assistants')],
+        ...[...docPages, ...frameworkPages, ...promptPages].map(({ slug }) => markdownPath(slug)),
+        ...['/openapi.json', '/skill.md', '/llms-full.txt', markdownPath('assistants')],
       ]
         .map((path) => service.url + path)
         .sort(),
@@ -60,7 +60,7 @@ describe('for assistants', () => {
 
   test('every link of every text leads to a page of the right type, and to a part that it has', async () => {
     const faults = new Set<string>();
-    for (const path of ['/llms.txt', '/skill.md', ...allPages.map(({ slug }) => twinPath(slug))]) {
+    for (const path of ['/llms.txt', '/skill.md', ...allPages.map(({ slug }) => markdownPath(slug))]) {
       const { status, headers, text } = await get(path);
       expect({ path, status, type: headers['content-type'] }).toEqual({
         path,
@@ -78,8 +78,8 @@ describe('for assistants', () => {
   test('llms-full.txt holds every page and every framework, each below its address', async () => {
     const { text } = await get('/llms-full.txt');
     for (const { slug } of [...docPages, ...frameworkPages]) {
-      const twin = await get(twinPath(slug));
-      expect(text).toContain(`<!-- ${service.url}${twinPath(slug)} -->\n\n${twin.text.trimEnd()}`);
+      const twin = await get(markdownPath(slug));
+      expect(text).toContain(`<!-- ${service.url}${markdownPath(slug)} -->\n\n${twin.text.trimEnd()}`);
     }
   });
 
@@ -115,7 +115,7 @@ describe('for people', () => {
       const { status, headers, text } = await get(docPath(slug), { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
       expect({ slug, status }).toEqual({ slug, status: 200 });
       expect(headers.vary).toContain('Accept');
-      expect(text).toContain(`<link rel="alternate" type="text/markdown" href="${twinPath(slug)}" />`);
+      expect(text).toContain(`<link rel="alternate" type="text/markdown" href="${markdownPath(slug)}" />`);
       expect(text).toContain(`<link rel="canonical" href="${service.url}${docPath(slug)}" />`);
       if (slug === 'overview') continue;
       expect(text).toContain(`<title>${title} · Email Auth</title>`);
@@ -130,7 +130,7 @@ describe('for people', () => {
         const { headers, text } = await get(docPath(slug), { Accept: accept });
         expect(headers['content-type']).toBe(MARKDOWN);
         expect([headers.vary, headers['cache-control']]).toEqual([expect.stringContaining('Accept'), 'no-store']);
-        expect(text).toBe((await get(twinPath(slug))).text);
+        expect(text).toBe((await get(markdownPath(slug))).text);
       }
       expect((await get('/', { Accept: accept })).text).toBe((await get('/llms.txt')).text);
       expect((await get('/status', { Accept: accept })).headers['content-type']).toContain('text/html');
@@ -159,7 +159,7 @@ describe('one source', () => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
     expect(described.sort()).toEqual(ofContract);
-    const { text } = await get(twinPath('api'));
+    const { text } = await get(markdownPath('api'));
     expect([...text.matchAll(/^\| `([A-Z]+ \/api\/[^`]+)` \|/gm)].map(([, call]) => call).sort()).toEqual(ofContract);
     expect([...text.matchAll(/^\| `([a-z_]+)` \| \d{3} \|/gm)].map(([, code]) => code)).toEqual(Object.keys(errors));
   });
@@ -168,7 +168,7 @@ describe('one source', () => {
     const ids = frameworks.map(({ id }) => id);
     const idsIn = (text: string) => [...text.matchAll(/\/frameworks\/([\w-]+)\.md\)/g)].map(([, id]) => id);
     expect(idsIn((await get('/llms.txt')).text)).toEqual(ids);
-    expect(idsIn((await get(twinPath('frameworks'))).text)).toEqual(ids);
+    expect(idsIn((await get(markdownPath('frameworks'))).text)).toEqual(ids);
   });
 
   test('what AGENTS.md names exists', async () => {

@@ -10,13 +10,13 @@ import {
   normalHost,
   redirectUriFault,
 } from '../contract/rules.ts';
+import { searchDocs } from '../docs/search.ts';
 import { deviceLabelOf } from '../server/accounts/device-label.ts';
 import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';
 import { bearerOf, fieldsOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/mime.ts';
 import { isRedirectOf, readForwardUrl } from '../server/signin/redirects.ts';
 import { rootDomainOf } from '../server/websites/domains.ts';
-import { searchDocs } from '../templates/docs.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from './growing-input.ts';
 import { describeLinearTime, growingTexts } from './linear-time.ts';
 

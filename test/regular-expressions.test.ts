@@ -23,27 +23,30 @@ const REVIEWED: Record<string, Record<string, string>> = {
     'new RegExp(`${OPEN}(\\\\w+)${CLOSE}`)': 'Its constants are two private characters, so that no match can begin twice.',
   },
   'server/mail/templates/layout.tsx': { '/<!--(?!\\[if|<!)[^>]*-->/g': 'Reads the HTML that our own components rendered.' },
-  'templates/doc-text.ts': {
+  'docs/sections.ts': {
     '/<!--[\\s\\S]*?-->/g': 'Reads the documentation of this repository.',
     '/^\\s*(?:[-*>]|\\d+\\.) +/gm': 'Reads the documentation of this repository.',
     '/ *\\| */g': 'Reads the documentation of this repository.',
     '/!?\\[([^\\]]*)\\]\\([^)\\s]*\\)/g': 'Reads the documentation of this repository.',
   },
-  'templates/docs.ts': {
+  'docs/read.ts': {
     '/^ *(`{3,})[^\\n]*\\n[\\s\\S]*?^ *\\1`*$|`[^`\\n]+`|\\[([^\\]]*)\\]\\(([^)\\s]+)\\)/gm': 'Reads the documentation of this repository.',
   },
-  'templates/recognise.ts': Object.fromEntries(
+  'templates/detect.ts': Object.fromEntries(
     [
-      "new RegExp(`^[ \\\\t]*${exact}(?![\\\\w.-])`, 'im')",
-      "new RegExp(`[\"']${exact}(?![\\\\w.-])|^[ \\\\t]*[\"']?${exact}[\"']?[ \\\\t]*=`, 'im')",
-      "new RegExp(`^[ \\\\t]*gem[ \\\\t(]+[\"']${exact}[\"']`, 'm')",
+      "new RegExp(`^[ \\\\t]*${escaped}(?![\\\\w.-])`, 'im')",
+      "new RegExp(`[\"']${escaped}(?![\\\\w.-])|^[ \\\\t]*[\"']?${escaped}[\"']?[ \\\\t]*=`, 'im')",
+      "new RegExp(`^[ \\\\t]*gem[ \\\\t(]+[\"']${escaped}[\"']`, 'm')",
     ].map((text) => [text, 'The name of a package of ours, escaped, at the beginning of a line or after a quote.']),
   ),
   'templates/express/auth.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
   'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
 };
 
-const sources = execFileSync('git', ['ls-files', 'contract', 'server', 'mcp', 'cli', 'web', 'templates'], { cwd: root, encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'server', 'mcp', 'cli', 'web', 'templates', 'docs'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => /\.(?:ts|tsx|js|mjs)$/.test(file) && !/\.test\.tsx?$/.test(file));
 

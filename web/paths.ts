@@ -27,7 +27,7 @@ export const paths = {
   privacy: '/privacy',
 } as const satisfies Record<string, keyof typeof pages>;
 
-/** The pages of the documentation, as a pattern: templates/doc-pages.ts lists them, which only they load. */
+/** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
 
 /** The page after a registration, which fills its steps with the domain. */

@@ -61,6 +61,10 @@ const entry = (html: string, first: boolean) => ({
 export default defineConfig({
   root: here('.'),
   plugins: [plainImports, weightLimit, react(), tailwindcss()],
+  resolve: {
+    // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
+    alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
+  },
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 import { frameworks } from '../../templates/catalog.ts';
+import { detectLayout } from '../../templates/detect.ts';
 import { readSources } from '../../templates/read.ts';
-import { layoutOf } from '../../templates/recognise.ts';
 import { type Integration, render } from '../../templates/render.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, usageError } from '../exit.ts';
@@ -36,7 +36,7 @@ export async function init(context: Context, flags: InitFlags): Promise<ExitCode
   const [origin, sources] = [await context.host(), await readSources(framework)];
   const fill = (domain: string) => {
     const { callback: callbackPath, language } = flags;
-    const layout = layoutOf(framework, holds(root));
+    const layout = detectLayout(framework, holds(root));
     return orUsage(() => render(framework, sources, { origin, domain, callbackPath, language: language as LanguageCode, layout }));
   };
   // What is wrong with the flags is told before anything is asked.

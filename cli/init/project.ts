@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
+import { detectFrameworks, detectionFiles } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';
-import { recognise, tellingFiles } from '../../templates/recognise.ts';
 import { usageError } from '../exit.ts';
 import { askChoice } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
@@ -30,7 +30,7 @@ export async function frameworkFor(terminal: Terminal, root: string, id: string 
     if (!named) throw usageError(`There is no framework "${id}".`, hint);
     return named;
   }
-  const found = recognise(textsIn(root));
+  const found = detectFrameworks(textsIn(root));
   if (found.length === 1) return found[0];
   const names = found.map(({ name }) => name).join(', ');
   const what = found.length > 1 ? `Several frameworks are recognised: ${names}.` : 'No framework is recognised here.';
@@ -43,7 +43,7 @@ export async function frameworkFor(terminal: Terminal, root: string, id: string 
 
 function textsIn(root: string): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const file of tellingFiles) {
+  for (const file of detectionFiles) {
     const path = join(root, file);
     try {
       const state = statSync(path);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { twinPath } from '../../templates/doc-pages.ts';
-import { searchDocs as search } from '../../templates/docs.ts';
+import { markdownPath } from '../../docs/pages.ts';
+import { searchDocs as search } from '../../docs/search.ts';
 import { defineTool } from '../tool.ts';
 
 export const searchDocs = defineTool({
@@ -29,6 +29,6 @@ export const searchDocs = defineTool({
     results.length === 0
       ? 'Nothing was found. Try other words, fewer of them, or read one of the pages that the resources list.'
       : results
-          .map(({ slug, title, heading, excerpt }) => `## ${title}: ${heading}\n${excerpt}\nThe whole page: ${host}${twinPath(slug)}`)
+          .map(({ slug, title, heading, excerpt }) => `## ${title}: ${heading}\n${excerpt}\nThe whole page: ${host}${markdownPath(slug)}`)
           .join('\n\n'),
 });

@@ -3,7 +3,7 @@ import express, { type Request, Router } from 'express';
 import { languageOf } from '../../contract/languages.ts';
 import { type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
-import { slugAt } from '../../templates/doc-pages.ts';
+import { slugAt } from '../../docs/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 
 type Parts = {

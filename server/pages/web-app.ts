@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, type pages, type SignInBoot } from '../../contract/pages.ts';
-import { docPages, docPath, frameworkPages, promptPages, twinPath } from '../../templates/doc-pages.ts';
+import { docPages, docPath, frameworkPages, promptPages, markdownPath } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { texts } from '../languages/languages.ts';
@@ -93,7 +93,7 @@ const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
   '/webservices/email-auth': {
     title: `Email Authentication · ${PRODUCT}`,
     description: 'How a website signs its visitors in by email: prompts for AI assistants, four manual steps, code for each framework.',
-    markdown: twinPath('overview'),
+    markdown: markdownPath('overview'),
   },
   '/webservices/email-auth/register': {
     title: `Register your domain · ${PRODUCT}`,
@@ -116,7 +116,7 @@ export function describePages(html: string, publicUrl: string): (path: string) =
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
     docPath(slug),
-    { title: `${title} · ${PRODUCT}`, description, markdown: twinPath(slug) },
+    { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
   ]);
   for (const [path, text] of [...docs, ...Object.entries(pageTexts)]) described.set(path, describe(html, publicUrl + path, text));
   return (path) => described.get(path) ?? plain;

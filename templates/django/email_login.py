@@ -22,31 +22,31 @@ SITE = os.environ.get("SITE_URL", "__SITE__").rstrip("/")
 @require_GET
 def start(request):
     request.session["login_state"] = state = secrets.token_urlsafe()
-    question = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
-    return redirect(f"{AUTH}/auth?{urlencode(question)}")
+    query = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    return redirect(f"{AUTH}/auth?{urlencode(query)}")
 
 
 @require_GET
 def callback(request):
-    token, own = request.GET.get("token"), request.session.get("login_state")
-    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if not token or not own or not constant_time_compare(request.GET.get("state"), own):
+    token, expected = request.GET.get("token"), request.session.get("login_state")
+    # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    if not token or not expected or not constant_time_compare(request.GET.get("state"), expected):
         return refuse("This sign-in is not valid in this browser.", 400)
-    question = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
+    query = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
     try:
-        with urlopen(f"{AUTH}/api/verify-token?{question}", timeout=5) as response:
-            answer = json.load(response)
+        with urlopen(f"{AUTH}/api/verify-token?{query}", timeout=5) as response:
+            result = json.load(response)
     except (OSError, HTTPException, ValueError):
         return refuse("Sign-in is not available at the moment.", 503)
-    if not answer["valid"]:
-        return refuse("This sign-in is used up or too old.", 400)
+    if not result["valid"]:
+        return refuse("This sign-in was already used or has expired.", 400)
     del request.session["login_state"]
-    email, users = answer["email"], get_user_model().objects
+    email, users = result["email"], get_user_model().objects
     user = users.filter(username=email).first() or users.create_user(email, email)
-    # Who may administer the site needs more than a mailbox.
+    # Access to a mailbox is not enough for staff.
     if not user.is_active or user.is_staff or user.is_superuser:
         return refuse("This account cannot sign in by email.", 403)
-    # Anybody may have signed up under this name, with a password of their own: it no longer opens the account, and their sessions end.
+    # Someone else may have signed up with this address: their password is removed, which also ends their sessions.
     if user.has_usable_password():
         user.email = email
         user.set_unusable_password()

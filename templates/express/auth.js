@@ -8,7 +8,7 @@ if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
 const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
 const SESSION_MS = 7 * 24 * 3600 * 1000;
 
-/** Add it before your own routes: `app.use(auth)`. */
+/** Register it before your other routes: `app.use(auth)`. */
 export const auth = Router();
 
 auth.get('/login', (_request, response) => {
@@ -20,16 +20,16 @@ auth.get('/login', (_request, response) => {
 
 auth.get('__CALLBACK__', async (request, response) => {
   const { state, token } = request.query;
-  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (typeof token !== 'string' || !state || state !== cookieOf(request, 'login_state')) return refuse(response, 400);
-  const question = new URLSearchParams({ token, domain: SITE.hostname });
-  const answer = await fetch(`${AUTH}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
-    .then((verified) => (verified.ok ? verified.json() : null))
+  const query = new URLSearchParams({ token, domain: SITE.hostname });
+  const result = await fetch(`${AUTH}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
+    .then((verification) => (verification.ok ? verification.json() : null))
     .catch(() => null);
-  if (!answer) return refuse(response, 503);
-  if (!answer.valid) return refuse(response, 400);
+  if (!result) return refuse(response, 503);
+  if (!result.valid) return refuse(response, 400);
   response.clearCookie('login_state', COOKIE);
-  response.cookie('session', seal({ email: answer.email, until: Date.now() + SESSION_MS }), { ...COOKIE, maxAge: SESSION_MS });
+  response.cookie('session', signSession({ email: result.email, until: Date.now() + SESSION_MS }), { ...COOKIE, maxAge: SESSION_MS });
   response.redirect(303, '/account');
 });
 
@@ -40,9 +40,9 @@ auth.get('/account', signedInOnly, (_request, response) => {
 
 auth.post('/logout', (_request, response) => response.clearCookie('session', COOKIE).redirect(303, '/'));
 
-/** Put it before every route that needs a visitor; `response.locals.email` says who it is. */
+/** Middleware for routes that require a sign-in; `response.locals.email` is the email address. */
 export function signedInOnly(request, response, next) {
-  response.locals.email = unseal(cookieOf(request, 'session'));
+  response.locals.email = readSession(cookieOf(request, 'session'));
   if (response.locals.email) next();
   else response.redirect(303, '/login');
 }
@@ -55,13 +55,13 @@ function refuse(response, status) {
 const cookieOf = (request, name) => request.headers.cookie?.match(new RegExp(`(?:^|; )${name}=([^;]+)`))?.[1];
 const sign = (text) => createHmac('sha256', SECRET).update(text).digest();
 
-function seal(session) {
+function signSession(session) {
   const text = Buffer.from(JSON.stringify(session)).toString('base64url');
   return `${text}.${sign(text).toString('base64url')}`;
 }
 
-function unseal(sealed = '') {
-  const [text, mac = ''] = sealed.split('.');
+function readSession(signed = '') {
+  const [text, mac = ''] = signed.split('.');
   const given = Buffer.from(mac, 'base64url');
   if (given.length !== 32 || !timingSafeEqual(given, sign(text))) return null;
   const { email, until } = JSON.parse(Buffer.from(text, 'base64url'));

@@ -15,7 +15,7 @@ auth = APIRouter()
 
 
 def init_auth(app: FastAPI):
-    """Call it once: init_auth(app). Sessions live in a signed, HttpOnly cookie."""
+    """Call this once: init_auth(app). Sessions are stored in a signed, HttpOnly cookie."""
     options = {"max_age": 7 * 24 * 3600, "same_site": "lax", "https_only": SITE.startswith("https:")}
     app.add_middleware(SessionMiddleware, secret_key=os.environ["SESSION_SECRET"], **options)
     app.include_router(auth)
@@ -24,33 +24,33 @@ def init_auth(app: FastAPI):
 @auth.get("/login")
 def login(request: Request):
     request.session["login_state"] = state = secrets.token_urlsafe()
-    question = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
-    return RedirectResponse(f"{AUTH}/auth?{urlencode(question)}", 303)
+    query = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    return RedirectResponse(f"{AUTH}/auth?{urlencode(query)}", 303)
 
 
 @auth.get("__CALLBACK__")
 async def callback(request: Request, state: str = "", token: str = ""):
-    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    own = request.session.get("login_state")
-    if not token or not own or not secrets.compare_digest(state.encode(), own.encode()):
+    # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    expected = request.session.get("login_state")
+    if not token or not expected or not secrets.compare_digest(state.encode(), expected.encode()):
         return refuse("This sign-in is not valid in this browser.", 400)
-    question = {"token": token, "domain": urlsplit(SITE).hostname}
+    query = {"token": token, "domain": urlsplit(SITE).hostname}
     try:
         async with httpx.AsyncClient(timeout=5) as client:
-            response = await client.get(f"{AUTH}/api/verify-token", params=question)
+            response = await client.get(f"{AUTH}/api/verify-token", params=query)
         response.raise_for_status()
-        answer = response.json()
+        result = response.json()
     except (httpx.HTTPError, ValueError):
         return refuse("Sign-in is not available at the moment.", 503)
-    if not answer["valid"]:
-        return refuse("This sign-in is used up or too old.", 400)
+    if not result["valid"]:
+        return refuse("This sign-in was already used or has expired.", 400)
     request.session.clear()
-    request.session["email"] = answer["email"]
+    request.session["email"] = result["email"]
     return RedirectResponse("/account", 303)
 
 
 def signed_in_email(request: Request) -> str:
-    """What every path that needs a visitor depends on; without one it goes to /login."""
+    """The dependency of paths that require a sign-in; redirects other visitors to /login."""
     if "email" not in request.session:
         raise HTTPException(303, headers={"Location": "/login"})
     return request.session["email"]

@@ -8,10 +8,10 @@ const SECRET = process.env.SESSION_SECRET;
 if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
 const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
 const SESSION_SECONDS = 7 * 24 * 3600;
-// A key of its own: what else is signed with the secret is no session.
+// A separate key, so that no other value signed with the secret is accepted as a session.
 const signer = new cookies.Signer(`session:${SECRET}`);
 
-/** Add it before your own routes: `await app.register(auth)`. */
+/** Register it before your other routes: `await app.register(auth)`. */
 export const auth = plugin(async (app) => {
   await app.register(cookies, { secret: SECRET });
   app.decorateRequest('email', '');
@@ -25,15 +25,15 @@ export const auth = plugin(async (app) => {
 
   app.get('__CALLBACK__', async (request, reply) => {
     const { state, token } = request.query;
-    // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+    // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
     if (typeof token !== 'string' || !state || state !== request.cookies.login_state) return refuse(reply, 400);
-    const question = new URLSearchParams({ token, domain: SITE.hostname });
-    const answer = await fetch(`${AUTH}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
-      .then((verified) => (verified.ok ? verified.json() : null))
+    const query = new URLSearchParams({ token, domain: SITE.hostname });
+    const result = await fetch(`${AUTH}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
+      .then((response) => (response.ok ? response.json() : null))
       .catch(() => null);
-    if (!answer) return refuse(reply, 503);
-    if (!answer.valid) return refuse(reply, 400);
-    const session = JSON.stringify({ email: answer.email, until: Date.now() + SESSION_SECONDS * 1000 });
+    if (!result) return refuse(reply, 503);
+    if (!result.valid) return refuse(reply, 400);
+    const session = JSON.stringify({ email: result.email, until: Date.now() + SESSION_SECONDS * 1000 });
     reply.clearCookie('login_state', COOKIE);
     reply.setCookie('session', signer.sign(session), { ...COOKIE, maxAge: SESSION_SECONDS });
     return reply.redirect('/account', 303);
@@ -46,14 +46,14 @@ export const auth = plugin(async (app) => {
   });
 
   app.register(async (scope) => {
-    // A form sends its type even without a field, and Fastify knows only JSON by itself. A parser of yours stays.
+    // A form sends its content type even without fields, and Fastify parses only JSON by default. An existing parser is kept.
     const form = 'application/x-www-form-urlencoded';
     if (!scope.hasContentTypeParser(form)) scope.addContentTypeParser(form, (_request, _payload, done) => done(null, {}));
     scope.post('/logout', (_request, reply) => reply.clearCookie('session', COOKIE).redirect('/', 303));
   });
 });
 
-/** The `preHandler` of every route that needs a visitor; `request.email` says who it is. */
+/** The `preHandler` of routes that require a sign-in; `request.email` is the email address. */
 export async function signedInOnly(request, reply) {
   const { valid, value } = signer.unsign(request.cookies.session ?? '');
   const { email, until } = valid ? JSON.parse(value) : { email: '', until: 0 };

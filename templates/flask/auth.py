@@ -16,7 +16,7 @@ auth = Blueprint("auth", __name__)
 
 @auth.record_once
 def configure(state):
-    """Sessions live in a signed cookie, which Flask makes HttpOnly."""
+    """Sessions are stored in a signed cookie, which Flask makes HttpOnly."""
     state.app.secret_key = os.environ["SESSION_SECRET"]
     state.app.config.update(SESSION_COOKIE_SAMESITE="Lax", SESSION_COOKIE_SECURE=SITE.startswith("https:"))
 
@@ -24,32 +24,32 @@ def configure(state):
 @auth.get("/login")
 def login():
     session["login_state"] = state = secrets.token_urlsafe()
-    question = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
-    return redirect(f"{AUTH}/auth?{urlencode(question)}")
+    query = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
+    return redirect(f"{AUTH}/auth?{urlencode(query)}")
 
 
 @auth.get("__CALLBACK__")
 def callback():
     state, token = request.args.get("state", ""), request.args.get("token")
-    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    own = session.get("login_state")
-    if not token or not own or not secrets.compare_digest(state.encode(), own.encode()):
+    # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    expected = session.get("login_state")
+    if not token or not expected or not secrets.compare_digest(state.encode(), expected.encode()):
         return refuse("This sign-in is not valid in this browser.", 400)
-    question = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
+    query = urlencode({"token": token, "domain": urlsplit(SITE).hostname})
     try:
-        with urlopen(f"{AUTH}/api/verify-token?{question}", timeout=5) as response:
-            answer = json.load(response)
+        with urlopen(f"{AUTH}/api/verify-token?{query}", timeout=5) as response:
+            result = json.load(response)
     except (OSError, HTTPException, ValueError):
         return refuse("Sign-in is not available at the moment.", 503)
-    if not answer["valid"]:
-        return refuse("This sign-in is used up or too old.", 400)
+    if not result["valid"]:
+        return refuse("This sign-in was already used or has expired.", 400)
     session.clear()
-    session["email"] = answer["email"]
+    session["email"] = result["email"]
     return redirect("/account")
 
 
 def signed_in_only(view):
-    """Put it on every view that needs a visitor; session["email"] says who it is."""
+    """Decorator for views that require a sign-in; session["email"] is the email address."""
 
     @wraps(view)
     def guarded(*args, **kwargs):

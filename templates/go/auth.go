@@ -23,10 +23,10 @@ var (
 	client        = &http.Client{Timeout: 5 * time.Second}
 )
 
-// AddAuth adds the routes of the sign-in to mux.
+// AddAuth adds the sign-in routes to mux.
 func AddAuth(mux *http.ServeMux) {
 	if siteErr != nil || len(secret) < 32 {
-		panic("set SITE_URL to the address of the site and SESSION_SECRET to at least 32 random characters")
+		panic("set SITE_URL to the address of the website and SESSION_SECRET to at least 32 random characters")
 	}
 	mux.HandleFunc("GET /login", login)
 	mux.HandleFunc("GET __CALLBACK__", callback)
@@ -36,22 +36,22 @@ func AddAuth(mux *http.ServeMux) {
 
 func login(w http.ResponseWriter, r *http.Request) {
 	random := make([]byte, 24)
-	rand.Read(random) // It never fails.
+	rand.Read(random) // Never fails.
 	state := base64.RawURLEncoding.EncodeToString(random)
 	setCookie(w, "login_state", state, 15*time.Minute)
-	question := url.Values{"forward_url": {site.String() + "__CALLBACK__?state=" + state}, "language": {"__LANGUAGE__"}}
-	http.Redirect(w, r, authURL+"/auth?"+question.Encode(), http.StatusSeeOther)
+	query := url.Values{"forward_url": {site.String() + "__CALLBACK__?state=" + state}, "language": {"__LANGUAGE__"}}
+	http.Redirect(w, r, authURL+"/auth?"+query.Encode(), http.StatusSeeOther)
 }
 
 func callback(w http.ResponseWriter, r *http.Request) {
 	token, state := r.FormValue("token"), r.FormValue("state")
-	// The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-	if own, err := r.Cookie("login_state"); err != nil || token == "" || state == "" || !hmac.Equal([]byte(own.Value), []byte(state)) {
+	// The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+	if expected, err := r.Cookie("login_state"); err != nil || token == "" || state == "" || !hmac.Equal([]byte(expected.Value), []byte(state)) {
 		refuse(w, "This sign-in is not valid in this browser.", http.StatusBadRequest)
 	} else if email, err := verify(token); err != nil {
 		refuse(w, "Sign-in is not available at the moment.", http.StatusServiceUnavailable)
 	} else if email == "" {
-		refuse(w, "This sign-in is used up or too old.", http.StatusBadRequest)
+		refuse(w, "This sign-in was already used or has expired.", http.StatusBadRequest)
 	} else {
 		setCookie(w, "login_state", "", -time.Second)
 		until := time.Now().Add(7 * 24 * time.Hour)
@@ -60,23 +60,23 @@ func callback(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// verify uses the token up and returns whose it is, "" when it is not valid, or an error when the service did not say.
+// verify consumes the token. It returns the email address, "" if the token is invalid, or an error if the service is unavailable.
 func verify(token string) (string, error) {
-	question := url.Values{"token": {token}, "domain": {site.Hostname()}}
-	response, err := client.Get(authURL + "/api/verify-token?" + question.Encode())
+	query := url.Values{"token": {token}, "domain": {site.Hostname()}}
+	response, err := client.Get(authURL + "/api/verify-token?" + query.Encode())
 	if err != nil {
 		return "", err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("verify-token answered %s", response.Status)
+		return "", fmt.Errorf("verify-token returned %s", response.Status)
 	}
-	var answer struct{ Email string }
-	err = json.NewDecoder(response.Body).Decode(&answer)
-	return answer.Email, err
+	var result struct{ Email string }
+	err = json.NewDecoder(response.Body).Decode(&result)
+	return result.Email, err
 }
 
-// SignedInOnly guards every page that needs a visitor, and tells it who that is.
+// SignedInOnly wraps a page that requires a sign-in and passes it the email address.
 func SignedInOnly(page func(w http.ResponseWriter, r *http.Request, email string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if cookie, err := r.Cookie("session"); err == nil {
@@ -93,7 +93,7 @@ func SignedInOnly(page func(w http.ResponseWriter, r *http.Request, email string
 	}
 }
 
-// sign puts the text's HMAC behind it; both are encoded for a cookie.
+// sign returns the text followed by its HMAC, encoded for a cookie.
 func sign(text string) string {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(text))

@@ -11,11 +11,11 @@ function settings(c: Context) {
   if (!SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
   const site = new URL(SITE_URL);
   const cookie = { httpOnly: true, sameSite: 'Lax', secure: site.protocol === 'https:', path: '/' } as const;
-  // A key of its own: what else is signed with the secret is no session.
+  // A separate key, so that no other value signed with the secret is accepted as a session.
   return { authUrl: EMAILAUTH_URL, site, secret: `session:${SESSION_SECRET}`, cookie };
 }
 
-/** Add it before your own routes: `app.route('/', auth)`. */
+/** Register it before your other routes: `app.route('/', auth)`. */
 export const auth = new Hono<{ Variables: Variables }>();
 
 auth.get('/login', (c) => {
@@ -29,21 +29,21 @@ auth.get('/login', (c) => {
 auth.get('__CALLBACK__', async (c) => {
   const { authUrl, site, secret, cookie } = settings(c);
   const { state, token } = c.req.query();
-  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (!token || !state || state !== getCookie(c, 'login_state')) return refuse(c, 400);
-  const question = new URLSearchParams({ token, domain: site.hostname });
-  const answer = await fetch(`${authUrl}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
-    .then((verified) => (verified.ok ? verified.json() : null))
+  const query = new URLSearchParams({ token, domain: site.hostname });
+  const result = await fetch(`${authUrl}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
+    .then((response) => (response.ok ? response.json() : null))
     .catch(() => null);
-  if (!answer) return refuse(c, 503);
-  if (!answer.valid) return refuse(c, 400);
+  if (!result) return refuse(c, 503);
+  if (!result.valid) return refuse(c, 400);
   deleteCookie(c, 'login_state', cookie);
-  const session = JSON.stringify({ email: answer.email, until: Date.now() + SESSION_SECONDS * 1000 });
+  const session = JSON.stringify({ email: result.email, until: Date.now() + SESSION_SECONDS * 1000 });
   await setSignedCookie(c, 'session', session, secret, { ...cookie, maxAge: SESSION_SECONDS });
   return c.redirect('/account', 303);
 });
 
-/** Put it before every route that needs a visitor; `c.get('email')` says who it is. */
+/** Middleware for routes that require a sign-in; `c.get('email')` is the email address. */
 export async function signedInOnly(c: Context<{ Variables: Variables }>, next: Next) {
   const session = await getSignedCookie(c, settings(c).secret, 'session');
   const { email, until } = session ? JSON.parse(session) : { email: '', until: 0 };

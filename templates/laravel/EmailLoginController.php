@@ -13,26 +13,26 @@ class EmailLoginController extends Controller
     public function login(Request $request)
     {
         $request->session()->put('login_state', $state = Str::random(40));
-        $question = ['forward_url' => config('emailauth.site')."__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
+        $query = ['forward_url' => config('emailauth.site')."__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
 
-        return redirect()->away(config('emailauth.url').'/auth?'.http_build_query($question));
+        return redirect()->away(config('emailauth.url').'/auth?'.http_build_query($query));
     }
 
     public function callback(Request $request)
     {
-        [$state, $token, $own] = [$request->query('state'), $request->query('token'), $request->session()->get('login_state')];
-        // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-        $isOwn = is_string($state) && is_string($token) && $own && hash_equals($own, $state);
-        abort_unless($isOwn, $this->refusal('This sign-in is not valid in this browser.', 400));
+        [$state, $token, $expected] = [$request->query('state'), $request->query('token'), $request->session()->get('login_state')];
+        // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+        $isValid = is_string($state) && is_string($token) && $expected && hash_equals($expected, $state);
+        abort_unless($isValid, $this->refusal('This sign-in is not valid in this browser.', 400));
 
-        $question = ['token' => $token, 'domain' => parse_url(config('emailauth.site'), PHP_URL_HOST)];
-        $ask = fn () => Http::timeout(5)->get(config('emailauth.url').'/api/verify-token', $question)->throw()->json();
-        $answer = rescue($ask, report: false); // A report would have the token in it.
-        abort_unless($answer, $this->refusal('Sign-in is not available at the moment.', 503));
-        abort_unless($answer['valid'], $this->refusal('This sign-in is used up or too old.', 400));
+        $query = ['token' => $token, 'domain' => parse_url(config('emailauth.site'), PHP_URL_HOST)];
+        $verify = fn () => Http::timeout(5)->get(config('emailauth.url').'/api/verify-token', $query)->throw()->json();
+        $result = rescue($verify, report: false); // A report would contain the token.
+        abort_unless($result, $this->refusal('Sign-in is not available at the moment.', 503));
+        abort_unless($result['valid'], $this->refusal('This sign-in was already used or has expired.', 400));
 
-        $user = User::firstOrNew(['email' => $answer['email']], ['name' => $answer['email']]);
-        // The address is proven: a password or a cookie from before, perhaps of somebody else, no longer opens the account.
+        $user = User::firstOrNew(['email' => $result['email']], ['name' => $result['email']]);
+        // The address is now verified. Invalidate the previous password and cookies, which may belong to someone else.
         if (! $user->hasVerifiedEmail()) {
             $secrets = ['password' => Hash::make(Str::random(40)), 'remember_token' => Str::random(60)];
             $user->forceFill($secrets + ['email_verified_at' => now()])->save();

@@ -5,16 +5,16 @@ import { AUTH, openSession, SITE } from '@/lib/auth';
 export async function GET({ nextUrl }: NextRequest) {
   const [state, token] = [nextUrl.searchParams.get('state'), nextUrl.searchParams.get('token')];
   const jar = await cookies();
-  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (!token || !state || state !== jar.get('login_state')?.value) return refuse(400);
-  const question = new URLSearchParams({ token, domain: SITE.hostname });
-  const answer = await fetch(`${AUTH}/api/verify-token?${question}`, { cache: 'no-store', signal: AbortSignal.timeout(5000) })
-    .then((verified) => (verified.ok ? verified.json() : null))
+  const query = new URLSearchParams({ token, domain: SITE.hostname });
+  const result = await fetch(`${AUTH}/api/verify-token?${query}`, { cache: 'no-store', signal: AbortSignal.timeout(5000) })
+    .then((response) => (response.ok ? response.json() : null))
     .catch(() => null);
-  if (!answer) return refuse(503);
-  if (!answer.valid) return refuse(400);
+  if (!result) return refuse(503);
+  if (!result.valid) return refuse(400);
   jar.delete('login_state');
-  await openSession(answer.email);
+  await openSession(result.email);
   return NextResponse.redirect(new URL('/account', SITE), 303);
 }
 

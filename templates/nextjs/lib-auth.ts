@@ -16,7 +16,7 @@ export async function openSession(email: string) {
   (await cookies()).set('session', `${text}.${sign(text).toString('base64url')}`, { ...COOKIE, maxAge: SESSION_SECONDS });
 }
 
-/** Who is signed in, or null: for pages, layouts, route handlers and server actions. */
+/** Returns the email address of the signed-in visitor, or null. For pages, layouts, route handlers and server actions. */
 export async function signedInEmail(): Promise<string | null> {
   const [text, mac = ''] = ((await cookies()).get('session')?.value ?? '').split('.');
   const given = Buffer.from(mac, 'base64url');

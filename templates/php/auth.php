@@ -11,36 +11,36 @@ match ($_SERVER['REQUEST_METHOD'] . ' ' . parse_url($_SERVER['REQUEST_URI'], PHP
     'GET __CALLBACK__' => callback(),
     'GET /account' => account(signedInEmail()),
     'POST /logout' => logout(),
-    default => null, // Your own pages go on from here.
+    default => null, // Continue with your own pages.
 };
 
 function login(): never
 {
     $_SESSION['login_state'] = $state = bin2hex(random_bytes(24));
-    $question = ['forward_url' => SITE_URL . "__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
-    redirect(EMAILAUTH_URL . '/auth?' . http_build_query($question));
+    $query = ['forward_url' => SITE_URL . "__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
+    redirect(EMAILAUTH_URL . '/auth?' . http_build_query($query));
 }
 
 function callback(): never
 {
-    [$state, $token, $own] = [$_GET['state'] ?? '', $_GET['token'] ?? '', $_SESSION['login_state'] ?? ''];
-    // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if (!is_string($state) || !is_string($token) || $token === '' || $own === '' || !hash_equals($own, $state)) {
+    [$state, $token, $expected] = [$_GET['state'] ?? '', $_GET['token'] ?? '', $_SESSION['login_state'] ?? ''];
+    // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    if (!is_string($state) || !is_string($token) || $token === '' || $expected === '' || !hash_equals($expected, $state)) {
         refuse('This sign-in is not valid in this browser.', 400);
     }
-    $question = http_build_query(['token' => $token, 'domain' => parse_url(SITE_URL, PHP_URL_HOST)]);
+    $query = http_build_query(['token' => $token, 'domain' => parse_url(SITE_URL, PHP_URL_HOST)]);
     $context = stream_context_create(['http' => ['timeout' => 5]]);
-    $answer = @file_get_contents(EMAILAUTH_URL . "/api/verify-token?$question", false, $context);
-    $answer = json_decode((string) $answer, true) ?? refuse('Sign-in is not available at the moment.', 503);
-    if ($answer['valid'] !== true) {
-        refuse('This sign-in is used up or too old.', 400);
+    $result = @file_get_contents(EMAILAUTH_URL . "/api/verify-token?$query", false, $context);
+    $result = json_decode((string) $result, true) ?? refuse('Sign-in is not available at the moment.', 503);
+    if ($result['valid'] !== true) {
+        refuse('This sign-in was already used or has expired.', 400);
     }
     session_regenerate_id(true);
-    $_SESSION = ['email' => $answer['email']];
+    $_SESSION = ['email' => $result['email']];
     redirect('/account');
 }
 
-/** Call it on every page that needs a visitor. */
+/** Returns the email address of the signed-in visitor; call it on pages that require a sign-in. */
 function signedInEmail(): string
 {
     return $_SESSION['email'] ?? redirect('/login');

@@ -9,23 +9,23 @@ class EmailLoginController < ApplicationController
 
   def login
     session[:login_state] = state = SecureRandom.urlsafe_base64(24)
-    question = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
-    redirect_to "#{AUTH}/auth?#{question.to_query}", allow_other_host: true
+    query = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
+    redirect_to "#{AUTH}/auth?#{query.to_query}", allow_other_host: true
   end
 
   def callback
-    state, token, own = params[:state].to_s, params[:token].to_s, session[:login_state].to_s
-    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if token.empty? || own.empty? || !ActiveSupport::SecurityUtils.secure_compare(own, state)
+    state, token, expected = params[:state].to_s, params[:token].to_s, session[:login_state].to_s
+    # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    if token.empty? || expected.empty? || !ActiveSupport::SecurityUtils.secure_compare(expected, state)
       return refuse("This sign-in is not valid in this browser.", :bad_request)
     end
 
-    answer = verify(token)
-    return refuse("Sign-in is not available at the moment.", :service_unavailable) unless answer
-    return refuse("This sign-in is used up or too old.", :bad_request) unless answer["valid"]
+    result = verify(token)
+    return refuse("Sign-in is not available at the moment.", :service_unavailable) unless result
+    return refuse("This sign-in was already used or has expired.", :bad_request) unless result["valid"]
 
     reset_session
-    session[:email] = answer["email"]
+    session[:email] = result["email"]
     redirect_to account_path
   end
 
@@ -39,11 +39,11 @@ class EmailLoginController < ApplicationController
 
   private
 
-  # What the service says of a token; nil when it does not answer.
+  # Returns the response of verify-token, or nil if the service is unavailable.
   def verify(token)
-    question = URI("#{AUTH}/api/verify-token?#{{ token: token, domain: URI(SITE).host }.to_query}")
-    options = { use_ssl: question.scheme == "https", open_timeout: 5, read_timeout: 5 }
-    response = Net::HTTP.start(question.host, question.port, **options) { |http| http.get(question) }
+    uri = URI("#{AUTH}/api/verify-token?#{{ token: token, domain: URI(SITE).host }.to_query}")
+    options = { use_ssl: uri.scheme == "https", open_timeout: 5, read_timeout: 5 }
+    response = Net::HTTP.start(uri.host, uri.port, **options) { |http| http.get(uri) }
     JSON.parse(response.body) if response.is_a?(Net::HTTPSuccess)
   rescue SystemCallError, IOError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, Net::ProtocolError, JSON::ParserError
     nil

@@ -1,4 +1,4 @@
-# Include it in every controller that needs a visitor.
+# Include this in controllers that require a sign-in.
 module SignedIn
   extend ActiveSupport::Concern
 

@@ -12,21 +12,21 @@ class Auth < Sinatra::Base
 
   get "/login" do
     session[:login_state] = state = SecureRandom.urlsafe_base64(24)
-    question = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
-    redirect "#{AUTH}/auth?#{URI.encode_www_form(question)}", 303
+    query = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
+    redirect "#{AUTH}/auth?#{URI.encode_www_form(query)}", 303
   end
 
   get "__CALLBACK__" do
-    state, token, own = params["state"].to_s, params["token"].to_s, session[:login_state].to_s
-    # The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-    if token.empty? || own.empty? || !Rack::Utils.secure_compare(own, state)
+    state, token, expected = params["state"].to_s, params["token"].to_s, session[:login_state].to_s
+    # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+    if token.empty? || expected.empty? || !Rack::Utils.secure_compare(expected, state)
       refuse "This sign-in is not valid in this browser.", 400
     end
-    answer = verify(token) or refuse "Sign-in is not available at the moment.", 503
-    refuse "This sign-in is used up or too old.", 400 unless answer["valid"]
+    result = verify(token) or refuse "Sign-in is not available at the moment.", 503
+    refuse "This sign-in was already used or has expired.", 400 unless result["valid"]
     session.clear
     session.options[:renew] = true
-    session[:email] = answer["email"]
+    session[:email] = result["email"]
     redirect "/account", 303
   end
 
@@ -41,14 +41,14 @@ class Auth < Sinatra::Base
   end
 
   helpers do
-    # Call it in every route that needs a visitor.
+    # Call this in routes that require a sign-in.
     def signed_in_email = session[:email] || redirect("/login", 303)
 
-    # What the service says of a token; nil when it does not answer.
+    # Returns the response of verify-token, or nil if the service is unavailable.
     def verify(token)
-      question = URI("#{AUTH}/api/verify-token?#{URI.encode_www_form(token: token, domain: URI(SITE).host)}")
-      options = { use_ssl: question.scheme == "https", open_timeout: 5, read_timeout: 5 }
-      response = Net::HTTP.start(question.host, question.port, **options) { |http| http.get(question) }
+      uri = URI("#{AUTH}/api/verify-token?#{URI.encode_www_form(token: token, domain: URI(SITE).host)}")
+      options = { use_ssl: uri.scheme == "https", open_timeout: 5, read_timeout: 5 }
+      response = Net::HTTP.start(uri.host, uri.port, **options) { |http| http.get(uri) }
       JSON.parse(response.body) if response.is_a?(Net::HTTPSuccess)
     rescue SystemCallError, IOError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, Net::ProtocolError, JSON::ParserError
       nil

@@ -11,31 +11,31 @@ export default {
     if (url.pathname === '/login') {
       const state = crypto.randomUUID();
       const forwardUrl = `${site.origin}__CALLBACK__?state=${state}`;
-      const question = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
-      return go(`${auth}/auth?${question}`, `login_state=${state}; Max-Age=900; ${COOKIE}`);
+      const query = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
+      return go(`${auth}/auth?${query}`, `login_state=${state}; Max-Age=900; ${COOKIE}`);
     }
     if (url.pathname === '__CALLBACK__') {
       const [state, token] = [url.searchParams.get('state'), url.searchParams.get('token')];
-      // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+      // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
       if (!token || !state || state !== cookieOf(request, 'login_state')) return refuse(400);
-      const question = new URLSearchParams({ token, domain: site.hostname });
-      const answer = await fetch(`${auth}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
-        .then((verified) => (verified.ok ? verified.json() : null))
+      const query = new URLSearchParams({ token, domain: site.hostname });
+      const result = await fetch(`${auth}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
+        .then((response) => (response.ok ? response.json() : null))
         .catch(() => null);
-      if (!answer) return refuse(503);
-      if (!answer.valid) return refuse(400);
-      const session = `${encodeURIComponent(answer.email)}|${Date.now() + SESSION_SECONDS * 1000}`;
+      if (!result) return refuse(503);
+      if (!result.valid) return refuse(400);
+      const session = `${encodeURIComponent(result.email)}|${Date.now() + SESSION_SECONDS * 1000}`;
       const mac = hex(await crypto.subtle.sign('HMAC', await keyOf(env), bytes(session)));
       return go('/account', `session=${session}|${mac}; Max-Age=${SESSION_SECONDS}; ${COOKIE}`, `login_state=; Max-Age=0; ${COOKIE}`);
     }
     if (url.pathname === '/logout' && request.method === 'POST') return go('/', `session=; Max-Age=0; ${COOKIE}`);
-    // What lies under /account is for visitors who are signed in; everything else is for everybody.
+    // Pages under /account require a sign-in; all other pages are public.
     if (/^\/account(?:$|[/.])/.test(url.pathname) && !(await signedInEmail(request, env))) return go('/login');
     return env.ASSETS.fetch(request);
   },
 };
 
-/** Who is signed in, or null. */
+/** Returns the email address of the signed-in visitor, or null. */
 async function signedInEmail(request, env) {
   const [email, until, mac = ''] = (cookieOf(request, 'session') ?? '').split('|');
   const given = Uint8Array.from(mac.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));

@@ -18,7 +18,7 @@ export function openSession(cookies, email) {
   cookies.set('session', `${text}.${sign(text).toString('base64url')}`, { ...COOKIE, maxAge: SESSION_SECONDS });
 }
 
-/** Who is signed in, or null. @param {import('@sveltejs/kit').Cookies} cookies @returns {string | null} */
+/** Returns the email address of the signed-in visitor, or null. @param {import('@sveltejs/kit').Cookies} cookies @returns {string | null} */
 export function signedInEmail(cookies) {
   const [text, mac = ''] = (cookies.get('session') ?? '').split('.');
   const given = Buffer.from(mac, 'base64url');

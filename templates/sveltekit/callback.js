@@ -4,16 +4,16 @@ import { AUTH, COOKIE, openSession, SITE } from '../__UP__lib/server/auth.js';
 /** @type {import('@sveltejs/kit').RequestHandler} */
 export async function GET({ url, cookies }) {
   const [state, token] = [url.searchParams.get('state'), url.searchParams.get('token')];
-  // The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
+  // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (!token || !state || state !== cookies.get('login_state')) return refuse(400);
-  const question = new URLSearchParams({ token, domain: SITE.hostname });
-  const answer = await fetch(`${AUTH}/api/verify-token?${question}`, { signal: AbortSignal.timeout(5000) })
-    .then((verified) => (verified.ok ? verified.json() : null))
+  const query = new URLSearchParams({ token, domain: SITE.hostname });
+  const result = await fetch(`${AUTH}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
+    .then((response) => (response.ok ? response.json() : null))
     .catch(() => null);
-  if (!answer) return refuse(503);
-  if (!answer.valid) return refuse(400);
+  if (!result) return refuse(503);
+  if (!result.valid) return refuse(400);
   cookies.delete('login_state', COOKIE);
-  openSession(cookies, answer.email);
+  openSession(cookies, result.email);
   redirect(303, '/account');
 }
 

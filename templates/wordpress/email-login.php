@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: Email Login
- * Description: Signs visitors in by a link in an email, without a password.
+ * Description: Signs visitors in with a link in an email, without a password.
  * Requires at least: 5.6
  * Requires PHP: 7.4
  */
@@ -9,7 +9,7 @@
 defined( 'ABSPATH' ) || exit;
 
 defined( 'EMAILAUTH_URL' ) || define( 'EMAILAUTH_URL', getenv( 'EMAILAUTH_URL' ) ?: '__ORIGIN__' );
-// Nobody with another role gets in by a mailbox alone: their password, and a second factor, stay in force.
+// Users with other roles still need their password and second factor.
 defined( 'EMAIL_LOGIN_ROLES' ) || define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'customer' ) );
 
 add_action( 'parse_request', function ( $wp ) {
@@ -26,33 +26,33 @@ function email_login_start() {
 	$state = wp_generate_password( 40, false );
 	$flags = array( 'path' => '/', 'secure' => 0 === strpos( home_url(), 'https:' ), 'httponly' => true, 'samesite' => 'Lax' );
 	setcookie( 'wordpress_login_state', $state, $flags + array( 'expires' => time() + 15 * MINUTE_IN_SECONDS ) );
-	$question = array( 'forward_url' => home_url( "__CALLBACK__?state=$state" ), 'language' => '__LANGUAGE__' );
-	wp_redirect( EMAILAUTH_URL . '/auth?' . http_build_query( $question ) );
+	$query = array( 'forward_url' => home_url( "__CALLBACK__?state=$state" ), 'language' => '__LANGUAGE__' );
+	wp_redirect( EMAILAUTH_URL . '/auth?' . http_build_query( $query ) );
 }
 
 function email_login_callback() {
 	$texts = array( $_GET['state'] ?? '', $_GET['token'] ?? '', $_COOKIE['wordpress_login_state'] ?? '' );
-	[ $state, $token, $own ] = array_map( 'sanitize_text_field', wp_unslash( $texts ) );
-	// The state shows that this browser began the sign-in; without it, somebody could be signed in to an account not their own.
-	email_login_require( $token && $own && hash_equals( $own, $state ), 'This sign-in is not valid in this browser.', 400 );
+	[ $state, $token, $expected ] = array_map( 'sanitize_text_field', wp_unslash( $texts ) );
+	// The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
+	email_login_require( $token && $expected && hash_equals( $expected, $state ), 'This sign-in is not valid in this browser.', 400 );
 
-	$question = http_build_query( array( 'token' => $token, 'domain' => wp_parse_url( home_url(), PHP_URL_HOST ) ) );
-	$response = wp_remote_get( EMAILAUTH_URL . "/api/verify-token?$question", array( 'timeout' => 5 ) );
-	$answer   = 200 === wp_remote_retrieve_response_code( $response ) ? json_decode( wp_remote_retrieve_body( $response ) ) : null;
-	email_login_require( $answer, 'Sign-in is not available at the moment.', 503 );
-	email_login_require( $answer->valid, 'This sign-in is used up or too old.', 400 );
+	$query = http_build_query( array( 'token' => $token, 'domain' => wp_parse_url( home_url(), PHP_URL_HOST ) ) );
+	$response = wp_remote_get( EMAILAUTH_URL . "/api/verify-token?$query", array( 'timeout' => 5 ) );
+	$result   = 200 === wp_remote_retrieve_response_code( $response ) ? json_decode( wp_remote_retrieve_body( $response ) ) : null;
+	email_login_require( $result, 'Sign-in is not available at the moment.', 503 );
+	email_login_require( $result->valid, 'This sign-in was already used or has expired.', 400 );
 
-	// A login of its own: the address would be public on the author's page.
-	$new  = array( 'user_login' => 'user-' . bin2hex( random_bytes( 6 ) ), 'user_email' => $answer->email, 'role' => 'subscriber' );
-	$id   = email_exists( $answer->email ) ?: wp_insert_user( $new + array( 'user_pass' => wp_generate_password( 40 ) ) );
+	// A random login, because the author page shows the login publicly.
+	$new  = array( 'user_login' => 'user-' . bin2hex( random_bytes( 6 ) ), 'user_email' => $result->email, 'role' => 'subscriber' );
+	$id   = email_exists( $result->email ) ?: wp_insert_user( $new + array( 'user_pass' => wp_generate_password( 40 ) ) );
 	$user = is_wp_error( $id ) ? $id : apply_filters( 'wp_authenticate_user', get_user_by( 'id', $id ), '' );
-	email_login_require( ! is_wp_error( $user ), 'This account is closed.', 403 );
-	// In a network a session opens every site of it.
+	email_login_require( ! is_wp_error( $user ), 'This account is disabled.', 403 );
+	// In a multisite network, a session is valid on every site.
 	$roles = is_multisite() || is_super_admin( $user->ID ) ? array( 'administrator' ) : $user->roles;
-	email_login_require( ! array_diff( $roles, EMAIL_LOGIN_ROLES ), 'This account needs its password.', 403 );
+	email_login_require( ! array_diff( $roles, EMAIL_LOGIN_ROLES ), 'This account must sign in with its password.', 403 );
 
-	// Nobody has proved this address here before: what somebody else may have chosen or kept no longer opens the account.
-	if ( update_user_meta( $user->ID, 'email_login_proved', $answer->email ) ) {
+	// First verification of this address: remove the password and sessions, which may belong to someone else.
+	if ( update_user_meta( $user->ID, 'email_login_proved', $result->email ) ) {
 		wp_set_password( wp_generate_password( 40 ), $user->ID );
 		WP_Application_Passwords::delete_all_application_passwords( $user->ID );
 		WP_Session_Tokens::get_instance( $user->ID )->destroy_all();
@@ -77,7 +77,7 @@ function email_login_end() {
 	wp_safe_redirect( home_url( '/' ) );
 }
 
-/** Ends the request with a page that offers to try again, unless the condition holds. */
+/** Ends the request with an error page and a link to try again if the condition is false. */
 function email_login_require( $condition, $reason, $status ) {
 	$condition || wp_die( esc_html( $reason ), '', array( 'response' => $status, 'link_url' => home_url( '/login' ), 'link_text' => 'Try again' ) );
 }

@@ -76,15 +76,15 @@ test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
     /--framework/,
   ],
   ['an unknown framework', ['--framework', 'cobol'], {}, /There is no framework "cobol"/, /--list/],
-  ['no domain at all', ['--domain', "x'); evil('"], projects.express, /is no domain/, /--help/],
+  ['no domain at all', ['--domain', "x'); evil('"], projects.express, /is not a valid domain/, /--help/],
   [
     'a callback with more in it',
     ['--domain', 'localhost', '--callback', '/../../etc'],
     projects.express,
-    /is no path for a callback/,
+    /is not a valid callback path/,
     /--help/,
   ],
-  ['an unknown language', ['--language', 'xx'], projects.express, /"xx" is no language .* en, lt, lv, uk, ru/, /--help/],
+  ['an unknown language', ['--language', 'xx'], projects.express, /"xx" is not a language .* en, lt, lv, uk, ru/, /--help/],
   ['a directory that is not there', ['nowhere'], {}, /There is no directory .*nowhere/, /init <dir>/],
   ['a file for a directory', ['package.json'], projects.express, /package\.json is a file/, /init <dir>/],
 ])('%s: exit 3 in words, and nothing is written', async (_, args, files, message, hint) => {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { docPages, docPath, twinPath } from '../../templates/doc-pages.ts';
+import { docPages, docPath, markdownPath } from '../../docs/pages.ts';
 import { heading, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
@@ -43,7 +43,7 @@ test('the guide leads to the pages, and they lead to each other, to their parts 
   await heading(page, 'Prompt for Flask');
   await page.getByRole('link', { name: 'AI assistants' }).last().click();
   await heading(page, 'AI assistants');
-  await page.getByRole('navigation', { name: 'Before and after' }).getByRole('link', { name: 'A dialogue' }).click();
+  await page.getByRole('navigation', { name: 'Previous and next page' }).getByRole('link', { name: 'A dialogue' }).click();
   await heading(page, 'A dialogue');
   await page.goBack();
   await heading(page, 'AI assistants');
@@ -51,14 +51,14 @@ test('the guide leads to the pages, and they lead to each other, to their parts 
 
 test('a page is copied, and opened, as the Markdown that assistants get; its code is copied alone', async () => {
   const page = await open(docPath('quick-start'));
-  const twin = (await scene.service.client().get(twinPath('quick-start'))).text;
+  const twin = (await scene.service.client().get(markdownPath('quick-start'))).text;
   await page.getByRole('button', { name: 'Copy page' }).click();
   await page.getByText('Page copied as Markdown').waitFor();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(twin);
   await page.getByRole('button', { name: 'Copy HTML' }).click();
   await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === '<a href="/login">Login with Email</a>')`);
   await page.getByRole('link', { name: 'View as Markdown' }).click();
-  await page.waitForURL(scene.service.url + twinPath('quick-start'));
+  await page.waitForURL(scene.service.url + markdownPath('quick-start'));
 });
 
 test('every page stands on a phone of 320 px, where its list of pages unfolds', async () => {
@@ -80,10 +80,10 @@ test('what is no page says so, and a text that could not be loaded is tried agai
   await heading(page, '404 Page Not Found');
 
   const other = await (await scene.newBrowser()).newPage();
-  await other.route(`**${twinPath('security')}`, (route) => route.abort());
+  await other.route(`**${markdownPath('security')}`, (route) => route.abort());
   await other.goto(scene.service.url + docPath('security'));
   await other.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  await other.unroute(`**${twinPath('security')}`);
+  await other.unroute(`**${markdownPath('security')}`);
   await other.getByRole('button', { name: 'Try again' }).click();
   await heading(other, 'What the service guarantees');
 });

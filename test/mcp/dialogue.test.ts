@@ -109,13 +109,13 @@ function fenced(language: string, text: string): string {
 function recording([status, registered, scaffolded, checked]: string[]): string {
   return `# A dialogue
 
-An assistant that has never heard of Email Auth adds it to an app. It has the MCP server (\`emailauth mcp install claude-code\`), and the service runs on the same machine (\`npm start\`). A test has this dialogue with every version, so it is true; follow it by hand and you get the same.
+An assistant without previous knowledge of Email Auth adds it to an app. It has the MCP server (\`emailauth mcp install claude-code\`), and the service runs on the same computer (\`npm start\`). A test repeats this dialogue with every version, so the calls and their results are always current.
 
-The app, in a directory of its own, after \`npm init -y && npm pkg set type=module && npm install express\`:
+The app, in a new directory, after \`npm init -y && npm pkg set type=module && npm install express\`:
 
 ${fenced('js', BEFORE)}
 
-> **You:** Add email login to this app. It will be at shop.example, and my address is you@shop.example.
+> **You:** Add email login to this app. Its domain will be shop.example, and my address is you@shop.example.
 
 ## 1. get_status
 
@@ -129,11 +129,11 @@ ${registered}
 
 ## 3. scaffold_integration
 
-For development on this machine; the same call with shop.example gives the settings of the real site.
+For development on this computer; the same call with shop.example returns the settings for production.
 
 ${scaffolded}
 
-The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET of its own from \`openssl rand -hex 32\`. It adds two lines to \`app.js\`, and the link:
+The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET from \`openssl rand -hex 32\`. It adds two lines and the link to \`app.js\`:
 
 ${fenced('js', AFTER)}
 
@@ -143,9 +143,9 @@ Then it starts the app: \`node --env-file=.env app.js\`.
 
 ${checked}
 
-> **Assistant:** It is done. Open {site}/login and give your address; the mail is at {service}/dev/inbox. After its link you are at {site}/account.
+> **Assistant:** Done. Open {site}/login and enter your address; the email is at {service}/dev/inbox. Its link leads to {site}/account.
 
-You open the link, and the page says: Signed in as you@shop.example. The callback has verified the token with the service; opened again, the same address is refused.
+You open the link, and the page shows: Signed in as you@shop.example. The callback has verified the token with the service. If you open the same URL again, it is rejected.
 `
     .replaceAll('{service}', 'http://localhost:3000')
     .replaceAll('{site}', 'http://localhost:3001');

@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { pages } from '../../../contract/pages.ts';
-import { docPath, slugAt } from '../../../templates/doc-pages.ts';
+import { docPath, slugAt } from '../../../docs/pages.ts';
 
 export const linkLook = 'underline decoration-edge underline-offset-4 hover:text-accent hover:decoration-accent';
 
-/** A link of a text: to another page of the documentation instead of its Markdown, within the app where it can. */
+/** A link in a text. It opens a page of the documentation as HTML instead of Markdown, and pages of the app without a reload. */
 export function DocLink({ href, className, children }: { href: string; className?: string; children: ReactNode }) {
-  const inside = pathInside(href);
-  if (inside !== null) {
+  const path = appPathOf(href);
+  if (path !== null) {
     return (
-      <Link href={inside} className={className}>
+      <Link href={path} className={className}>
         {children}
       </Link>
     );
@@ -22,8 +22,8 @@ export function DocLink({ href, className, children }: { href: string; className
   );
 }
 
-/** Where a link leads within the app; null: to a file, to another place of the same page, or elsewhere. */
-function pathInside(href: string): string | null {
+/** Returns the path of a link within the app; null for a file, a fragment of the same page, or another origin. */
+function appPathOf(href: string): string | null {
   if (href.startsWith('#') || !URL.canParse(href, location.href)) return null;
   const { origin, pathname, hash } = new URL(href, location.href);
   if (origin !== location.origin) return null;

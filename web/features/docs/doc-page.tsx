@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
-import { docPageOf, docPages, docPath, type DocPage as Page, parentOf, slugAt, twinPath } from '../../../templates/doc-pages.ts';
-import { sectionsOf } from '../../../templates/doc-text.ts';
+import { ApiError } from '../../../contract/client.ts';
+import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
+import { sectionsOf } from '../../../docs/sections.ts';
 import { copyText } from '../../lib/clipboard.ts';
 import { toast, toastFailure } from '../../lib/toast.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -10,34 +12,33 @@ import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { DocNav } from './doc-nav.tsx';
-import { Blocks } from './markdown.tsx';
-import { useDoc } from './queries.ts';
+import { Markdown } from './markdown.tsx';
 
-/** /webservices/email-auth/…: a page of the documentation. @param notFound shown where there is none */
+/** A page of the documentation, at /webservices/email-auth/…. @param notFound shown at a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
   const [path] = useLocation();
   const page = docPageOf(slugAt(path.replace(/\/$/, '')) ?? '');
-  return page ? <Shown key={page.slug} page={page} /> : notFound;
+  return page ? <Article key={page.slug} page={page} /> : notFound;
 }
 
-function Shown({ page: { slug, title, description } }: { page: Page }) {
+function Article({ page: { slug, title, description } }: { page: Page }) {
   const query = useDoc(slug);
-  const { data } = query;
-  const isThere = data !== undefined;
-  // The text is drawn after the browser has looked for the part that its address names.
+  const markdown = query.data;
+  const isLoaded = markdown !== undefined;
+  // The text is rendered after the browser has tried to scroll to the fragment of the URL.
   useEffect(() => {
-    if (isThere) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  }, [isThere]);
+    if (isLoaded) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }, [isLoaded]);
 
   return (
     <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
-      <DocNav slug={slug} sections={data ? sectionsOf(data.markdown) : []} />
+      <DocNav slug={slug} sections={isLoaded ? sectionsOf(markdown) : []} />
       <article className="min-w-0 max-w-3xl py-8 sm:py-14">
         <PageHeading title={title} className="text-3xl leading-9" />
         <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
         <div className="mt-5 flex flex-wrap gap-2">
-          <CopyPage markdown={data?.markdown} />
-          <ButtonLink look="secondary" href={twinPath(slug)} className="px-3 text-sm">
+          <CopyPage markdown={markdown} />
+          <ButtonLink look="secondary" href={markdownPath(slug)} className="px-3 text-sm">
             View as Markdown
           </ButtonLink>
         </div>
@@ -48,16 +49,15 @@ function Shown({ page: { slug, title, description } }: { page: Page }) {
               <Skeleton className="mt-4 h-96 w-full" />
             </div>
           )}
-          {/* The first one is the title; the description, a quotation, is left out as well. */}
-          {data && <Blocks tokens={data.tokens.slice(1)} prose={slug.startsWith('prompts/')} />}
+          {isLoaded && <Markdown text={markdown} isPrompt={slug.startsWith('prompts/')} />}
         </div>
-        <Neighbours slug={slug} />
+        <PageLinks slug={slug} />
       </article>
     </div>
   );
 }
 
-/** Copies the whole page as Markdown, for an assistant. */
+/** A button that copies the whole page as Markdown, for an assistant. */
 function CopyPage({ markdown }: { markdown: string | undefined }) {
   const copy = async () => {
     if (markdown !== undefined && (await copyText(markdown))) toast('Copied to clipboard', 'Page copied as Markdown');
@@ -70,24 +70,48 @@ function CopyPage({ markdown }: { markdown: string | undefined }) {
   );
 }
 
-/** The page before and the page after. */
-function Neighbours({ slug }: { slug: string }) {
+/** Links to the previous and the next page. */
+function PageLinks({ slug }: { slug: string }) {
   const parent = parentOf(slug);
-  const at = docPages.findIndex((page) => page.slug === slug);
-  const [before, after] = parent ? [docPageOf(parent), undefined] : [docPages[at - 1], docPages[at + 1]];
+  const index = docPages.findIndex((page) => page.slug === slug);
+  const [previous, next] = parent ? [docPageOf(parent), undefined] : [docPages[index - 1], docPages[index + 1]];
   const link = 'flex min-h-11 items-center gap-2 font-medium hover:text-accent';
   return (
-    <nav aria-label="Before and after" className="mt-14 flex flex-wrap justify-between gap-x-8 border-t border-line pt-4">
-      {before && (
-        <Link href={docPath(before.slug)} className={link}>
-          <BackIcon /> {before.title}
+    <nav aria-label="Previous and next page" className="mt-14 flex flex-wrap justify-between gap-x-8 border-t border-line pt-4">
+      {previous && (
+        <Link href={docPath(previous.slug)} className={link}>
+          <BackIcon /> {previous.title}
         </Link>
       )}
-      {after && (
-        <Link href={docPath(after.slug)} className={`${link} ml-auto`}>
-          {after.title} <ArrowIcon />
+      {next && (
+        <Link href={docPath(next.slug)} className={`${link} ml-auto`}>
+          {next.title} <ArrowIcon />
         </Link>
       )}
     </nav>
   );
+}
+
+/** Loads a page of the documentation as the Markdown that assistants read. */
+function useDoc(slug: string) {
+  return useQuery({
+    queryKey: ['doc', slug],
+    queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** @throws ApiError with status 0 when the service cannot be reached */
+async function fetchText(path: string, signal: AbortSignal): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, { signal });
+    text = await response.text();
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new ApiError(0, { error: 'The service cannot be reached.' }, { cause });
+  }
+  if (!response.ok) throw new ApiError(response.status, { error: 'This page could not be loaded.' });
+  return text;
 }

@@ -1,80 +1,112 @@
-import type { Token, Tokens } from 'marked';
-import { createElement, Fragment, type ReactNode } from 'react';
-import { anchorOf } from '../../../templates/doc-text.ts';
+import type { ComponentProps, ReactNode } from 'react';
+import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
+import rehypeSlug from 'rehype-slug';
+import remarkGfm from 'remark-gfm';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { DocLink, linkLook } from './doc-link.tsx';
 
-const LABELS: Record<string, string> = { sh: 'terminal', js: 'JavaScript', ts: 'TypeScript', html: 'HTML', json: 'JSON', toml: 'TOML' };
-const headings: Record<number, string> = {
-  2: 'mt-12 mb-4 scroll-mt-4 text-xl font-semibold tracking-tight',
-  3: 'mt-8 mb-3 scroll-mt-4 font-semibold tracking-tight',
+type Node = NonNullable<ExtraProps['node']>;
+
+const LANGUAGE_LABELS: Record<string, string> = {
+  sh: 'terminal',
+  js: 'JavaScript',
+  ts: 'TypeScript',
+  html: 'HTML',
+  json: 'JSON',
+  toml: 'TOML',
 };
 
-/** Blocks of Markdown as elements of the page. Nothing in them is taken for HTML. @param prose code is a prompt, whose lines break */
-export function Blocks({ tokens, prose = false }: { tokens: readonly Token[]; prose?: boolean }) {
-  return keyed(tokens, (token) => <Block token={token} prose={prose} />);
+/** Renders the Markdown of a page without its title and description, which the page shows itself. HTML in it is skipped. */
+export function Markdown({ text, isPrompt }: { text: string; isPrompt: boolean }) {
+  return (
+    <ReactMarkdown
+      remarkPlugins={[remarkGfm]}
+      rehypePlugins={[rehypeSlug]}
+      components={isPrompt ? promptComponents : components}
+      disallowedElements={['h1', 'blockquote']}
+      skipHtml
+    >
+      {text}
+    </ReactMarkdown>
+  );
 }
 
-function Block({ token, prose }: { token: Token; prose: boolean }): ReactNode {
-  switch (token.type) {
-    case 'heading': {
-      const { depth, text, tokens } = token as Tokens.Heading;
-      const id = anchorOf(text);
-      return createElement(
-        `h${depth}`,
-        { id, className: headings[depth] },
-        <a href={`#${id}`} className="group hover:underline hover:decoration-line hover:underline-offset-4">
-          <Words tokens={tokens} />
-          <span aria-hidden="true" className="ml-2 font-normal text-edge opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100">
-            #
-          </span>
-        </a>,
-      );
-    }
-    case 'paragraph':
-      return (
-        <p className="my-4 leading-7 [overflow-wrap:anywhere]">
-          <Words tokens={(token as Tokens.Paragraph).tokens} />
-        </p>
-      );
-    case 'text':
-      return <Words tokens={(token as Tokens.Text).tokens ?? [token]} />;
-    case 'code': {
-      const { lang = 'text', text } = token as Tokens.Code;
-      return (
-        <div className="my-5">
-          <CodeBlock label={prose ? 'prompt' : (LABELS[lang] ?? lang)} code={text} prose={prose} />
-        </div>
-      );
-    }
-    case 'list': {
-      const { ordered, start, items } = token as Tokens.List;
-      return createElement(
-        ordered ? 'ol' : 'ul',
-        {
-          start: ordered && start !== 1 ? start : undefined,
-          className: `my-4 space-y-2 pl-5 leading-7 marker:text-muted [overflow-wrap:anywhere] ${ordered ? 'list-decimal' : 'list-disc'}`,
-        },
-        keyed(items, (item) => (
-          <li>
-            <Blocks tokens={item.tokens} />
-          </li>
-        )),
-      );
-    }
-    case 'table':
-      return <Table {...(token as Tokens.Table)} />;
-    default:
-      return null;
-  }
+const components: Components = {
+  h2: ({ id, children }) => (
+    <h2 id={id} className="mt-12 mb-4 scroll-mt-4 text-xl font-semibold tracking-tight">
+      <HeadingLink id={id}>{children}</HeadingLink>
+    </h2>
+  ),
+  h3: ({ id, children }) => (
+    <h3 id={id} className="mt-8 mb-3 scroll-mt-4 font-semibold tracking-tight">
+      <HeadingLink id={id}>{children}</HeadingLink>
+    </h3>
+  ),
+  p: ({ children }) => <p className="my-4 leading-7 [overflow-wrap:anywhere]">{children}</p>,
+  ul: ({ children }) => <ul className="my-4 list-disc space-y-2 pl-5 leading-7 marker:text-muted [overflow-wrap:anywhere]">{children}</ul>,
+  ol: ({ start, children }) => (
+    <ol start={start} className="my-4 list-decimal space-y-2 pl-5 leading-7 marker:text-muted [overflow-wrap:anywhere]">
+      {children}
+    </ol>
+  ),
+  a: ({ href = '', children }) => (
+    <DocLink href={href} className={linkLook}>
+      {children}
+    </DocLink>
+  ),
+  strong: ({ children }) => <strong className="font-semibold">{children}</strong>,
+  code: ({ children }) => (
+    <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{children}</code>
+  ),
+  pre: ({ node }) => <FencedCode node={node} label={languageLabel(node)} />,
+  table: Table,
+  thead: ({ node, children }) => (node && textOf(node).trim() === '' ? null : <thead>{children}</thead>),
+  // An empty header cell is a td, because screen readers announce an empty th as a heading.
+  th: ({ children }) =>
+    children ? (
+      <th scope="col" className={`${CELL} font-medium text-muted`}>
+        {children}
+      </th>
+    ) : (
+      <td className={CELL} />
+    ),
+  td: ({ children }) => <td className={CELL}>{children}</td>,
+};
+
+const promptComponents: Components = { ...components, pre: ({ node }) => <FencedCode node={node} label="prompt" wrap /> };
+
+function HeadingLink({ id, children }: { id: string | undefined; children: ReactNode }) {
+  return (
+    <a href={`#${id}`} className="group hover:underline hover:decoration-line hover:underline-offset-4">
+      {children}
+      <span aria-hidden="true" className="ml-2 font-normal text-edge opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100">
+        #
+      </span>
+    </a>
+  );
 }
 
-// By the number of columns.
-const widths = ['', '', '', 'min-w-[36rem]', 'min-w-[60rem]'];
+function FencedCode({ node, label, wrap = false }: { node: Node | undefined; label: string; wrap?: boolean }) {
+  return (
+    <div className="my-5">
+      <CodeBlock label={label} code={node ? textOf(node).replace(/\n$/, '') : ''} prose={wrap} />
+    </div>
+  );
+}
 
-/** A table that scrolls by itself where it is wider than the page, by keyboard too. */
-function Table({ header, rows }: Tokens.Table) {
-  const cell = 'border-b border-line py-2.5 pr-4 text-left align-top last:pr-0';
+/** Returns the name of the language of a `pre` element; its `code` child has a class such as `language-ts`. */
+function languageLabel(node: Node | undefined): string {
+  const [code] = node?.children ?? [];
+  const classes = code?.type === 'element' ? code.properties.className : undefined;
+  const language = Array.isArray(classes) ? String(classes[0]).replace('language-', '') : 'text';
+  return LANGUAGE_LABELS[language] ?? language;
+}
+
+const CELL = 'border-b border-line py-2.5 pr-4 text-left align-top last:pr-0';
+const WIDTHS: Record<number, string> = { 3: 'min-w-[36rem]', 4: 'min-w-[60rem]' };
+
+/** A table that scrolls within the page when it is wider, also with the keyboard. */
+function Table({ node, children }: ComponentProps<'table'> & ExtraProps) {
   return (
     <div
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must take the focus (WCAG 2.1.1)
@@ -82,84 +114,21 @@ function Table({ header, rows }: Tokens.Table) {
       className="my-5 overflow-x-auto -outline-offset-2"
     >
       <table
-        className={`w-full text-[0.9375rem] leading-6 [&_code]:[overflow-wrap:normal] [&_td:first-child_code]:whitespace-nowrap ${widths[Math.min(header.length, 4)]}`}
+        className={`w-full text-[0.9375rem] leading-6 [&_code]:[overflow-wrap:normal] [&_td:first-child_code]:whitespace-nowrap ${WIDTHS[Math.min(columnsOf(node), 4)] ?? ''}`}
       >
-        {header.some(({ text }) => text) && (
-          <thead>
-            <tr>
-              {keyed(header, ({ text, tokens }) =>
-                // A heading without a word would be read out as one.
-                text ? (
-                  <th scope="col" className={`${cell} font-medium text-muted`}>
-                    <Words tokens={tokens} />
-                  </th>
-                ) : (
-                  <td className={cell} />
-                ),
-              )}
-            </tr>
-          </thead>
-        )}
-        <tbody>
-          {keyed(rows, (row) => (
-            <tr>
-              {keyed(row, ({ tokens }) => (
-                <td className={cell}>
-                  <Words tokens={tokens} />
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {children}
       </table>
     </div>
   );
 }
 
-/** Words in a line: code, emphasis and links among them. */
-function Words({ tokens }: { tokens: readonly Token[] }): ReactNode {
-  return keyed(tokens, (token) => {
-    switch (token.type) {
-      case 'codespan':
-        return (
-          <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">
-            {(token as Tokens.Codespan).text}
-          </code>
-        );
-      case 'strong':
-        return (
-          <strong className="font-semibold">
-            <Words tokens={(token as Tokens.Strong).tokens} />
-          </strong>
-        );
-      case 'em':
-        return (
-          <em>
-            <Words tokens={(token as Tokens.Em).tokens} />
-          </em>
-        );
-      case 'link':
-        return (
-          <DocLink href={(token as Tokens.Link).href} className={linkLook}>
-            <Words tokens={(token as Tokens.Link).tokens} />
-          </DocLink>
-        );
-      case 'text':
-      case 'escape':
-        return plain((token as Tokens.Text).text);
-      default:
-        return null;
-    }
-  });
+/** Returns the number of columns of a table; a row has one th for each, and text nodes between them. */
+function columnsOf(table: Node | undefined): number {
+  const row = table && firstElement(firstElement(table));
+  return row?.children.filter(({ type }) => type === 'element').length ?? 0;
 }
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+const firstElement = (node: Node | undefined) => node?.children.find((child) => child.type === 'element');
 
-/** Text in which a few characters may stand as HTML writes them. */
-const plain = (text: string) => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]);
-
-/** The text of a page does not change, so that a place in it is a key. */
-function keyed<Item>(items: readonly Item[], show: (item: Item) => ReactNode): ReactNode {
-  // biome-ignore lint/suspicious/noArrayIndexKey: see above
-  return items.map((item, index) => <Fragment key={index}>{show(item)}</Fragment>);
-}
+const textOf = (node: Node): string =>
+  node.children.map((child) => (child.type === 'text' ? child.value : child.type === 'element' ? textOf(child) : '')).join('');

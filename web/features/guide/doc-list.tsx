@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { docPages, docPath } from '../../../templates/doc-pages.ts';
+import { docPages, docPath } from '../../../docs/pages.ts';
 
 const files = [
   { href: '/llms.txt', title: 'llms.txt' },

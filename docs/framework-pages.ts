@@ -1,52 +1,52 @@
-import { frameworks } from './catalog.ts';
-import { docPageOf, promptPages } from './doc-pages.ts';
-import type { Framework } from './framework.ts';
-import { assistantPrompt } from './prompt.ts';
-import { render, type Sources } from './render.ts';
+import { frameworks } from '../templates/catalog.ts';
+import type { Framework } from '../templates/framework.ts';
+import { assistantPrompt } from '../templates/prompt.ts';
+import { render, type Sources } from '../templates/render.ts';
+import { docPageOf, promptPages } from './pages.ts';
 
-/** The domain that pages show where a reader has one of their own. */
+/** The domain that pages show in place of the reader's. */
 export const EXAMPLE_DOMAIN = 'shop.example';
 
-/** The page of one framework: its files, filled in for the example domain, and the steps around them. */
+/** Returns the page of one framework: its files, filled in for the example domain, with install commands and next steps. */
 export function frameworkText(framework: Framework, sources: Sources, origin: string): string {
   const { files, env, commands, nextSteps } = render(framework, sources, { origin, domain: EXAMPLE_DOMAIN });
-  const after = [...nextSteps, ...(framework.loadEnv ? [framework.loadEnv] : [])];
   return [
     `# ${docPageOf(`frameworks/${framework.id}`)?.title}`,
-    `Login, callback, a protected page and logout in ${framework.language}, without a package of ours. \`${EXAMPLE_DOMAIN}\` stands for your domain.
+    `Login, callback, a protected page and logout in ${framework.language}, without a package to install from us. \`${EXAMPLE_DOMAIN}\` stands for your domain.
 In a project, \`emailauth init --framework ${framework.id}\` writes the same files, filled in.`,
     ...(commands.length > 0 ? ['## Install', fenced(commands.join('\n'), 'sh')] : []),
     '## Files',
     ...files.flatMap(({ path, role, contents, example }) => [
       `### ${path}`,
-      `${role}.${example ? ' An example: a page of yours stays as it is.' : ''}`,
+      `${role}.${example ? ' An example: keep your own page if you have one.' : ''}`,
       fenced(contents.trimEnd(), path.split('.').at(-1)),
     ]),
     '## Environment',
     fenced(env.map(({ name, value, purpose }) => `# ${purpose}\n${name}=${value}`).join('\n'), 'sh'),
     '## Next steps',
     [
-      ...after,
-      `Register the domain, if it is not yet: [quick start](quick-start.md#1-register-the-domain).`,
-      'Test: a sign-in reaches the protected page; the same callback opened again is refused; one with another state is refused.',
+      ...nextSteps,
+      ...(framework.loadEnv ? [framework.loadEnv] : []),
+      `Register the domain if it is not registered yet: [quick start](quick-start.md#1-register-the-domain).`,
+      'Test: a sign-in reaches the protected page; the same callback URL opened again is rejected; one with a different state is rejected.',
     ]
       .map((step) => `- ${step}`)
       .join('\n'),
-    `An assistant gets all of this in one message: [${docPageOf(`prompts/${framework.id}`)?.title}](prompts/${framework.id}.md).`,
+    `The same as one message for an assistant: [${docPageOf(`prompts/${framework.id}`)?.title}](prompts/${framework.id}.md).`,
   ].join('\n\n');
 }
 
-/** The page that holds a framework's prompt, whole and to be copied. */
+/** Returns the page that contains a framework's prompt. */
 export function promptText(framework: Framework, sources: Sources, origin: string): string {
-  const filling = { origin, domain: EXAMPLE_DOMAIN };
+  const values = { origin, domain: EXAMPLE_DOMAIN };
   return [
     `# ${docPageOf(`prompts/${framework.id}`)?.title}`,
-    `Paste this into the assistant that works on your ${framework.name} project. Put your domain in the place of \`${EXAMPLE_DOMAIN}\`.`,
-    fenced(assistantPrompt(framework, render(framework, sources, filling), filling).trimEnd(), 'text'),
+    `Paste this into the assistant that works on your ${framework.name} project. Replace \`${EXAMPLE_DOMAIN}\` with your domain.`,
+    fenced(assistantPrompt(framework, render(framework, sources, values), values).trimEnd(), 'text'),
   ].join('\n\n');
 }
 
-/** Every framework, its language and its files: a table. */
+/** Returns a table of all frameworks with their languages and files. */
 export function frameworkTable(): string {
   const rows = frameworks.map(
     ({ id, name, language, files }) => `| [${name}](frameworks/${id}.md) | ${language} | ${files.map(({ role }) => role).join(' · ')} |`,
@@ -54,12 +54,12 @@ export function frameworkTable(): string {
   return ['| Framework | Language | Files |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** Every prompt: a list. */
+/** Returns a list of links to all prompts. */
 export function promptList(): string {
   return promptPages.map(({ slug, title }) => `- [${title}](${slug}.md)`).join('\n');
 }
 
-/** Code in a fence that is longer than any in it. */
+/** Returns code in a fence that is longer than any fence inside it. */
 function fenced(code: string, language = ''): string {
   const longest = Math.max(2, ...[...code.matchAll(/^[ \t]*(`{3,})/gm)].map(([, mark]) => mark.length));
   const fence = '`'.repeat(longest + 1);

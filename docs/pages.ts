@@ -1,26 +1,26 @@
-import { frameworks } from './catalog.ts';
+import { frameworks } from '../templates/catalog.ts';
 
 /** A page of the documentation. */
 export type DocPage = {
-  /** The end of its address: `quick-start`, `frameworks/express`. */
+  /** The end of its URL path: `quick-start`, `frameworks/express`. */
   slug: string;
   /** Also its first heading. */
   title: string;
-  /** One sentence on what a reader finds there. */
+  /** One sentence about its contents. */
   description: string;
-  /** For those who run a service, or want to know more than an integration needs. */
+  /** A page for operators, or with more details than an integration needs. */
   optional?: true;
 };
 
-/** Where the documentation lies on a service; the page there is `overview`. */
+/** The URL path of the documentation on a service; the page there is `overview`. */
 export const DOCS_PATH = '/webservices/email-auth';
 
-/** The pages, in the order in which they are read. Their texts lie in docs/: docs.ts reads them. */
+/** The pages in reading order. read.ts reads their texts. */
 export const docPages: readonly DocPage[] = [
   {
     slug: 'overview',
     title: 'Email Authentication',
-    description: 'What Email Auth does for a site, and which page says what.',
+    description: 'What Email Auth does for a website, and what each page of this documentation covers.',
   },
   {
     slug: 'quick-start',
@@ -30,7 +30,7 @@ export const docPages: readonly DocPage[] = [
   {
     slug: 'integration',
     title: 'Integration',
-    description: 'The protocol as a site sees it: forward_url, state, the way back, every answer of verify-token.',
+    description: 'The protocol from the side of a website: forward_url, state, the callback, every response of verify-token.',
   },
   {
     slug: 'frameworks',
@@ -40,22 +40,22 @@ export const docPages: readonly DocPage[] = [
   {
     slug: 'assistants',
     title: 'AI assistants',
-    description: 'The MCP server and how to install it, prompts to copy, the skill, and what there is for machines to read.',
+    description: 'The MCP server and how to install it, prompts to copy, the skill, and the machine-readable files.',
   },
   {
     slug: 'dialogue',
     title: 'A dialogue',
-    description: 'An assistant adds the sign-in to an app with four calls, recorded word for word.',
+    description: 'An assistant adds the sign-in to an app with four calls, recorded verbatim.',
   },
   {
     slug: 'security',
     title: 'Security',
-    description: 'What your site has to do, and what the service guarantees.',
+    description: 'What your website has to do, and what the service guarantees.',
   },
   {
     slug: 'troubleshooting',
     title: 'Troubleshooting',
-    description: 'Each error and each reason that a site meets, and what to do about it.',
+    description: 'Each error and each reason that a website can receive, and how to fix it.',
   },
   {
     slug: 'api',
@@ -71,41 +71,41 @@ export const docPages: readonly DocPage[] = [
   {
     slug: 'operations',
     title: 'Running Email Auth',
-    description: 'For whoever runs the service: settings, health, several instances, backup and restore.',
+    description: 'For operators: settings, health, several instances, backup and restore.',
     optional: true,
   },
 ];
 
-/** One page a framework: its files, filled in, and the steps around them. */
+/** One page per framework: its files, filled in for an example domain, with install and next steps. */
 export const frameworkPages: readonly DocPage[] = frameworks.map(({ id, name }) => ({
   slug: `frameworks/${id}`,
   title: `Sign-in with ${name}`,
-  description: `The files that add the sign-in to your ${name} project, its environment, and what is left to do.`,
+  description: `The files that add the sign-in to your ${name} project, its environment variables, and the remaining steps.`,
 }));
 
-/** One page a framework: what to paste into an assistant. */
+/** One page per framework: the prompt to paste into an assistant. */
 export const promptPages: readonly DocPage[] = frameworks.map(({ id, name }) => ({
   slug: `prompts/${id}`,
   title: `Prompt for ${name}`,
-  description: `What to paste into an AI assistant that adds the sign-in to your ${name} project.`,
+  description: `The prompt to paste into an AI assistant that adds the sign-in to your ${name} project.`,
 }));
 
 const pageBySlug = new Map([...docPages, ...frameworkPages, ...promptPages].map((page) => [page.slug, page]));
 
-/** @returns undefined for a slug that no page has */
+/** Returns the page with a slug, or undefined. */
 export const docPageOf = (slug: string): DocPage | undefined => pageBySlug.get(slug);
 
-/** @returns the page that leads to a framework's page or prompt; null for the others */
+/** Returns the slug of the page that lists a framework's page or prompt; null for any other page. */
 export const parentOf = (slug: string) =>
   slug.startsWith('frameworks/') ? 'frameworks' : slug.startsWith('prompts/') ? 'assistants' : null;
 
-/** The address of a page for people, from the root of the service. */
+/** Returns the URL path of a page as HTML. */
 export const docPath = (slug: string) => (slug === 'overview' ? DOCS_PATH : `${DOCS_PATH}/${slug}`);
 
-/** The address of the same page as Markdown. */
-export const twinPath = (slug: string) => `${docPath(slug)}.md`;
+/** Returns the URL path of a page as Markdown. */
+export const markdownPath = (slug: string) => `${docPath(slug)}.md`;
 
-/** @returns the slug of the page for people at a path; null where there is none */
+/** Returns the slug of the page whose HTML is at a URL path, or null. */
 export function slugAt(path: string): string | null {
   if (path === DOCS_PATH) return 'overview';
   const slug = path.startsWith(`${DOCS_PATH}/`) ? path.slice(DOCS_PATH.length + 1) : '';
