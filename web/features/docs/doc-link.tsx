@@ -5,7 +5,7 @@ import { docPath, slugAt } from '../../../templates/doc-pages.ts';
 
 export const linkLook = 'underline decoration-edge underline-offset-4 hover:text-accent hover:decoration-accent';
 
-/** A link of a text: to another page of the documentation instead of its Markdown, within the app where it can. */
+/** A link in a text. A link to the Markdown of another page leads to that page, through the router. */
 export function DocLink({ href, className, children }: { href: string; className?: string; children: ReactNode }) {
   const inside = pathInside(href);
   if (inside !== null) {
@@ -22,7 +22,7 @@ export function DocLink({ href, className, children }: { href: string; className
   );
 }
 
-/** Where a link leads within the app; null: to a file, to another place of the same page, or elsewhere. */
+/** Returns the path of a link to a page of the portal, or null for a file, an anchor of the same page or another site. */
 function pathInside(href: string): string | null {
   if (href.startsWith('#') || !URL.canParse(href, location.href)) return null;
   const { origin, pathname, hash } = new URL(href, location.href);

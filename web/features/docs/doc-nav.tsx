@@ -4,29 +4,29 @@ import type { DocSection } from '../../../templates/doc-text.ts';
 import { cx } from '../../ui/cx.ts';
 import { DownIcon } from '../../ui/icons.tsx';
 
-type Here = { slug: string; sections: readonly DocSection[] };
+type Position = { slug: string; sections: readonly DocSection[] };
 
-/** The pages, and below the one that is shown its parts: at the side, or folded up where there is no room for it. */
-export function DocNav(here: Here) {
+/** The list of pages, with the sections of the current one: at the side, or collapsed on a narrow screen. */
+export function DocNav(position: Position) {
   return (
     <>
       <nav aria-label="Documentation" className="hidden self-start py-14 lg:sticky lg:top-0 lg:block lg:max-h-dvh lg:overflow-y-auto">
-        <Pages {...here} />
+        <Pages {...position} />
       </nav>
-      <details key={here.slug} className="group -mx-4 border-b border-line px-4 sm:-mx-6 sm:px-6 lg:hidden">
+      <details key={position.slug} className="group -mx-4 border-b border-line px-4 sm:-mx-6 sm:px-6 lg:hidden">
         <summary className="flex min-h-12 list-none items-center justify-between text-sm font-medium [&::-webkit-details-marker]:hidden">
           All pages
           <DownIcon className="size-4 text-muted group-open:rotate-180" />
         </summary>
         <nav aria-label="Documentation" className="pb-4">
-          <Pages {...here} />
+          <Pages {...position} />
         </nav>
       </details>
     </>
   );
 }
 
-function Pages({ slug, sections }: Here) {
+function Pages({ slug, sections }: Position) {
   const shown = parentOf(slug) ?? slug;
   return (
     <ul className="-ml-3 text-sm">
@@ -44,7 +44,7 @@ function Pages({ slug, sections }: Here) {
             >
               {page.title}
             </Link>
-            {page.slug === slug && <Parts sections={sections} />}
+            {page.slug === slug && <Sections sections={sections} />}
           </li>
         );
       })}
@@ -52,7 +52,7 @@ function Pages({ slug, sections }: Here) {
   );
 }
 
-function Parts({ sections }: { sections: readonly DocSection[] }) {
+function Sections({ sections }: { sections: readonly DocSection[] }) {
   const parts = sections.filter(({ level }) => level === 2);
   if (parts.length < 2) return null;
   return (

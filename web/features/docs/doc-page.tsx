@@ -2,32 +2,30 @@ import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { docPageOf, docPages, docPath, type DocPage as Page, parentOf, slugAt, twinPath } from '../../../templates/doc-pages.ts';
 import { sectionsOf } from '../../../templates/doc-text.ts';
-import { copyText } from '../../lib/clipboard.ts';
-import { toast, toastFailure } from '../../lib/toast.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Failed } from '../../ui/failed.tsx';
+import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
 import { DocNav } from './doc-nav.tsx';
 import { Blocks } from './markdown.tsx';
 import { useDoc } from './queries.ts';
 
-/** /webservices/email-auth/…: a page of the documentation. @param notFound shown where there is none */
+/** /webservices/email-auth/…: a page of the documentation. @param notFound for a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
   const [path] = useLocation();
   const page = docPageOf(slugAt(path.replace(/\/$/, '')) ?? '');
-  return page ? <Shown key={page.slug} page={page} /> : notFound;
+  return page ? <LoadedPage key={page.slug} page={page} /> : notFound;
 }
 
-function Shown({ page: { slug, title, description } }: { page: Page }) {
+function LoadedPage({ page: { slug, title, description } }: { page: Page }) {
   const query = useDoc(slug);
   const { data } = query;
-  const isThere = data !== undefined;
-  // The text is drawn after the browser has looked for the part that its address names.
+  const isLoaded = data !== undefined;
+  // The browser looked for the anchor of the address before the text was rendered.
   useEffect(() => {
-    if (isThere) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  }, [isThere]);
+    if (isLoaded) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }, [isLoaded]);
 
   return (
     <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
@@ -37,7 +35,7 @@ function Shown({ page: { slug, title, description } }: { page: Page }) {
         <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
         <div className="mt-5 flex flex-wrap gap-2">
           <CopyPage markdown={data?.markdown} />
-          <ButtonLink look="secondary" href={twinPath(slug)} className="px-3 text-sm">
+          <ButtonLink variant="secondary" href={twinPath(slug)} className="px-3 text-sm">
             View as Markdown
           </ButtonLink>
         </div>
@@ -48,7 +46,7 @@ function Shown({ page: { slug, title, description } }: { page: Page }) {
               <Skeleton className="mt-4 h-96 w-full" />
             </div>
           )}
-          {/* The first one is the title; the description, a quotation, is left out as well. */}
+          {/* The first token is the title; the description, a quotation, is left out as well. */}
           {data && <Blocks tokens={data.tokens.slice(1)} prose={slug.startsWith('prompts/')} />}
         </div>
         <Neighbours slug={slug} />
@@ -57,20 +55,16 @@ function Shown({ page: { slug, title, description } }: { page: Page }) {
   );
 }
 
-/** Copies the whole page as Markdown, for an assistant. */
+/** Copies the page as Markdown, for an assistant. */
 function CopyPage({ markdown }: { markdown: string | undefined }) {
-  const copy = async () => {
-    if (markdown !== undefined && (await copyText(markdown))) toast('Copied to clipboard', 'Page copied as Markdown');
-    else toastFailure('Copy failed', 'Please copy manually');
-  };
   return (
-    <Button look="secondary" small busy={markdown === undefined} onClick={copy}>
+    <Button variant="secondary" small busy={markdown === undefined} onClick={() => copyText(markdown ?? '', 'Page copied as Markdown')}>
       Copy page
     </Button>
   );
 }
 
-/** The page before and the page after. */
+/** Links to the previous and the next page. */
 function Neighbours({ slug }: { slug: string }) {
   const parent = parentOf(slug);
   const at = docPages.findIndex((page) => page.slug === slug);

@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked';
 import { createElement, Fragment, type ReactNode } from 'react';
 import { anchorOf } from '../../../templates/doc-text.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
 import { DocLink, linkLook } from './doc-link.tsx';
 
 const LABELS: Record<string, string> = { sh: 'terminal', js: 'JavaScript', ts: 'TypeScript', html: 'HTML', json: 'JSON', toml: 'TOML' };

@@ -3,7 +3,7 @@ import { lexer } from 'marked';
 import { ApiError } from '../../../contract/client.ts';
 import { twinPath } from '../../../templates/doc-pages.ts';
 
-/** A page of the documentation as the service tells it to assistants: one text for both. */
+/** Loads a page of the documentation: the same Markdown that assistants read. */
 export function useDoc(slug: string) {
   return useQuery({
     queryKey: ['doc', slug],
@@ -15,7 +15,7 @@ export function useDoc(slug: string) {
   });
 }
 
-/** @throws ApiError with status 0 when no answer comes */
+/** @throws ApiError with status 0 when there is no response */
 async function textOf(path: string, signal: AbortSignal): Promise<string> {
   let response: Response;
   let text: string;
