@@ -7,8 +7,6 @@ export class ApiError extends Error {
   readonly status: number;
   /** `unreachable` when no answer came at all. */
   readonly code: ErrorCode | 'unreachable';
-  /** Whether the answer itself says what is wrong; one from in front of the service may not. */
-  readonly explained: boolean;
   readonly hint: string;
   readonly field?: string;
   /** What the operator finds this fault by in the log. */
@@ -21,7 +19,6 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = status;
     this.code = body.code ?? (status === 0 ? 'unreachable' : 'internal');
-    this.explained = Boolean(body.error_description ?? body.error);
     this.hint = body.hint ?? '';
     this.field = body.field;
     this.reference = body.reference;

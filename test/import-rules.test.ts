@@ -25,8 +25,11 @@ const planted: Record<string, Tree> = {
     'server/config.ts': 'export type Config = 1;',
   },
   'web-runs-in-browsers': { 'web/lib/a.ts': "import 'node:fs';" },
-  'web-features-never-meet': { 'web/features/admin/page.ts': "import '../signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
-  'web-looks-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
+  'web-features-do-not-import-each-other': {
+    'web/features/admin/page.ts': "import '../signin/page.ts';",
+    'web/features/signin/page.ts': 'export {};',
+  },
+  'web-imports-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'mcp-imports-contract-and-templates-only': { 'mcp/server.ts': "import '../server/config.ts';", 'server/config.ts': 'export {};' },
   'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'server-imports-contract-and-mcp-server-only': { 'server/app.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },

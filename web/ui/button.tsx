@@ -1,7 +1,7 @@
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ElementType, Ref } from 'react';
 import { cx } from './cx.ts';
 
-/** Shows activity; the text beside it says of what. */
+/** Shows that something is in progress, which the text beside it names. */
 export function Spinner() {
   return (
     <svg aria-hidden="true" viewBox="0 0 16 16" className="spin size-4 shrink-0" fill="none" stroke="currentColor" strokeWidth="2">

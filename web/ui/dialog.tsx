@@ -74,7 +74,7 @@ function returnFocus() {
   else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
 }
 
-/** Asks for a confirmation before something is ended that cannot be restored; `children` say what. */
+/** Asks for confirmation before an action that cannot be undone; `children` describe it. */
 export function ConfirmDialog({
   title,
   action,

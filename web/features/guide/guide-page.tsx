@@ -131,7 +131,7 @@ function Section({ id, text, children }: { id: (typeof sections)[number]['id']; 
 
 const promptsFor = (origin: string) => [
   `Add passwordless email sign-in to this site with the service at ${origin}. Read ${origin}/llms.txt first. Send visitors to ${origin}/auth with a forward_url on our domain that carries a state of our own, and verify the token on our server with GET /api/verify-token, naming our domain.`,
-  `Protect the pages under /account: who has no session goes to /login, and after a valid token comes back to the page that was asked for.`,
+  `Protect the pages under /account: redirect visitors without a session to /login, and back to the requested page after a valid token.`,
   `Write tests for our email sign-in: a valid token, a used one, an expired one, one of another site, and a state that does not match.`,
 ];
 

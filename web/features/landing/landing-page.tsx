@@ -34,7 +34,7 @@ const blurbs = [
   },
   {
     title: 'Lightning Fast',
-    text: 'Set up in under 2 minutes, active at once. One request sends the mail, one request verifies the token.',
+    text: 'Set up in under 2 minutes, active at once. One request sends the email, one request verifies the token.',
   },
   {
     title: 'AI Assistant Ready',

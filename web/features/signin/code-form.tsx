@@ -12,7 +12,17 @@ const DIGITS = 6;
  * The six digits of the email, sent at the sixth. It is one field below six boxes, so that paste, one-time-code autofill and
  * screen readers work as with any field.
  */
-export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email: string; mails: number; onAccepted: () => void }) {
+export function CodeForm({
+  flow,
+  email,
+  emailCount,
+  onAccepted,
+}: {
+  flow: Flow;
+  email: string;
+  emailCount: number;
+  onAccepted: () => void;
+}) {
   const translator = useTranslator();
   const { t } = translator;
   const id = useId();
@@ -26,7 +36,7 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
   useEffect(() => {
     wrongCodes.current = 0;
     setError(null);
-  }, [mails]);
+  }, [emailCount]);
 
   const enter = async (text: string) => {
     const digits = text.replace(/\D/g, '').slice(0, DIGITS);

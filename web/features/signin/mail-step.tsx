@@ -28,8 +28,8 @@ export function MailStep({
 }) {
   const { t } = useTranslator();
   const [leaving, setLeaving] = useState(false);
-  const [mails, setMails] = useState(1);
-  const status = useAttemptStatus(email, mails, leaving);
+  const [emailCount, setEmailCount] = useState(1);
+  const status = useAttemptStatus(email, emailCount, leaving);
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
 
@@ -52,14 +52,14 @@ export function MailStep({
               <OpenIcon />
             </ButtonLink>
           )}
-          <CodeForm flow={flow} email={email} mails={mails} onAccepted={() => setLeaving(true)} />
+          <CodeForm flow={flow} email={email} emailCount={emailCount} onAccepted={() => setLeaving(true)} />
         </>
       )}
       <div className="-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2">
         <Button variant="quiet" small onClick={onOtherEmail}>
           {t('auth.use_different_email')}
         </Button>
-        {status !== 'opened' && <Resend flow={flow} email={email} onSent={() => setMails(mails + 1)} />}
+        {status !== 'opened' && <Resend flow={flow} email={email} onSent={() => setEmailCount(emailCount + 1)} />}
       </div>
     </Card>
   );
@@ -140,12 +140,12 @@ const POLL_INTERVAL_MS = 2000;
 
 /**
  * Polls the status of the newest email to an address, while the page is visible and the status can still change.
- * @param mails how many emails were requested: a new one starts again at `waiting`
+ * @param emailCount how many emails were requested: a new one starts again at `waiting`
  * @param done the sign-in is completed on this page
  */
-function useAttemptStatus(email: string, mails: number, done: boolean): AttemptStatus {
-  const [known, setKnown] = useState<{ mails: number; status: AttemptStatus }>({ mails, status: 'waiting' });
-  const status = known.mails === mails ? known.status : 'waiting';
+function useAttemptStatus(email: string, emailCount: number, done: boolean): AttemptStatus {
+  const [known, setKnown] = useState<{ emailCount: number; status: AttemptStatus }>({ emailCount, status: 'waiting' });
+  const status = known.emailCount === emailCount ? known.status : 'waiting';
   const waiting = status === 'waiting' && !done;
 
   useEffect(() => {
@@ -155,7 +155,7 @@ function useAttemptStatus(email: string, mails: number, done: boolean): AttemptS
       if (document.visibilityState !== 'visible') return;
       try {
         const response = await api.attempt({ email }, { signal: stop.signal });
-        if (!stop.signal.aborted) setKnown({ mails, status: response.status });
+        if (!stop.signal.aborted) setKnown({ emailCount, status: response.status });
       } catch {
         // The next poll tries again; the visitor's own actions report their errors.
       }
@@ -167,7 +167,7 @@ function useAttemptStatus(email: string, mails: number, done: boolean): AttemptS
       clearInterval(timer);
       document.removeEventListener('visibilitychange', poll);
     };
-  }, [email, mails, waiting]);
+  }, [email, emailCount, waiting]);
 
   return status;
 }

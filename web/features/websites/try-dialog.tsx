@@ -23,7 +23,7 @@ export function TryDialog({ website, onClose }: { website: Website; onClose: () 
     <Dialog title={`Test sign-in of ${displayDomain}`} first={field} onClose={onClose}>
       <div className="grid gap-5">
         <p className="text-[0.9375rem] text-muted">
-          Sign in as a visitor would. The link in the mail returns to the address below with a{' '}
+          Sign in as a visitor would. The link in the email returns to the address below with a{' '}
           <code className="font-mono text-sm">token</code> parameter, which your site then verifies, once and within an hour.
         </p>
         <Field
