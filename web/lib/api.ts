@@ -9,8 +9,7 @@ export function errorText(error: unknown, fallback: string): string {
   if (!(error instanceof ApiError)) return fallback;
   if (error.code === 'unreachable') return 'The service cannot be reached. Check your connection and try again.';
   if (error.code === 'rate_limited') return `Too many requests. You can try again ${inSeconds(error.retryAfter ?? 60, 'en')}.`;
-  // Every error of the service has a hint; a response of a proxy has none.
-  if (!error.hint) return fallback;
+  if (!error.explained) return fallback;
   return [sentence(error.message), error.hint].filter(Boolean).join(' ');
 }
 

@@ -41,7 +41,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
     } catch (error) {
       if (error instanceof ApiError && error.code === 'domain_taken' && adding) return claim.mutate(input);
       if (error instanceof ApiError && error.field === 'domain') setFault(error.message);
-      toastFailure(title, error instanceof ApiError && error.hint ? error.message : fallback);
+      toastFailure(title, error instanceof ApiError && error.explained ? error.message : fallback);
     }
   };
 
