@@ -50,14 +50,14 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
-      name: 'web-features-never-meet',
+      name: 'web-features-do-not-import-each-other',
       comment: 'What two features share belongs to web/ui, web/lib or web/paths.ts.',
       severity: 'error',
       from: { path: '^web/features/([^/]+)/' },
       to: { path: '^web/features/', pathNot: '^web/features/$1/' },
     },
     {
-      name: 'web-looks-one-way',
+      name: 'web-imports-one-way',
       comment: 'routes → features → ui | lib | paths.',
       severity: 'error',
       from: { path: '^web/(?:ui|lib|paths)[./]', pathNot: tests },

@@ -16,12 +16,12 @@ export class ApiError extends Error {
   /** Seconds to wait before the next try. */
   readonly retryAfter?: number;
 
-  constructor(status: number, body: Partial<ErrorBody>, details: { retryAfter?: number; cause?: unknown } = {}) {
+  constructor(status: number, body: Partial<ErrorBody>, details: { retryAfter?: number; cause?: unknown; explained?: boolean } = {}) {
     super(body.error_description ?? body.error ?? `The service answered ${status}.`, { cause: details.cause });
     this.name = 'ApiError';
     this.status = status;
     this.code = body.code ?? (status === 0 ? 'unreachable' : 'internal');
-    this.explained = Boolean(body.error_description ?? body.error);
+    this.explained = details.explained ?? Boolean(body.error_description ?? body.error);
     this.hint = body.hint ?? '';
     this.field = body.field;
     this.reference = body.reference;
@@ -59,7 +59,10 @@ export function createClient(options: { baseUrl?: string; fetch?: typeof fetch; 
       throw new ApiError(0, { error: 'The service cannot be reached.', hint: 'Check the connection and try again.' }, { cause });
     }
     if (response.ok) return parseResponse(response.status, text);
-    throw new ApiError(response.status, errorBody(text), { retryAfter: Number(response.headers.get('Retry-After')) || undefined });
+    throw new ApiError(response.status, errorBody(text), {
+      retryAfter: Number(response.headers.get('Retry-After')) || undefined,
+      explained: /^\s*\{/.test(text) ? undefined : false,
+    });
   };
   const calls = Object.entries(endpoints).map(([name, endpoint]) => [
     name,

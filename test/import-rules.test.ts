@@ -26,8 +26,11 @@ const planted: Record<string, Tree> = {
     'server/config.ts': 'export type Config = 1;',
   },
   'web-runs-in-browsers': { 'web/lib/a.ts': "import 'node:fs';" },
-  'web-features-never-meet': { 'web/features/admin/page.ts': "import '../signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
-  'web-looks-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
+  'web-features-do-not-import-each-other': {
+    'web/features/admin/page.ts': "import '../signin/page.ts';",
+    'web/features/signin/page.ts': 'export {};',
+  },
+  'web-imports-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'mcp-imports-no-other-program': { 'mcp/server.ts': "import '../server/config.ts';", 'server/config.ts': 'export {};' },
   'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'docs-import-contract-and-templates-only': { 'docs/read.ts': "import '../mcp/server.ts';", 'mcp/server.ts': 'export {};' },

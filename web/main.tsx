@@ -1,7 +1,43 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
-import { App } from './app.tsx';
+import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
+import { PaletteHost } from './chrome/palette-host.tsx';
+import { watchSession } from './lib/session.ts';
+import { Routes } from './routes.tsx';
+import { Toaster } from './ui/toast.tsx';
+import { TooltipHost } from './ui/tooltip.tsx';
 import '@fontsource-variable/geist/wght.css';
 import './portal.css';
+
+// Data stays fresh until a change invalidates it. A call without a network fails at once instead of waiting for one.
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+      retry: false,
+      networkMode: 'always',
+    },
+    mutations: { retry: false, networkMode: 'always' },
+  },
+});
+
+watchConnection(queryClient);
+watchSession(queryClient);
+
+/** The portal entry. */
+function App() {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Routes />
+      <PaletteHost />
+      <ConnectionBanner />
+      <Toaster />
+      <TooltipHost />
+    </QueryClientProvider>
+  );
+}
 
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);

@@ -1,6 +1,6 @@
 import type { pages } from '../contract/pages.ts';
 
-/** Every page that this app links to. */
+/** The paths of all pages that the web app links to. */
 export const paths = {
   landing: '/',
   signIn: '/auth',
@@ -30,5 +30,20 @@ export const paths = {
 /** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
 
-/** The page after a registration, which fills its steps with the domain. */
+/** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;
+
+/**
+ * Returns the path to go to after a sign-in, which is always of this origin: `//host` and `/\host` would leave it.
+ * @param target a path, or an absolute URL of this origin
+ */
+export function safePath(target: string, fallback: string, origin: string = location.origin): string {
+  try {
+    const url = new URL(target, origin);
+    // /.//host parses as a path of this origin, but a browser would follow it to another host.
+    if (url.origin !== origin || /^\/[/\\]/.test(url.pathname)) return fallback;
+    return `${url.pathname}${url.search}${url.hash}`;
+  } catch {
+    return fallback;
+  }
+}

@@ -1,14 +1,12 @@
 import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { DashboardShell } from './chrome/dashboard-shell.tsx';
-import { DeveloperShell } from './chrome/developer-shell.tsx';
-import { PageBoundary } from './chrome/page-boundary.tsx';
-import { PublicShell } from './chrome/public-shell.tsx';
-import { SignedInOnly } from './chrome/signed-in-only.tsx';
+import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
+import { DeveloperShell, PublicShell } from './chrome/shell.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
-import { NotFoundPage } from './features/not-found/not-found-page.tsx';
 import { docPattern, paths } from './paths.ts';
 
+/** Returns a page that is loaded when it is rendered. */
 const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
 
@@ -17,8 +15,8 @@ const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./f
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
-const AnalyticsPage = page(() => import('./features/waitlist/analytics-page.tsx'), 'AnalyticsPage');
-const BugsPage = page(() => import('./features/waitlist/bugs-page.tsx'), 'BugsPage');
+const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
+const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
 const SettingsPage = page<'SettingsPage', { devices: ReactNode }>(() => import('./features/settings/settings-page.tsx'), 'SettingsPage');
 const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
 const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
@@ -32,10 +30,10 @@ const RegisteredPage = page(() => import('./features/registration/registered-pag
 const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
 const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
 
-/** Which page stands at which path of the portal entry. */
+/** The pages of the portal entry. */
 export function Routes() {
   const [path] = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page begins at its top
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is shown from its top
   useEffect(() => {
     scrollTo(0, 0);
   }, [path]);
@@ -87,7 +85,7 @@ function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
   );
 }
 
-/** A page of the portal, for those who are signed in. */
+/** A portal page, for a signed-in developer. */
 function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
   return (
     <Route path={path}>
@@ -100,7 +98,7 @@ function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
   );
 }
 
-/** A tab of the dashboard, for those who are signed in. */
+/** A dashboard page, for a signed-in developer. */
 function DashboardRoute({ path, page }: { path: string; page: ReactNode }) {
   return (
     <Route path={path}>

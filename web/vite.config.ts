@@ -6,17 +6,17 @@ import { defineConfig, type Plugin } from 'vite';
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
 /**
- * What may be loaded, gzipped, in KiB: the scripts and styles of an entry's first load, and the heaviest chunk that is
- * loaded when needed (the charts).
+ * The maximum sizes, gzipped, in KiB: scripts and styles of an entry's first load, and the largest chunk that is loaded
+ * later (the charts, in the portal).
  */
-const LIMITS: Record<string, { scripts: number; styles: number; lazy: number }> = {
+const MAX_SIZES: Record<string, { scripts: number; styles: number; lazy: number }> = {
   signin: { scripts: 75, styles: 10, lazy: 5 },
   client: { scripts: 95, styles: 12, lazy: 130 },
 };
 
 /**
- * Vite wraps each `import()` in a loader of styles and dependencies. Each entry loads all its styles at once, so that it
- * would be nothing but weight.
+ * Vite wraps each `import()` in a loader of styles and dependencies. No chunk of ours needs it: each entry has one style
+ * sheet.
  */
 const plainImports: Plugin = {
   name: 'plain-imports',
@@ -24,10 +24,10 @@ const plainImports: Plugin = {
   load: { filter: { id: /vite\/preload-helper/ }, handler: () => 'export const __vitePreload = (load) => load();' },
 };
 
-/** Fails the build when an entry has become too heavy. */
-const weightLimit: Plugin = {
-  name: 'weight-limit',
-  applyToEnvironment: ({ name }) => name in LIMITS,
+/** Fails the build when an entry exceeds its maximum sizes. */
+const sizeLimit: Plugin = {
+  name: 'size-limit',
+  applyToEnvironment: ({ name }) => name in MAX_SIZES,
   generateBundle(_, bundle) {
     const { name } = this.environment;
     const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
@@ -36,15 +36,15 @@ const weightLimit: Plugin = {
     const lazy = chunks.filter((chunk) => !first.has(chunk));
     const styles = Object.values(bundle).filter((file) => file.type === 'asset' && file.fileName.endsWith('.css'));
     const kib = (text: string | Uint8Array) => gzipSync(text).length / 1024;
-    const sum = (weights: number[]) => weights.reduce((total, weight) => total + weight, 0);
-    const weights = {
+    const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
+    const sizes = {
       scripts: sum([...first].map(({ code }) => kib(code))),
       styles: sum(styles.map((file) => ('source' in file ? kib(file.source) : 0))),
       lazy: Math.max(0, ...lazy.map(({ code }) => kib(code))),
     };
     for (const what of ['scripts', 'styles', 'lazy'] as const) {
-      const most = LIMITS[name][what];
-      if (weights[what] > most) this.error(`${name}: ${what} weigh ${weights[what].toFixed(1)} KiB gzipped; ${most} are allowed.`);
+      const max = MAX_SIZES[name][what];
+      if (sizes[what] > max) this.error(`${name}: ${what} have ${sizes[what].toFixed(1)} KiB gzipped; the maximum is ${max}.`);
     }
   },
 };
@@ -60,24 +60,24 @@ const entry = (html: string, first: boolean) => ({
 
 export default defineConfig({
   root: here('.'),
-  plugins: [plainImports, weightLimit, react(), tailwindcss()],
   resolve: {
     // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
     alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
   },
+  plugins: [plainImports, sizeLimit, react(), tailwindcss()],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       treeshake: {
-        // Without this the pages would carry zod for the sake of constants that stand beside a schema.
+        // Without this the bundles would contain zod because of constants that are defined beside a schema.
         moduleSideEffects: [{ test: /\/contract\//, sideEffects: false }],
         manualPureFunctions: ['z'],
       },
     },
   },
-  // Built apart: the sign-in page shares no chunk with the portal, so that one file is all it waits for.
+  // Built separately: the sign-in page shares no chunk with the portal, so that it loads only what it needs.
   environments: { client: entry('./index.html', true), signin: entry('./signin.html', false) },
   builder: {
     async buildApp({ build, environments }) {

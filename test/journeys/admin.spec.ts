@@ -183,7 +183,7 @@ describe('/iladmin, unlocked', () => {
     await scene.stage.query("update admin_sessions set seen_at = now() - interval '31 minutes'");
     // Coming back to the window.
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
-    await page.getByText('Your admin session has ended. Enter the password to go on.').waitFor();
+    await page.getByText('Your admin session has ended. Enter the password to continue.').waitFor();
     await heading(page, 'Admin Access');
     await enter(page, PASSWORD);
     await heading(page, 'Admin Dashboard');
@@ -299,7 +299,7 @@ describe('/admin, open', () => {
   test('an owed mail is seen and sent by Retry; an empty queue teaches', async () => {
     const recipient = freshAddress('visitor');
     const page = await unlock('/admin?list=mails');
-    await heading(page, 'No mail is owed');
+    await heading(page, 'No pending emails');
     await scene.stage.query(
       `insert into outbox (id, kind, recipient, language, data, tries, due_at, expires_at)
        values ($1, 'domain_proven', $2, 'en', '{"domain": "shop.example"}', 7, now() + interval '20 minutes', now() + interval '2 days')`,
@@ -309,9 +309,9 @@ describe('/admin, open', () => {
     await row(page, recipient)
       .getByText(/7 failed tries · Next try in 19 minutes · Expires tomorrow/)
       .waitFor();
-    await button(page, `Retry the mail to ${recipient}`).click();
+    await button(page, `Retry the email to ${recipient}`).click();
     await page.getByText('Retry requested').waitFor();
-    await heading(page, 'No mail is owed');
+    await heading(page, 'No pending emails');
     expect(scene.stage.mailbox.mailsFor(recipient)).toHaveLength(1);
   });
 
@@ -325,9 +325,9 @@ describe('/admin, open', () => {
     const page = await unlock('/admin?list=mails');
     await row(page, recipient).waitFor();
     await scene.stage.query('delete from outbox where id = $1', [id]);
-    await button(page, `Retry the mail to ${recipient}`).click();
+    await button(page, `Retry the email to ${recipient}`).click();
     await page.getByText('This email is no longer pending.').waitFor();
-    await heading(page, 'No mail is owed');
+    await heading(page, 'No pending emails');
   });
 
   test('a session that has ended locks the page, and Logout does', async () => {

@@ -98,7 +98,7 @@ test('somebody signs in through it by keyboard: the mailed link asks for the add
 
   await button('View Logs of Team notes').click();
   await dialog().getByText('Signed in', { exact: true }).waitFor();
-  await dialog().getByText('Sign-in mail requested').waitFor();
+  await dialog().getByText('Sign-in email requested').waitFor();
   await expect.poll(() => dialog().getByText(email).count()).toBe(2);
   await page.keyboard.press('Escape');
   await dialog().waitFor({ state: 'detached' });
@@ -186,7 +186,7 @@ test('its usage is a chart with totals, and a table for screen readers', async (
 
 test('it is rotated: a new key is shown, the old one tells when it ends', async () => {
   await button(/^Rotate Deploys/).click();
-  await dialog().getByLabel('How long the old key works on').selectOption('1 hour');
+  await dialog().getByLabel('How long the old key still works').selectOption('1 hour');
   await inDialog('Rotate').click();
   await inDialog('Copy API key').click();
   secondKey = await copied(/^ea_test_[\w-]{43}$/);

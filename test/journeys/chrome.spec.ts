@@ -143,22 +143,22 @@ describe('the menus', () => {
   ])('Developer Services: %s', async (name, path) => {
     await developer.goto(url('/profile'));
     await developer.getByRole('button', { name: 'Developer Services' }).click();
-    await developer.getByRole('link', { name, exact: true }).first().click();
+    await developer.getByRole('menuitem', { name, exact: true }).click();
     await developer.waitForURL(url(path));
   });
 
   test('the account: the address, Profile and Settings; without one Not authenticated', async () => {
     await developer.goto(url('/developer'));
     await developer.getByRole('button', { name: email }).click();
-    await developer.getByRole('link', { name: 'Profile' }).click();
+    await developer.getByRole('menuitem', { name: 'Profile' }).click();
     await developer.waitForURL(url('/profile'));
     await developer.getByRole('heading', { level: 1 }).waitFor();
     await developer.getByRole('button', { name: email }).click();
-    await developer.getByRole('link', { name: 'Settings', exact: true }).click();
+    await developer.getByRole('menuitem', { name: 'Settings', exact: true }).click();
     await developer.waitForURL(url('/dashboard/settings'));
     const page = await nobody('/developer');
     await page.getByRole('button', { name: 'Not authenticated' }).click();
-    await page.getByRole('link', { name: 'Sign in' }).first().click();
+    await page.getByRole('menuitem', { name: 'Sign in' }).click();
     await page.waitForURL(url('/auth'));
   });
 
@@ -185,7 +185,7 @@ describe('the menus', () => {
     await page.getByLabel('Full Name').waitFor();
     if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
     // The settings below have buttons of similar names.
-    await page.getByRole('button', { name: 'Sign Out', exact: true }).click();
+    await page.getByRole(width < 768 ? 'menuitem' : 'button', { name: 'Sign Out', exact: true }).click();
     await page.waitForURL(url('/'));
   });
 
@@ -213,7 +213,7 @@ test('a logout in one tab shows in another at its next call', async () => {
   await other.goto(url('/developer-email-auth'));
   await heading(other, 'No Websites Added');
   await page.getByRole('button', { name: 'Account' }).click();
-  await page.getByRole('button', { name: 'Logout' }).click();
+  await page.getByRole('menuitem', { name: 'Logout' }).click();
   await page.waitForURL(url('/'));
   await other.getByRole('button', { name: 'Add New Website' }).click();
   await other.getByLabel('Domain').fill('shop.example');
@@ -294,7 +294,7 @@ describe('the status page', () => {
     await waitUntil('the page shows the incident', 90_000, async () => {
       await page.reload();
       await page.getByText('Checked at').waitFor();
-      return (await page.getByText('Mails could not be sent.').count()) > 0;
+      return (await page.getByText('Emails could not be sent.').count()) > 0;
     });
     await page.getByText(/· 12 minutes$/).waitFor();
     await page.getByText('Resolved').first().waitFor();
@@ -316,8 +316,8 @@ describe('the status page', () => {
       await page.getByText('Checked at').waitFor();
       return (await page.getByRole('heading', { name: 'Some Systems Are Degraded' }).count()) > 0;
     });
-    await page.getByText('Mails wait, and go out as soon as the mail server answers.').waitFor();
-    await page.getByText('Goes on').waitFor();
+    await page.getByText('Emails are waiting and will be sent as soon as the mail server responds.').waitFor();
+    await page.getByText('Ongoing').waitFor();
     await scene.stage.mailbox.up();
 
     const other = await nobody('/tos');

@@ -91,7 +91,7 @@ test('says so when the service cannot be reached, and goes on once it can', asyn
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Refresh' }).click();
-  const figures = page.getByRole('region', { name: 'Figures' });
+  const figures = page.getByRole('region', { name: 'Statistics' });
   await figures.getByRole('alert').getByText('The service cannot be reached.').waitFor();
   // What was measured before stays.
   await shows(page, 'Total Logins', '0');

@@ -179,7 +179,7 @@ describe('devices', () => {
   test('the profile shows the account; everywhere means this device too', async () => {
     const { page, email } = await signedIn('/developer');
     await button(page, `Account: ${email}`).click();
-    await page.getByRole('link', { name: 'Profile' }).click();
+    await page.getByRole('menuitem', { name: 'Profile' }).click();
     await heading(page, 'Profile');
     const facts = page.locator('dl').filter({ hasText: 'Member since' });
     await facts.getByText(email).waitFor();

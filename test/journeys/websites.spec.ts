@@ -31,8 +31,8 @@ beforeEach(async () => {
 
 const choose = (name: string, mimeType: string, buffer: Buffer) =>
   dialog.locator('input[type=file]').setInputFiles({ name, mimeType, buffer });
-/** What is said: the newest notification, in the dialog when one is open. */
-const said = (text: string, where: Page | Locator = dialog) => where.getByText(text, { exact: true }).first().waitFor();
+/** Waits for a text: of a notification, or in the dialog. */
+const said = (text: string, where: Page | Locator = page) => where.getByText(text, { exact: true }).first().waitFor();
 const button = (name: string) => dialog.getByRole('button', { name, exact: true });
 const row = (domain: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: domain }) });
 const hasFocus = async (where: Locator) => (await where.and(page.locator(':focus')).count()) === 1;

@@ -4,12 +4,9 @@ import { useAccountHint, useLogout, useUser } from '../lib/session.ts';
 import { paths } from '../paths.ts';
 import { Badge } from '../ui/badge.tsx';
 import { cx } from '../ui/cx.ts';
-import { AccountMenu } from './account-menu.tsx';
-import { Bar } from './bar.tsx';
-import { PaletteButton, ThemeButton } from './bar-tools.tsx';
-import { Footer } from './footer.tsx';
-import { ServicesMenu } from './services-menu.tsx';
-import { CONTENT, SkipLink } from './skip-link.tsx';
+import { AccountMenu, ServicesMenu } from './menus.tsx';
+import { Bar, CONTENT, Footer, SkipLink } from './page-frame.tsx';
+import { PaletteButton, ThemeButton } from './shell.tsx';
 
 const tabs = [
   { href: paths.dashboard, label: 'Overview', soon: false },
@@ -24,16 +21,16 @@ const more = [
 ];
 
 const entry = 'flex min-h-11 shrink-0 items-center justify-between gap-3 rounded-control px-3 text-sm font-medium';
-const other = 'text-muted hover:bg-sunk hover:text-ink';
+const inactive = 'text-muted hover:bg-sunk hover:text-ink';
 
-/** The dashboard around one of its tabs: a sidebar, which on a phone is a strip under the bar. */
+/** Bar, sidebar and footer of a dashboard page. On a phone the sidebar is a strip under the bar. */
 export function DashboardShell({ children }: { children: ReactNode }) {
   const [path, navigate] = useLocation();
   const { data: user, isPending } = useUser();
   const hint = useAccountHint();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
   const strip = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the tab of the path that is shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current tab depends on the path
   useEffect(() => {
     strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [path]);
@@ -41,12 +38,12 @@ export function DashboardShell({ children }: { children: ReactNode }) {
     <>
       <SkipLink />
       <Bar as={Link} wide>
-        <PaletteButton wide />
+        <PaletteButton />
         <ServicesMenu />
         <span className="min-w-0 md:hidden">
           <AccountMenu logoutLabel="Sign Out" />
         </span>
-        <ThemeButton className="max-[22.5rem]:hidden" />
+        <ThemeButton />
       </Bar>
       <div className="mx-auto grid w-full max-w-6xl grow grid-cols-1 content-start md:grid-cols-[14rem_1fr] md:content-stretch">
         <aside className="min-w-0 border-line max-md:border-b md:border-r">
@@ -57,7 +54,7 @@ export function DashboardShell({ children }: { children: ReactNode }) {
                   key={href}
                   href={href}
                   aria-current={path === href ? 'page' : undefined}
-                  className={cx(entry, '-outline-offset-2', path === href ? 'bg-sunk text-ink' : other)}
+                  className={cx(entry, '-outline-offset-2', path === href ? 'bg-sunk text-ink' : inactive)}
                 >
                   {label}
                   {soon && <Badge>Soon</Badge>}
@@ -67,12 +64,12 @@ export function DashboardShell({ children }: { children: ReactNode }) {
             <div className="mt-auto hidden gap-1 border-t border-line p-4 md:grid">
               <p className="min-h-5 truncate px-3 text-sm text-muted">{user?.email ?? (isPending ? hint : null) ?? 'Not authenticated'}</p>
               {more.map(({ href, label }) => (
-                <Link key={href} href={href} className={cx(entry, other)}>
+                <Link key={href} href={href} className={cx(entry, inactive)}>
                   {label}
                 </Link>
               ))}
               {(user || isPending) && (
-                <button type="button" onClick={() => logout.mutate()} className={cx(entry, other)}>
+                <button type="button" onClick={() => logout.mutate()} className={cx(entry, inactive)}>
                   Sign Out
                 </button>
               )}

@@ -1,36 +1,42 @@
 import { type ComponentType, useEffect, useState } from 'react';
-import { closePalette, openPalette, usePaletteOpen } from '../lib/palette.ts';
-import { toastFailure } from '../lib/toast.ts';
+import { createStore, useStore } from '../lib/store.ts';
+import { toastFailure } from '../ui/toast.tsx';
 
-type Palette = ComponentType<{ onClose: () => void }>;
+const open = createStore(false);
 
-/** Listens for the shortcut, and shows the commands, which are loaded when they are first wanted. */
+export const openPalette = () => open.set(true);
+const closePalette = () => open.set(false);
+
+/** The keys that open the commands, as they are printed on the keyboard of this system. */
+export const shortcut = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+
+/** Listens for the shortcut and shows the commands, which are loaded when they are opened for the first time. */
 export function PaletteHost() {
-  const open = usePaletteOpen();
-  const [Loaded, setLoaded] = useState<Palette | null>(null);
+  const isOpen = useStore(open);
+  const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null);
 
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
-      // Over another dialog they would lead away from what is being done there.
-      if (!document.querySelector('dialog[open]')) openPalette();
-      else if (document.querySelector('dialog[open] [cmdk-root]')) closePalette();
+      // Over another dialog, a command would leave the page and what was typed there.
+      if (!document.querySelector('[role=dialog]')) openPalette();
+      else if (document.querySelector('[role=dialog] [cmdk-root]')) closePalette();
     };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
   }, []);
 
   useEffect(() => {
-    if (!open || Loaded) return;
+    if (!isOpen || Palette) return;
     import('./palette.tsx').then(
-      ({ Palette }) => setLoaded(() => Palette),
+      (module) => setPalette(() => module.Palette),
       () => {
         closePalette();
         toastFailure('The commands could not be loaded', 'Check your connection and try again.');
       },
     );
-  }, [open, Loaded]);
+  }, [isOpen, Palette]);
 
-  return open && Loaded ? <Loaded onClose={closePalette} /> : null;
+  return isOpen && Palette ? <Palette onClose={closePalette} /> : null;
 }

@@ -1,13 +1,12 @@
 import { Command } from 'cmdk';
 import { useRef } from 'react';
 import { useLocation } from 'wouter';
-import { copyText } from '../lib/clipboard.ts';
 import { useLogout, useUser } from '../lib/session.ts';
-import { chooseTheme, currentTheme } from '../lib/theme.ts';
-import { toast, toastFailure } from '../lib/toast.ts';
 import { paths } from '../paths.ts';
+import { copyText } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
+import { switchTheme, useTheme } from '../ui/theme-switch.tsx';
 
 type Entry = { label: string; keywords?: string[]; note?: string; run: () => void };
 
@@ -21,7 +20,7 @@ const publicPages = [
 const portalPages = [
   { href: paths.developer, label: 'Developer Home', keywords: ['portal'] },
   { href: paths.websites, label: 'Email Auth Service', keywords: ['my websites', 'domains'] },
-  { href: paths.dashboard, label: 'Dashboard', keywords: ['overview', 'figures'] },
+  { href: paths.dashboard, label: 'Dashboard', keywords: ['overview', 'figures', 'statistics'] },
   { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
   { href: paths.analytics, label: 'Analytics', keywords: ['waitlist', 'soon'] },
   { href: paths.bugs, label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
@@ -29,7 +28,7 @@ const portalPages = [
   { href: paths.profile, label: 'Profile', keywords: ['account', 'devices'] },
 ];
 
-/** Every page and the most wanted actions, by a few letters. */
+/** A dialog that finds pages and actions by a few letters. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [path, navigate] = useLocation();
   const { data: user } = useUser();
@@ -40,21 +39,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const pages = [...(user ? portalPages : [{ href: paths.landing, label: 'Home', keywords: ['start', 'landing'] }]), ...publicPages].map(
     ({ href, ...page }) => ({ ...page, note: href === path ? 'You are here' : undefined, run: go(href) }),
   );
-  const copyAddress = async () => {
-    if (await copyText(location.origin + paths.signIn)) toast('Copied to clipboard', location.origin + paths.signIn);
-    else toastFailure('Copy failed', 'Please copy manually');
-  };
-  const theme = currentTheme() === 'dark' ? 'light' : 'dark';
+  const signInUrl = location.origin + paths.signIn;
+  const otherTheme = useTheme() === 'dark' ? 'light' : 'dark';
   const actions: Entry[] = [
     ...(user
       ? [
           { label: 'Add website', keywords: ['new', 'domain'], run: go(`${paths.websites}?add=website`) },
           { label: 'Generate API key', keywords: ['new', 'token'], run: go(`${paths.applications}?add=key`) },
         ]
-      : // The sign-in page is an entry of its own, which only a page load reaches.
+      : // The sign-in page is a separate entry: only a page load reaches it.
         [{ label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),
-    { label: 'Copy sign-in URL', keywords: ['link', 'auth'], run: copyAddress },
-    { label: `Switch to ${theme} theme`, keywords: ['dark', 'light', 'mode'], run: () => chooseTheme(theme) },
+    { label: 'Copy sign-in URL', keywords: ['link', 'auth'], run: () => void copyText(signInUrl, signInUrl) },
+    { label: `Switch to ${otherTheme} theme`, keywords: ['dark', 'light', 'mode'], run: switchTheme },
     ...(user ? [{ label: 'Sign out', keywords: ['logout', 'leave'], run: () => logout.mutate() }] : []),
   ];
 
@@ -79,7 +75,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Every word of the search begins a word of the entry; its own words go before its keywords. */
+/** Returns 1 when every search word is the start of a word of the label, 0.5 when keywords were needed too, else 0. */
 function matches(label: string, search: string, keywords: string[] = []): number {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const beginIn = (text: string) => words.every((word) => ` ${text.toLowerCase()}`.includes(` ${word}`));

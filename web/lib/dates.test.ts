@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { dayOf, longDay, momentOf, timeAgo, timeUntil } from './dates.ts';
-import { inSeconds } from './failure.ts';
+import { dateTimeOf, dayOf, inSeconds, longDay, timeAgo, timeUntil } from './dates.ts';
 
 const now = Date.UTC(2026, 2, 5, 12);
 
@@ -12,11 +11,11 @@ test.each([
   [3 * 86_400, 'uk', '3 дні тому'],
   [21 * 86_400, 'lv', 'pirms 3 nedēļām'],
   [400 * 86_400, 'ru', 'в прошлом году'],
-])('%i seconds ago in %s is %s', (seconds, language, words) => {
-  expect(timeAgo(now - seconds * 1000, language, now)).toBe(words);
+])('%i seconds ago in %s is %s', (seconds, language, expected) => {
+  expect(timeAgo(now - seconds * 1000, language, now)).toBe(expected);
 });
 
-test('a time to come is now', () => expect(timeAgo(now + 5000, 'en', now)).toBe('now'));
+test('a time in the future is now', () => expect(timeAgo(now + 5000, 'en', now)).toBe('now'));
 
 test.each([
   [-5, 'now'],
@@ -24,20 +23,20 @@ test.each([
   [61, 'in 1 minute'],
   [25 * 3600, 'tomorrow'],
   [49 * 3600, 'in 2 days'],
-])('%i seconds from now is %s', (seconds, words) => expect(timeUntil(now + seconds * 1000, 'en', now)).toBe(words));
+])('%i seconds from now is %s', (seconds, expected) => expect(timeUntil(now + seconds * 1000, 'en', now)).toBe(expected));
 
-test('a day is day, short month and year, or Recently', () => {
+test('formats a day as day, short month and year, or Recently', () => {
   expect(dayOf('2026-03-05T12:00:00Z')).toBe('5 Mar 2026');
   expect(dayOf(undefined)).toBe('Recently');
 });
 
-test('a UTC day in long form is the same day in every time zone', () =>
+test('formats a UTC day as the same day in every time zone', () =>
   // Versions of ICU differ in the comma.
   expect(longDay('2026-03-05')).toMatch(/^Thursday,? 5 March 2026$/));
 
-test('a moment is told to the second', () => expect(momentOf('2026-03-05T12:00:07Z')).toMatch(/^[456] Mar 2026, \d\d:\d\d:07$/));
+test('formats a time to the second', () => expect(dateTimeOf('2026-03-05T12:00:07Z')).toMatch(/^[456] Mar 2026, \d\d:\d\d:07$/));
 
-test('a wait is in seconds up to a minute and a half, then in minutes, never shorter than it is', () => {
+test('formats a wait in seconds up to a minute and a half, then in minutes, rounded up', () => {
   expect(inSeconds(0.2, 'en')).toBe('in 1 second');
   expect(inSeconds(89, 'lt')).toBe('po 89 sekundžių');
   expect(inSeconds(121, 'ru')).toBe('через 3 минуты');

@@ -7,7 +7,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** How long ago a moment was, in the words of a language: `3 days ago`. @param timestamp Unix milliseconds */
+/** Returns how long ago a time was, in a language: `3 days ago`. @param timestamp Unix milliseconds */
 export function timeAgo(timestamp: number, language: string, now: number = Date.now()): string {
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const seconds = Math.max(0, (now - timestamp) / 1000);
@@ -15,7 +15,7 @@ export function timeAgo(timestamp: number, language: string, now: number = Date.
   return format.format(0, 'second');
 }
 
-/** How long it is until a moment, in the words of a language: `in 3 days`. @param timestamp Unix milliseconds */
+/** Returns how long it is until a time, in a language: `in 3 days`. @param timestamp Unix milliseconds */
 export function timeUntil(timestamp: number, language: string, now: number = Date.now()): string {
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   const seconds = Math.max(0, (timestamp - now) / 1000);
@@ -23,19 +23,25 @@ export function timeUntil(timestamp: number, language: string, now: number = Dat
   return format.format(Math.floor(seconds), 'second');
 }
 
-/** Day, short month and year: `5 Mar 2026`; `Recently` for a date that is missing. */
+/** Returns day, short month and year: `5 Mar 2026`; `Recently` when the date is missing. */
 export function dayOf(date: string | undefined): string {
   const time = Date.parse(date ?? '');
   if (Number.isNaN(time)) return 'Recently';
   return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format(time);
 }
 
-/** A UTC day in long form: `Saturday, 21 November 2026`. @param date as YYYY-MM-DD */
+/** Returns a UTC day in long form: `Saturday, 21 November 2026`. @param date as YYYY-MM-DD */
 export function longDay(date: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' }).format(Date.parse(`${date}T00:00:00Z`));
 }
 
-/** A moment to the second, in the reader's time zone: `21 Nov 2026, 14:03:59`. */
-export function momentOf(date: string): string {
+/** Returns a time to the second, in the time zone of the browser: `21 Nov 2026, 14:03:59`. */
+export function dateTimeOf(date: string): string {
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }).format(Date.parse(date));
+}
+
+/** Returns a wait in a language, in seconds up to a minute and a half and then in minutes: `in 2 minutes`. */
+export function inSeconds(seconds: number, language: string): string {
+  const format = new Intl.RelativeTimeFormat(language);
+  return seconds < 90 ? format.format(Math.max(1, Math.ceil(seconds)), 'second') : format.format(Math.ceil(seconds / 60), 'minute');
 }

@@ -1,15 +1,15 @@
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { normalEmail } from '../../contract/rules.ts';
-import { readCookie, writeCookie } from './cookies.ts';
-import { local, readStored, writeStored } from './storage.ts';
+import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
+import { local, readCookie, readStored, writeCookie, writeStored } from './storage.ts';
 
-/** An account this browser has signed in with; its `key` is empty once somebody logged out of it. `timestamp`: Unix milliseconds. */
+/** An account that this browser has signed in with. Its `key` is empty after a logout. `timestamp`: Unix milliseconds. */
 export type Remembered = RememberedAccount;
 
 const STORED = 'rememberedAuth';
 
-/** The accounts of all three stores, newest first, each address once, at most five. */
+/** Returns the accounts of all three stores, newest first, each address once, at most five. */
 export function rememberedAccounts(): Remembered[] {
   return merge([
     ...readRememberedAccounts(readCookie(hintCookies.remembered)),
@@ -18,7 +18,7 @@ export function rememberedAccounts(): Remembered[] {
   ]);
 }
 
-/** Puts an account first in the browser's own store; the cookies are the service's to set. */
+/** Adds an account to the local storage. The service sets the cookies. */
 export function remember(email: string, key: string) {
   const others = readRememberedAccounts(readStored(local, STORED)).filter((account) => account.email !== email);
   store([{ email, key, timestamp: Date.now() }, ...others]);
@@ -30,12 +30,12 @@ export function forget(email: string) {
   if (readCookie(hintCookies.account) === email) forgetLatest();
 }
 
-/** Blanks the keys of one address, or of all, and keeps the addresses: they then need a mail again. */
-export function blankKeys(email?: string) {
+/** Deletes the key of one address, or of all, and keeps the addresses: signing in with them needs an email again. */
+export function deleteKeys(email?: string) {
   change((accounts) => accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)));
 }
 
-/** The address of the latest sign-in, for the eye alone; null when the cookie holds anything but an address. */
+/** Returns the address of the latest sign-in, for display only; null when the cookie does not hold an email address. */
 export function latestAddress(): string | null {
   const email = readCookie(hintCookies.account);
   return email && normalEmail(email) === email ? email : null;

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
 import { hintCookies } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
-import { call } from './call.ts';
-import { readCookie } from './cookies.ts';
-import { clearPkceOfTab } from './pkce-store.ts';
-import { blankKeys, forgetLatest, latestAddress } from './remembered.ts';
+import { api } from './api.ts';
+import { deletePkceOfTab } from './pkce-store.ts';
+import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
+import { readCookie } from './storage.ts';
 
 export type User = Output<'me'>;
 
@@ -14,36 +14,37 @@ const ME = ['me'];
 const MINUTE = 60_000;
 
 /**
- * Who is signed in; null when nobody is. While the service cannot say, a browser that holds identity cookies shows their
- * address: a placeholder for the eye, with which no call succeeds.
+ * Returns the signed-in developer, or null. While the service is not available, the address comes from the cookies of the
+ * browser: a placeholder for display, with which no call succeeds.
  */
 export function useUser() {
   return useQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE, gcTime: 10 * MINUTE });
 }
 
-/** Whose account this browser last used, before the service has said who is signed in: for the eye alone. */
+/** Returns the address that this browser last signed in with, to display until `useUser` has a result. */
 export const useAccountHint = () => useState(latestAddress)[0];
-/** Has the service say again who is signed in. */
+
+/** Returns a function that fetches the user again. */
 export function useRefreshUser() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: ME });
 }
 
-/** A call that is refused because nobody is signed in, after a logout in another tab say, has the pages ask who is. */
+/** Fetches the user again when a call fails because the session has ended, for instance by a logout in another tab. */
 export function watchSession(queries: QueryClient) {
-  const learn = ({ type, action }: { type: string; action?: { type: string; error?: unknown } }) => {
+  const onEvent = ({ type, action }: { type: string; action?: { type: string; error?: unknown } }) => {
     if (type !== 'updated' || action?.type !== 'error') return;
     if (action.error instanceof ApiError && action.error.code === 'sign_in_needed') void queries.invalidateQueries({ queryKey: ME });
   };
-  queries.getQueryCache().subscribe(learn as never);
-  queries.getMutationCache().subscribe(learn as never);
+  queries.getQueryCache().subscribe(onEvent as never);
+  queries.getMutationCache().subscribe(onEvent as never);
 }
 
-/** Ends the session here and, when it can be reached, on the service. */
+/** Ends the session in this browser and, when the service is available, on the service. */
 export function useLogout(onDone: () => void) {
   const forgetSession = useForgetSession();
   return useMutation({
-    mutationFn: () => call<'logout'>('POST', '/api/auth/logout', {}),
+    mutationFn: () => api.logout({}),
     onError: (error) => console.warn('The service did not confirm the logout.', error),
     onSettled: () => {
       forgetSession();
@@ -52,11 +53,11 @@ export function useLogout(onDone: () => void) {
   });
 }
 
-/** Ends the account's sessions and keys on every device. Unlike a logout it is nothing without the service. */
+/** Ends the account's sessions and keys on every device. Unlike a logout it needs the service. */
 export function useSignOutEverywhere(onDone: () => void) {
   const forgetSession = useForgetSession();
   return useMutation({
-    mutationFn: () => call<'signOutEverywhere'>('POST', '/api/user/sign-out-everywhere', {}),
+    mutationFn: () => api.signOutEverywhere({}),
     onSuccess: () => {
       forgetSession();
       onDone();
@@ -64,34 +65,47 @@ export function useSignOutEverywhere(onDone: () => void) {
   });
 }
 
-/** Forgets in this browser who was signed in. */
+/** Returns a function that deletes every trace of the session from this browser. */
 function useForgetSession() {
   const queries = useQueryClient();
   return () => {
     forgetLatest();
-    blankKeys();
-    clearPkceOfTab();
+    deleteKeys();
+    deletePkceOfTab();
     queries.clear();
     queries.setQueryData(ME, null);
   };
 }
 
-/** Opens a session with the portal's own token. `confirm`: the person agreed to it. */
+/** Opens a session with a token of the portal. `confirm`: the person agreed to it. */
 export function useTokenLogin() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (login: { token: string; confirm?: boolean }) => call<'tokenLogin'>('POST', '/api/auth/token-login', login),
+    mutationFn: (login: { token: string; confirm?: boolean }) => api.tokenLogin(login),
     onSuccess: () => queries.resetQueries(),
   });
 }
 
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
   try {
-    return await call<'me'>('GET', '/api/user/me', {}, signal);
+    return await api.me({}, { signal });
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return null;
     const email = latestAddress();
     if (email && readCookie(hintCookies.key)) return { id: 'user_from_cookie', email, name: null };
     throw error;
   }
+}
+
+export type Settings = Output<'settings'>;
+
+const SETTINGS = ['settings'];
+
+/** The account's profile, organisation and branding. */
+export const useSettings = () => useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => api.settings({}, { signal }) });
+
+/** Returns a function that caches the settings that a change returned. */
+export function useCacheSettings() {
+  const queries = useQueryClient();
+  return (settings: Settings) => queries.setQueryData(SETTINGS, settings);
 }

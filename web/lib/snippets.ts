@@ -1,23 +1,23 @@
-/** The protocol in code, step by step. Every piece names the site's domain and keeps a state of the site's own. */
+// The protocol in code, step by step, for one domain.
 
-/** Sends a visitor to the sign-in page, from the site's server. */
+/** Redirects a visitor to the sign-in page, on the website's server. */
 export const redirectSnippet = (origin: string, domain: string) => `const state = crypto.randomUUID();
 setCookie('login_state', state, { httpOnly: true, secure: true, sameSite: 'lax', maxAge: 900 });
 
 const forwardUrl = 'https://${domain}/auth/callback?state=' + state;
 redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, language: 'en' }));`;
 
-/** What the site's own pages show. */
+/** The link on the website's pages. */
 export const linkSnippet = '<a href="/login">Login with Email</a>';
 
-/** A link straight to the sign-in page, for a site that keeps no state yet. */
+/** A link to the sign-in page, for a website that has no state yet. */
 export const signInLinkSnippet = (origin: string, domain: string) =>
   `<a href="${origin}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}">Login with Email</a>`;
 
-/** What the visitor's browser asks for after the sign-in. */
+/** The request of the visitor's browser after the sign-in. */
 export const returnSnippet = (domain: string) => `GET https://${domain}/auth/callback?state=…&token=…`;
 
-/** Checks the state, then verifies the token once, on the site's server. */
+/** Checks the state, then verifies the token, on the website's server. */
 export const verifySnippet = (origin: string, domain: string) => `if (!state || state !== cookies.login_state) return refuse(400);
 
 const question = new URLSearchParams({ token, domain: '${domain}' });
@@ -29,9 +29,25 @@ if (!valid) return refuse(400);
 openSession(email);
 redirect('/account');`;
 
-/** The two kinds of answer. */
+/** The two kinds of response. */
 export const answerSnippet = (domain: string) => `// The token was good, and is used up.
 { "email": "ada@example.com", "valid": true, "domain": "${domain}" }
 
 // It was not. reason: used, expired, unknown or other_domain
 { "email": null, "valid": false, "reason": "expired" }`;
+
+/** Begins a sign-in through an application: the call that its server makes. */
+export const authorizeSnippet = (origin: string, clientId: string, redirectUri: string) => `curl ${origin}/api/auth/authorize \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "client_id": "${clientId}",
+    "redirect_uri": "${redirectUri}",
+    "email": "ada@example.com",
+    "code_challenge": "SHA256_OF_YOUR_VERIFIER",
+    "code_challenge_method": "S256",
+    "state": "A_RANDOM_VALUE"
+  }'`;
+
+/** The smallest call with an API key. */
+export const keySnippet = (origin: string, key: string) => `curl ${origin}/api/websites \\
+  -H 'Authorization: Bearer ${key}'`;

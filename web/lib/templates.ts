@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { useSyncExternalStore } from 'react';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import type { Framework } from '../../templates/framework.ts';
 import { assistantPrompt } from '../../templates/prompt.ts';
 import { type Integration, render, type Sources } from '../../templates/render.ts';
 import { local, readStored, writeStored } from './storage.ts';
+import { createStore, useStore } from './store.ts';
 
-// Each file is a chunk of its own, loaded when its framework is shown.
+// Each file is a separate chunk, loaded when its framework is shown.
 const loaders = import.meta.glob<string>('../../templates/*/*', { query: '?raw', import: 'default' });
 
 async function sourcesOf({ id, files }: Framework): Promise<Sources> {
@@ -15,30 +15,22 @@ async function sourcesOf({ id, files }: Framework): Promise<Sources> {
 }
 
 const STORED = 'framework';
-const watchers = new Set<() => void>();
+const selected = createStore(readStored(local, STORED) ?? '');
 
-/** Remembers the framework for the next visit and shows it in every place of the page. */
-export function chooseFramework(id: string) {
+/** Selects the framework of all snippets and prompts, in this browser. */
+export function selectFramework(id: string) {
   writeStored(local, STORED, id);
-  chosen = id;
-  for (const watcher of watchers) watcher();
+  selected.set(id);
 }
 
-let chosen = readStored(local, STORED) ?? '';
+/** Returns the selected framework, by default the first one. */
+export const useFramework = (): Framework => frameworkOf(useStore(selected)) ?? frameworks[0];
 
-function watch(watcher: () => void) {
-  watchers.add(watcher);
-  return () => watchers.delete(watcher);
-}
-
-/** The framework that was chosen last, in this browser; the first one until then. */
-export const useFramework = (): Framework => frameworkOf(useSyncExternalStore(watch, () => chosen)) ?? frameworks[0];
-
-export type ShownIntegration = Integration & { framework: Framework; prompt: string };
+type FrameworkIntegration = Integration & { framework: Framework; prompt: string };
 
 /**
- * The chosen framework's integration for a domain, with its prompt for an assistant. While another framework is loaded, `data`
- * is still the one before.
+ * Loads the integration of a domain in the selected framework, with the prompt for an assistant. While another framework is
+ * loaded, `data` is that of the previous one.
  */
 export function useIntegration(domain: string) {
   const framework = useFramework();
@@ -46,10 +38,10 @@ export function useIntegration(domain: string) {
     queryKey: ['template', framework.id],
     queryFn: async () => ({ framework, sources: await sourcesOf(framework) }),
     placeholderData: (previous) => previous,
-    select: (shown): ShownIntegration => {
+    select: (loaded): FrameworkIntegration => {
       const filling = { origin: location.origin, domain };
-      const integration = render(shown.framework, shown.sources, filling);
-      return { ...integration, framework: shown.framework, prompt: assistantPrompt(shown.framework, integration, filling) };
+      const integration = render(loaded.framework, loaded.sources, filling);
+      return { ...integration, framework: loaded.framework, prompt: assistantPrompt(loaded.framework, integration, filling) };
     },
   });
 }

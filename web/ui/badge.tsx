@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { cx } from './cx.ts';
 
-/** A short status. `live` has a dot in the accent: something that works now. */
+/** A short status. `live` has a dot in the accent color: the thing works now. */
 export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'live'; children: ReactNode }) {
   return (
     <span
@@ -11,6 +11,18 @@ export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'live'; c
       )}
     >
       {tone === 'live' && <span aria-hidden="true" className="size-1.5 rounded-full bg-current" />}
+      {children}
+    </span>
+  );
+}
+
+const tones = { live: 'bg-accent', off: 'bg-edge', bad: 'bg-danger' };
+
+/** A state as a dot and a text: the color alone is not accessible. */
+export function StatusDot({ tone, children }: { tone: keyof typeof tones; children: string }) {
+  return (
+    <span className="inline-flex items-center gap-2 whitespace-nowrap text-sm">
+      <span aria-hidden="true" className={cx('size-2 rounded-full', tones[tone])} />
       {children}
     </span>
   );

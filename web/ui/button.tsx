@@ -1,38 +1,45 @@
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, ElementType, Ref } from 'react';
 import { cx } from './cx.ts';
-import { Spinner } from './spinner.tsx';
 
-type Look = 'primary' | 'secondary' | 'quiet' | 'danger';
+/** Shows that something is in progress, which the text beside it names. */
+export function Spinner() {
+  return (
+    <svg aria-hidden="true" viewBox="0 0 16 16" className="spin size-4 shrink-0" fill="none" stroke="currentColor" strokeWidth="2">
+      <circle cx="8" cy="8" r="6" opacity="0.25" />
+      <path d="M14 8a6 6 0 0 0-6-6" strokeLinecap="round" />
+    </svg>
+  );
+}
+
+type Variant = 'primary' | 'secondary' | 'quiet' | 'danger';
 
 const base =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-control py-2 font-medium leading-5 text-center transition-colors';
 const sizes = { normal: 'px-4 text-[0.9375rem]', small: 'px-3 text-sm' };
-const looks: Record<Look, string> = {
+const variants: Record<Variant, string> = {
   primary: 'bg-ink text-page hover:bg-ink/85 disabled:bg-ink/60',
   secondary: 'border border-line bg-panel text-ink hover:border-edge hover:bg-sunk disabled:text-muted',
   quiet: 'text-muted hover:bg-sunk hover:text-ink disabled:hover:bg-transparent disabled:hover:text-muted',
   danger: 'border border-danger/40 bg-danger-tint text-danger hover:border-danger',
 };
 
-/**
- * A button. While `busy` it keeps its place in the tab order, shows that it works and does nothing.
- */
+/** A button. While `busy` it shows a spinner and ignores clicks, but can still be focused. */
 export function Button({
-  look = 'primary',
+  variant = 'primary',
   small = false,
   busy = false,
   className,
   children,
   onClick,
   ...rest
-}: ButtonHTMLAttributes<HTMLButtonElement> & { look?: Look; small?: boolean; busy?: boolean; ref?: Ref<HTMLButtonElement> }) {
+}: ButtonHTMLAttributes<HTMLButtonElement> & { variant?: Variant; small?: boolean; busy?: boolean; ref?: Ref<HTMLButtonElement> }) {
   return (
     <button
       type="button"
       {...rest}
       aria-disabled={busy || undefined}
       onClick={busy ? (event) => event.preventDefault() : onClick}
-      className={cx(base, sizes[small ? 'small' : 'normal'], looks[look], busy && 'opacity-80', className)}
+      className={cx(base, sizes[small ? 'small' : 'normal'], variants[variant], busy && 'opacity-80', className)}
     >
       {busy && <Spinner />}
       {children}
@@ -40,12 +47,12 @@ export function Button({
   );
 }
 
-/** A link that looks like a button. @param as the router's link component where the app has one */
+/** A link in the style of a button. @param as the router's link component, for pages of the same entry */
 export function ButtonLink({
-  look = 'primary',
+  variant = 'primary',
   as: Anchor = 'a',
   className,
   ...rest
-}: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string; look?: Look; as?: ElementType }) {
-  return <Anchor {...rest} className={cx(base, sizes.normal, looks[look], className)} />;
+}: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string; variant?: Variant; as?: ElementType }) {
+  return <Anchor {...rest} className={cx(base, sizes.normal, variants[variant], className)} />;
 }

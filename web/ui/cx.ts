@@ -1,2 +1,2 @@
-/** Joins class names; what is false or undefined is left out. */
+/** Joins class names, without those that are false or undefined. */
 export const cx = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(' ');

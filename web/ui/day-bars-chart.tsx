@@ -8,7 +8,7 @@ const shortDay = (date: string) => label.format(new Date(`${date}T00:00:00Z`));
 const short = new Intl.NumberFormat('en', { notation: 'compact' });
 const tick = { fill: 'var(--color-muted)', fontSize: 12 };
 
-/** The drawn part of DayBars. */
+/** The chart of DayBars. */
 export function DayBarsChart({ unit, days }: { unit: string; days: Day[] }) {
   return (
     <ResponsiveContainer width="100%" height="100%">

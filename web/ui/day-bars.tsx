@@ -1,8 +1,8 @@
 import { lazy, Suspense } from 'react';
 import type { Day } from './day-bars-chart.tsx';
-import { Skeleton } from './skeleton.tsx';
+import { Skeleton } from './states.tsx';
 
-// recharts is heavy, and most pages have no chart. Without it a page still has its figures.
+// recharts is large and most pages have no chart. When it cannot be loaded, the page still shows its numbers.
 const Bars = lazy(() =>
   import('./day-bars-chart.tsx').then(
     ({ DayBarsChart }) => ({ default: DayBarsChart }),
@@ -10,7 +10,7 @@ const Bars = lazy(() =>
   ),
 );
 
-/** A bar for each day, oldest first, and the same figures as a table for screen readers. @param unit what is counted, such as `logins` */
+/** A bar chart with one bar a day, oldest first, and the same data as a table for screen readers. @param unit what is counted, such as `logins` */
 export function DayBars({ title, unit, days }: { title: string; unit: string; days: Day[] }) {
   return (
     <figure>

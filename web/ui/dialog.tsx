@@ -1,11 +1,18 @@
-import { type ReactNode, type RefObject, useEffect, useId, useRef } from 'react';
+import { Dialog as Radix } from 'radix-ui';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { errorText } from '../lib/api.ts';
+import { Button } from './button.tsx';
 import { CrossIcon } from './icons.tsx';
-import { Toaster } from './toaster.tsx';
+import { Alert } from './states.tsx';
+
+/** What had the focus before the first dialog. A dialog may replace another one. */
+let opener: Element | null = null;
 
 /**
- * A modal dialog: the browser keeps the focus in it and closes it on Escape.
- * @param first what has the focus at the beginning; the button that closes, when it is left out
- * @param stays a click beside it does not close it: it shows something that cannot be shown again
+ * A modal dialog that is open as long as it is rendered.
+ * @param first gets the focus; the close button by default
+ * @param stays a click outside does not close it, because its content cannot be shown again
  */
 export function Dialog({
   title,
@@ -20,50 +27,109 @@ export function Dialog({
   onClose: () => void;
   children: ReactNode;
 }) {
-  const id = useId();
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const element = dialog.current;
-    const opener = document.activeElement;
-    element?.showModal();
-    first?.current?.focus();
-    return () => {
-      element?.close();
-      // What opened it may be gone with what it deleted; the focus must not be lost then.
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
-      else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
-    };
-  }, [first]);
+  useState(() => {
+    if (!document.activeElement?.closest('[role=dialog]')) opener = document.activeElement;
+  });
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard closes it with Escape, which is `cancel`
-    <dialog
-      ref={dialog}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-      onClick={(event) => event.target === dialog.current && !stays && onClose()}
-      className="rise m-auto w-[calc(100%-2rem)] max-w-lg rounded-panel border border-line bg-panel p-0 text-ink shadow-raised backdrop:bg-scrim"
-    >
-      <div className="p-5 sm:p-6">
-        <div className="-mt-2 -mr-2 mb-2 flex items-center justify-between gap-4">
-          <h2 id={id} className="text-lg font-semibold tracking-tight">
-            {title}
-          </h2>
-          <button
-            type="button"
-            aria-label="Close"
-            onClick={onClose}
-            className="grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
-          >
-            <CrossIcon />
-          </button>
-        </div>
-        {children}
-      </div>
-      {/* What is said meanwhile: the page's own notifications lie behind the dialog, out of everybody's reach. */}
-      <Toaster />
-    </dialog>
+    <Radix.Root open onOpenChange={onClose}>
+      <Radix.Portal>
+        {/* Not Radix's overlay: that one adds a style element, which the pages' Content-Security-Policy refuses. */}
+        <div className="fixed inset-0 z-40 bg-scrim" />
+        <Radix.Content
+          aria-describedby={undefined}
+          onOpenAutoFocus={(event) => {
+            if (!first?.current) return;
+            event.preventDefault();
+            first.current.focus();
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            returnFocus();
+          }}
+          onInteractOutside={(event) => {
+            if (stays || (event.target as Element).closest('[data-toaster]')) event.preventDefault();
+          }}
+          className="rise fixed inset-0 z-40 m-auto h-fit max-h-[calc(100%-2rem)] w-[calc(100%-2rem)] max-w-lg overflow-y-auto rounded-panel border border-line bg-panel p-5 shadow-raised sm:p-6"
+        >
+          <div className="-mt-2 -mr-2 mb-2 flex items-center justify-between gap-4">
+            <Radix.Title className="text-lg font-semibold tracking-tight">{title}</Radix.Title>
+            <Radix.Close
+              aria-label="Close"
+              className="grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
+            >
+              <CrossIcon />
+            </Radix.Close>
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
   );
+}
+
+/** Focuses the opener, or the page's heading when the opener was removed, unless a page or another dialog took the focus. */
+function returnFocus() {
+  if (document.activeElement && document.activeElement !== document.body) return;
+  if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+  else document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
+}
+
+/** Asks for confirmation before an action that cannot be undone; `children` describe it. */
+export function ConfirmDialog({
+  title,
+  action,
+  failure,
+  busy,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string;
+  /** The verb on the button. */
+  action: string;
+  /** The text for an error that the service did not describe. */
+  failure: string;
+  busy: boolean;
+  error: unknown;
+  onConfirm: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="grid gap-5">
+        {Boolean(error) && !busy && <Alert>{errorText(error, failure)}</Alert>}
+        <p className="text-muted">{children}</p>
+        <DialogButtons onCancel={onClose}>
+          <Button variant="danger" busy={busy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </DialogButtons>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The last row of a dialog: Cancel, and the button that does something. */
+export const DialogButtons = ({ onCancel, children }: { onCancel: () => void; children: ReactNode }) => (
+  <div className="flex flex-wrap justify-end gap-2">
+    <Button variant="secondary" onClick={onCancel}>
+      Cancel
+    </Button>
+    {children}
+  </div>
+);
+
+/** Opens a form that the address requests, such as `?add=website`, and removes the parameter, so that a reload does not open it again. */
+export function useAddParameter(name: string, open: () => void) {
+  const [query, setQuery] = useSearchParams();
+  const requested = query.get('add') === name;
+  const latest = useRef(open);
+  latest.current = open;
+  useEffect(() => {
+    if (!requested) return;
+    latest.current();
+    setQuery({}, { replace: true });
+  }, [requested, setQuery]);
 }

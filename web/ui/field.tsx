@@ -1,7 +1,8 @@
-import { type InputHTMLAttributes, type Ref, useId } from 'react';
+import { type InputHTMLAttributes, type Ref, type SelectHTMLAttributes, useId } from 'react';
 import { cx } from './cx.ts';
+import { DownIcon } from './icons.tsx';
 
-/** A labelled text field; its hint and its error are tied to it for screen readers. */
+/** A text field with its label. Screen readers read the hint and the error with it. */
 export function Field({
   label,
   hint,
@@ -30,7 +31,7 @@ export function Field({
         aria-invalid={error ? true : undefined}
         aria-describedby={described || undefined}
         className={cx(
-          // 16 px: anything smaller makes iOS zoom in.
+          // iOS zooms in on text smaller than 16 px.
           'block h-11 w-full min-w-0 rounded-control border bg-panel px-3 text-base outline-offset-0 transition-colors read-only:bg-sunk read-only:text-muted',
           error ? 'border-danger' : 'border-edge/60 hover:border-edge',
           mono && 'font-mono text-[0.9375rem]',
@@ -46,6 +47,36 @@ export function Field({
           {hint}
         </p>
       )}
+    </div>
+  );
+}
+
+/** A native select with its label. */
+export function Select<Value extends string>({
+  label,
+  options,
+  ...rest
+}: SelectHTMLAttributes<HTMLSelectElement> & { label: string; options: readonly { value: Value; label: string }[] }) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
+        {label}
+      </label>
+      <div className="relative">
+        <select
+          {...rest}
+          id={id}
+          className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
+        >
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+        <DownIcon className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted" />
+      </div>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 type Props = { className?: string };
 
-/** 16 px, 1.5 px strokes, in the colour of the text; every icon is decoration beside words or an aria-label. */
+/** 16 px, 1.5 px strokes, in the color of the text. Icons are decorative: a text or an aria-label stands beside each. */
 function Icon({ className = 'size-4', children }: Props & { children: ReactNode }) {
   return (
     <svg
@@ -108,3 +108,13 @@ export const MenuIcon = (props: Props) => (
     <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
   </Icon>
 );
+
+/** The logo: an envelope whose flap is a check mark. */
+export function Mark({ className = 'size-6' }: { className?: string }) {
+  return (
+    <svg aria-hidden="true" viewBox="0 0 24 24" className={`shrink-0 ${className}`} fill="none">
+      <rect x="1" y="3.5" width="22" height="17" rx="4" className="fill-ink" />
+      <path d="m6 10.5 4.6 4.3L18.5 8" className="stroke-page" strokeWidth="2.2" strokeLinecap="round" strokeLinejoin="round" />
+    </svg>
+  );
+}

@@ -1,11 +1,11 @@
-import { useIntegration } from '../lib/templates.ts';
-import { CodeBlock } from './code-block.tsx';
-import { CodeFiles } from './code-files.tsx';
-import { Failed } from './failed.tsx';
-import { FrameworkPicker } from './framework-picker.tsx';
-import { Skeleton } from './skeleton.tsx';
+import { useId } from 'react';
+import { frameworks } from '../../templates/catalog.ts';
+import { selectFramework, useFramework, useIntegration } from '../lib/templates.ts';
+import { CodeBlock, CodeFiles } from './code.tsx';
+import { Select } from './field.tsx';
+import { Failed, Skeleton } from './states.tsx';
 
-/** The whole sign-in for a site in the framework of choice: its files, its environment and what is left to do. */
+/** The integration of a domain in the selected framework: files, environment variables and next steps. */
 export function Integration({ domain }: { domain: string }) {
   const query = useIntegration(domain);
   const { data } = query;
@@ -24,7 +24,7 @@ export function Integration({ domain }: { domain: string }) {
                 <div key={name} className="grid gap-x-6 gap-y-0.5 py-3 sm:grid-cols-[10rem_1fr]">
                   <dt className="font-mono text-[0.8125rem] leading-6">{name}</dt>
                   <dd className="leading-6 text-muted">
-                    <Words text={purpose} />
+                    <InlineCode text={purpose} />
                     {value && <span className="block font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{value}</span>}
                   </dd>
                 </div>
@@ -34,7 +34,7 @@ export function Integration({ domain }: { domain: string }) {
           <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge [overflow-wrap:anywhere]">
             {data.nextSteps.map((step) => (
               <li key={step}>
-                <Words text={step} />
+                <InlineCode text={step} />
               </li>
             ))}
           </ul>
@@ -44,7 +44,7 @@ export function Integration({ domain }: { domain: string }) {
   );
 }
 
-/** What an AI assistant needs to add the sign-in, in one message for the framework of choice. */
+/** A prompt that makes an AI assistant add the integration, for the selected framework. */
 export function AssistantPrompt({ domain }: { domain: string }) {
   const query = useIntegration(domain);
   if (query.isPending) return <CodeLoading />;
@@ -52,8 +52,8 @@ export function AssistantPrompt({ domain }: { domain: string }) {
   return <CodeBlock label={`prompt for ${query.data.framework.name}`} code={query.data.prompt} prose />;
 }
 
-/** A sentence whose code stands in backticks. */
-const Words = ({ text }: { text: string }) =>
+/** Renders the parts of a sentence that are in backticks as code. */
+const InlineCode = ({ text }: { text: string }) =>
   text.split('`').map((part, index) =>
     index % 2 === 0 ? (
       part
@@ -69,3 +69,39 @@ const CodeLoading = () => (
     <Skeleton className="h-80 w-full" />
   </div>
 );
+
+const options = frameworks.map(({ id, name }) => ({ value: id, label: name }));
+
+/** Selects the framework of snippets and prompts: radio buttons, or a select on a phone, whose screen they would fill. */
+export function FrameworkPicker() {
+  const group = useId();
+  const { id: selected } = useFramework();
+  return (
+    <>
+      <div className="sm:hidden">
+        <Select label="Framework" options={options} value={selected} onChange={(event) => selectFramework(event.target.value)} />
+      </div>
+      <fieldset className="hidden sm:block">
+        <legend className="mb-2 text-sm font-medium">Framework</legend>
+        <div className="flex flex-wrap gap-1.5">
+          {options.map(({ value, label }) => (
+            <label
+              key={value}
+              className="flex min-h-11 cursor-pointer items-center rounded-control border border-line bg-panel px-3 text-sm text-muted transition-colors hover:border-edge hover:text-ink has-checked:border-accent has-checked:bg-tint has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent"
+            >
+              <input
+                type="radio"
+                name={group}
+                value={value}
+                checked={value === selected}
+                onChange={() => selectFramework(value)}
+                className="sr-only"
+              />
+              {label}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+    </>
+  );
+}

@@ -1,61 +1,36 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { DownIcon } from './icons.tsx';
+import type { MenuDropdownProps, MenuItem } from './menu-dropdown.tsx';
+import { toastFailure } from './toast.tsx';
 
-/** A button that shows a short list of links and buttons under it; Escape, a choice or a click elsewhere closes it. */
-export function Menu({ label, icon, children }: { label: ReactNode; icon?: ReactNode; children: ReactNode }) {
-  const id = useId();
-  const [open, setOpen] = useState(false);
-  const root = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
+const loadDropdown = () => import('./menu-dropdown.tsx');
 
+/**
+ * A button that opens a list of links and buttons. Only the button is in the first load of a page: the list is fetched after
+ * the first paint and is rendered from the first click on. @param heading above the items on a phone
+ */
+export function Menu(props: { label: ReactNode; icon: ReactNode; heading?: string; items: MenuItem[] }) {
+  const { label, icon, heading, items } = props;
+  const [Dropdown, setDropdown] = useState<ComponentType<MenuDropdownProps> | null>(null);
   useEffect(() => {
-    if (!open) return;
-    const closeOutside = (event: Event) => {
-      if (!root.current?.contains(event.target as Node)) setOpen(false);
-    };
-    const closeByKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return;
-      setOpen(false);
-      button.current?.focus();
-    };
-    document.addEventListener('pointerdown', closeOutside);
-    document.addEventListener('focusin', closeOutside);
-    document.addEventListener('keydown', closeByKey);
-    return () => {
-      document.removeEventListener('pointerdown', closeOutside);
-      document.removeEventListener('focusin', closeOutside);
-      document.removeEventListener('keydown', closeByKey);
-    };
-  }, [open]);
-
-  return (
-    <div ref={root} className="relative min-w-0">
-      <button
-        ref={button}
-        type="button"
-        aria-expanded={open}
-        aria-controls={id}
-        onClick={() => setOpen(!open)}
-        className="flex min-h-11 max-w-full items-center gap-2 rounded-control px-3 text-sm text-muted hover:bg-sunk hover:text-ink aria-expanded:bg-sunk aria-expanded:text-ink"
-      >
-        {icon}
-        {label}
-        <DownIcon className="size-3.5" />
-      </button>
-      {open && (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on an entry is a click too
-        // biome-ignore lint/a11y/noStaticElementInteractions: it only closes after what its entries do
-        <div
-          id={id}
-          onClick={() => setOpen(false)}
-          className="rise absolute right-0 z-40 mt-1 min-w-56 max-w-[calc(100vw-1rem)] rounded-panel border border-line bg-panel p-1 shadow-raised"
-        >
-          {children}
-        </div>
-      )}
-    </div>
+    loadDropdown().catch(() => {});
+  }, []);
+  const open = () =>
+    loadDropdown().then(
+      ({ MenuDropdown }) => setDropdown(() => MenuDropdown),
+      () => toastFailure('The menu could not be loaded', 'Check your connection and try again.'),
+    );
+  const button = (attributes: ButtonHTMLAttributes<HTMLButtonElement>) => (
+    <button
+      type="button"
+      className="flex min-h-11 min-w-0 max-w-full items-center gap-2 rounded-control px-3 text-sm text-muted hover:bg-sunk hover:text-ink aria-expanded:bg-sunk aria-expanded:text-ink"
+      {...attributes}
+    >
+      {icon}
+      {label}
+      <DownIcon className="size-3.5" />
+    </button>
   );
+  if (Dropdown) return <Dropdown trigger={button({})} heading={heading} items={items} />;
+  return button({ 'aria-haspopup': 'menu', 'aria-expanded': false, onClick: open });
 }
-
-/** How a link or a button in a menu looks. */
-export const menuItem = 'flex min-h-11 w-full items-center gap-2 rounded-control px-3 text-left text-sm hover:bg-sunk';

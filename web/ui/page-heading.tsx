@@ -1,8 +1,16 @@
 import { type ReactNode, useEffect, useRef } from 'react';
-import { markPageShown } from '../lib/page-title.ts';
 import { cx } from './cx.ts';
 
-/** A page's one h1, with the window's title. After a change of page it takes the focus, so that the page is read out. */
+let shown = false;
+
+/** Returns whether another page was shown before in this document. The first one leaves the focus as the browser set it. */
+function markPageShown(): boolean {
+  const before = shown;
+  shown = true;
+  return before;
+}
+
+/** The h1 of a page and the title of the document. It takes the focus after a navigation, so that a screen reader reads it. */
 export function PageHeading({ title, className, children }: { title: string; className?: string; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

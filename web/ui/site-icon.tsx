@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import { Initial } from './initial.tsx';
 
-/** A site's icon, or its initial where there is none or it does not load; it stands beside the site's name and takes the same place either way. */
+/** A website's icon, or the initial of its name when it has none or the icon does not load. */
 export function SiteIcon({ name, iconUrl }: { name: string; iconUrl: string | null }) {
   const [broken, setBroken] = useState<string | null>(null);
   if (!iconUrl || broken === iconUrl) return <Initial text={name} />;
@@ -12,8 +11,20 @@ export function SiteIcon({ name, iconUrl }: { name: string; iconUrl: string | nu
       width={36}
       height={36}
       onError={() => setBroken(iconUrl)}
-      // Icons are made for a light ground; in the dark theme too they keep one.
+      // Icons are made for a light background and keep it in the dark theme.
       className="size-9 shrink-0 rounded-control border border-line bg-[#fcfcfb] object-contain"
     />
+  );
+}
+
+/** A tile with the first letter of a host or an email address. */
+export function Initial({ text, round = false }: { text: string; round?: boolean }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={`grid size-9 shrink-0 place-items-center border border-line bg-sunk text-sm font-semibold text-muted uppercase ${round ? 'rounded-full' : 'rounded-control'}`}
+    >
+      {Array.from(text)[0]}
+    </span>
   );
 }

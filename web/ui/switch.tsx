@@ -1,33 +1,38 @@
-import { type InputHTMLAttributes, useId } from 'react';
+import { Switch as Radix } from 'radix-ui';
+import { useId } from 'react';
 
-/** Something that is on or off; its hint is tied to it for screen readers. */
+/** A setting that is on or off; screen readers read the hint with it. */
 export function Switch({
   label,
   hint,
   checked,
-  ...rest
-}: Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> & { label: string; hint?: string }) {
+  onChange,
+}: {
+  label: string;
+  hint: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}) {
   const id = useId();
   return (
     <div>
-      <label htmlFor={id} className="flex min-h-11 cursor-pointer items-center justify-between gap-4 text-sm font-medium">
-        {label}
-        <input
-          {...rest}
+      <div className="flex min-h-11 items-center justify-between gap-4 text-sm font-medium">
+        <label htmlFor={id} className="flex min-h-11 grow cursor-pointer items-center">
+          {label}
+        </label>
+        <Radix.Root
           id={id}
-          type="checkbox"
-          role="switch"
           checked={checked}
-          aria-checked={checked}
-          aria-describedby={hint ? `${id}-hint` : undefined}
-          className="relative h-6 w-11 shrink-0 cursor-pointer appearance-none rounded-full bg-edge transition-colors before:absolute before:top-0.5 before:left-0.5 before:size-5 before:rounded-full before:bg-panel before:transition-transform checked:bg-accent checked:before:translate-x-5"
-        />
-      </label>
-      {hint && (
-        <p id={`${id}-hint`} className="text-sm text-muted">
-          {hint}
-        </p>
-      )}
+          onCheckedChange={onChange}
+          aria-describedby={`${id}-hint`}
+          className="relative h-6 w-11 shrink-0 cursor-pointer rounded-full bg-edge transition-colors after:absolute after:-inset-2.5 data-[state=checked]:bg-accent"
+        >
+          <Radix.Thumb className="absolute top-0.5 left-0.5 block size-5 rounded-full bg-panel transition-transform data-[state=checked]:translate-x-5" />
+        </Radix.Root>
+      </div>
+      <p id={`${id}-hint`} className="text-sm text-muted">
+        {hint}
+      </p>
     </div>
   );
 }

@@ -1,23 +1,41 @@
-import { useState } from 'react';
-import { chooseTheme, currentTheme } from '../lib/theme.ts';
+import { local, readStored, writeStored } from '../lib/storage.ts';
+import { createStore, useStore } from '../lib/store.ts';
 import { MoonIcon, SunIcon } from './icons.tsx';
 
-/** Switches between light and dark; until it is used, the system decides. */
+type Theme = 'light' | 'dark';
+
+// The inline script in the head of both pages reads the same key, before the first paint.
+const STORED = 'theme';
+
+const theme = createStore<Theme>(initialTheme());
+
+/** Returns the theme of the page: the chosen one, else the system's. */
+export const useTheme = () => useStore(theme);
+
+/** Switches between light and dark and stores the choice. */
+export function switchTheme() {
+  theme.set(theme.get() === 'dark' ? 'light' : 'dark');
+  writeStored(local, STORED, theme.get());
+  document.documentElement.dataset.theme = theme.get();
+}
+
+function initialTheme(): Theme {
+  const chosen = readStored(local, STORED);
+  if (chosen === 'light' || chosen === 'dark') return chosen;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+/** Switches between light and dark. The system decides until it is used. */
 export function ThemeSwitch({ toLight = 'Switch to light theme', toDark = 'Switch to dark theme' }: { toLight?: string; toDark?: string }) {
-  const [theme, setTheme] = useState(currentTheme);
-  const other = theme === 'dark' ? 'light' : 'dark';
-  const change = () => {
-    chooseTheme(other);
-    setTheme(other);
-  };
+  const dark = useTheme() === 'dark';
   return (
     <button
       type="button"
-      aria-label={other === 'light' ? toLight : toDark}
-      onClick={change}
+      aria-label={dark ? toLight : toDark}
+      onClick={switchTheme}
       className="grid size-11 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
     >
-      {theme === 'dark' ? <SunIcon /> : <MoonIcon />}
+      {dark ? <SunIcon /> : <MoonIcon />}
     </button>
   );
 }

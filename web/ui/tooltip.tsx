@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 
-/** Until the first tooltip, and how long after one the next needs no delay. */
+/** The delay of the first tooltip. After one was closed, the next has no delay within SKIP_DELAY_MS. */
 const DELAY_MS = 700;
-const SKIP_MS = 300;
-/** So that the pointer may cross the gap to the words. */
-const LEAVE_MS = 100;
-const GAP = 6;
+const SKIP_DELAY_MS = 300;
+/** Long enough to move the pointer over the gap to the tooltip. */
+const CLOSE_DELAY_MS = 100;
+const GAP_PX = 6;
 
-/** Says more about a control, on hover and on keyboard focus. What a control is, its own name says. */
+/** A description of a control, shown on hover and on keyboard focus. It does not replace the accessible name. */
 export const Tooltip = ({ text, children }: { text: string; children: ReactNode }) => (
   <span data-tooltip={text} className="contents">
     {children}
@@ -16,7 +16,7 @@ export const Tooltip = ({ text, children }: { text: string; children: ReactNode 
 
 type Shown = { text: string; control: Element };
 
-/** Shows the tooltip of whatever control is pointed at or has the focus; once in the app. Escape closes it (WCAG 2.2, 1.4.13). */
+/** Shows the tooltip of the hovered or focused control, once in the app. Escape closes it (WCAG 2.2, 1.4.13). */
 export function TooltipHost() {
   const id = useId();
   const bubble = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export function TooltipHost() {
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let wanted: Element | null = null;
+    let pending: Element | null = null;
     let open = false;
     let closedAt = Number.NEGATIVE_INFINITY;
 
@@ -36,34 +36,34 @@ export function TooltipHost() {
     };
     const hide = () => {
       clearTimeout(timer);
-      wanted = null;
+      pending = null;
       if (open) closedAt = performance.now();
       open = false;
       setShown(null);
     };
-    const want = (holder: Element | null, delay: number) => {
-      if (holder === wanted) return;
+    const schedule = (holder: Element | null, delay: number) => {
+      if (holder === pending) return;
       clearTimeout(timer);
-      wanted = holder;
+      pending = holder;
       if (holder) timer = setTimeout(show, delay, holder);
-      else if (open) timer = setTimeout(hide, LEAVE_MS);
+      else if (open) timer = setTimeout(hide, CLOSE_DELAY_MS);
     };
-    const point = ({ target, pointerType }: PointerEvent) => {
+    const onPointerOver = ({ target, pointerType }: PointerEvent) => {
       if (pointerType !== 'mouse') return;
       if (bubble.current?.contains(target as Node)) return clearTimeout(timer);
-      want(holderOf(target), open || performance.now() - closedAt < SKIP_MS ? 0 : DELAY_MS);
+      schedule(holderOf(target), open || performance.now() - closedAt < SKIP_DELAY_MS ? 0 : DELAY_MS);
     };
-    const focus = ({ target }: FocusEvent) => {
-      if (target instanceof Element && target.matches(':focus-visible')) want(holderOf(target), 0);
+    const onFocusIn = ({ target }: FocusEvent) => {
+      if (target instanceof Element && target.matches(':focus-visible')) schedule(holderOf(target), 0);
     };
 
-    document.addEventListener('pointerover', point);
-    document.addEventListener('focusin', focus);
+    document.addEventListener('pointerover', onPointerOver);
+    document.addEventListener('focusin', onFocusIn);
     for (const end of ['focusout', 'pointerdown', 'keydown', 'scroll'] as const) document.addEventListener(end, hide, true);
     return () => {
       clearTimeout(timer);
-      document.removeEventListener('pointerover', point);
-      document.removeEventListener('focusin', focus);
+      document.removeEventListener('pointerover', onPointerOver);
+      document.removeEventListener('focusin', onFocusIn);
       for (const end of ['focusout', 'pointerdown', 'keydown', 'scroll'] as const) document.removeEventListener(end, hide, true);
     };
   }, []);
@@ -76,9 +76,9 @@ export function TooltipHost() {
     const control = shown.control.getBoundingClientRect();
     const { width, height } = element.getBoundingClientRect();
     const left = Math.min(Math.max(8, control.left + (control.width - width) / 2), innerWidth - width - 8);
-    const below = control.bottom + GAP + height < innerHeight;
+    const below = control.bottom + GAP_PX + height < innerHeight;
     element.style.left = `${left}px`;
-    element.style.top = `${below ? control.bottom + GAP : control.top - GAP - height}px`;
+    element.style.top = `${below ? control.bottom + GAP_PX : control.top - GAP_PX - height}px`;
     shown.control.setAttribute('aria-describedby', id);
     return () => shown.control.removeAttribute('aria-describedby');
   }, [shown, id]);

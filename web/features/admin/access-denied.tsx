@@ -1,14 +1,14 @@
 import { Link, useLocation } from 'wouter';
-import { wordsOf } from '../../lib/failure.ts';
+import { errorText } from '../../lib/api.ts';
 import { useRefreshUser, useUser } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
-import { Alert } from '../../ui/alert.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { Alert } from '../../ui/states.tsx';
 import { type AdminSession, useEnableAdmin, useRefreshSession } from './queries.ts';
 
-const OPEN_AFTER_MS = 100;
+const OPEN_DELAY_MS = 100;
 
 /** /admin without an admin session, and in production always. */
 export function AccessDenied({ session }: { session: AdminSession }) {
@@ -19,21 +19,21 @@ export function AccessDenied({ session }: { session: AdminSession }) {
         <p className="text-muted">This page is only available to administrators in development mode.</p>
       </div>
       {session.ended && <Alert>Your admin session has ended.</Alert>}
-      {session.development && <Trigger />}
+      {session.development && <EnableSession />}
       <nav aria-labelledby="navigation">
         <h2 id="navigation" className="mb-2 text-sm font-medium">
           Navigation
         </h2>
         <ul className="divide-y divide-line rounded-panel border border-line bg-panel">
-          <Way href={paths.admin} label="Admin" />
-          <Way href={paths.developer} label="Developer Portal" />
+          <NavigationLink href={paths.admin} label="Admin" />
+          <NavigationLink href={paths.developer} label="Developer Portal" />
         </ul>
       </nav>
     </div>
   );
 }
 
-function Way({ href, label }: { href: string; label: string }) {
+function NavigationLink({ href, label }: { href: string; label: string }) {
   const [path] = useLocation();
   return (
     <li>
@@ -52,8 +52,8 @@ function Way({ href, label }: { href: string; label: string }) {
   );
 }
 
-/** Local mode: whoever is signed in can open the admin session without the password. */
-function Trigger() {
+/** Local mode: a signed-in developer can open the admin session without the password. */
+function EnableSession() {
   const { data: user, isPending } = useUser();
   const [, navigate] = useLocation();
   const enable = useEnableAdmin();
@@ -66,7 +66,7 @@ function Trigger() {
         setTimeout(() => {
           navigate(paths.admin);
           void refreshSession();
-        }, OPEN_AFTER_MS);
+        }, OPEN_DELAY_MS);
       },
     });
 
@@ -90,9 +90,9 @@ function Trigger() {
   return (
     <div className="grid gap-3">
       <p className="text-[0.9375rem] leading-6 text-muted">
-        The service runs in development mode, so whoever is signed in may enable the admin session.
+        The service runs in development mode, so anyone who is signed in may enable the admin session.
       </p>
-      {enable.error && <Alert>{wordsOf(enable.error, 'The admin session could not be enabled.')}</Alert>}
+      {enable.error && <Alert>{errorText(enable.error, 'The admin session could not be enabled.')}</Alert>}
       <Button className="justify-self-start" busy={enable.isPending} onClick={open}>
         Enable Admin Session
       </Button>

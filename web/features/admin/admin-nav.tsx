@@ -1,6 +1,10 @@
 import { Link, useLocation } from 'wouter';
+import { errorText } from '../../lib/api.ts';
 import { paths } from '../../paths.ts';
+import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
+import { toastFailure } from '../../ui/toast.tsx';
+import { useAdminLogout } from './queries.ts';
 
 const pages = [
   { href: paths.admin, label: 'Admin' },
@@ -8,7 +12,7 @@ const pages = [
   { href: paths.developer, label: 'Developer Portal' },
 ];
 
-/** The way between the pages of an administrator. */
+/** Links between the admin pages. */
 export function AdminNav() {
   const [path] = useLocation();
   return (
@@ -27,5 +31,17 @@ export function AdminNav() {
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** Ends the admin session. */
+export function LogoutButton() {
+  const logout = useAdminLogout();
+  const lock = () =>
+    logout.mutate(undefined, { onError: (error) => toastFailure('Logout failed', errorText(error, 'The admin pages are still open.')) });
+  return (
+    <Button variant="secondary" busy={logout.isPending} onClick={lock}>
+      {logout.isPending ? 'Logging out...' : 'Logout'}
+    </Button>
   );
 }

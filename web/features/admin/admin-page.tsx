@@ -2,17 +2,12 @@ import { type ComponentType, Fragment } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { paths } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
-import { Failed } from '../../ui/failed.tsx';
-import { Loading } from '../../ui/loading.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { Failed, Loading } from '../../ui/states.tsx';
 import { AccessDenied } from './access-denied.tsx';
-import { AdminNav } from './admin-nav.tsx';
-import { AuditList } from './audit-list.tsx';
-import { LogoutButton } from './logout-button.tsx';
-import { MailList } from './mail-list.tsx';
+import { AdminNav, LogoutButton } from './admin-nav.tsx';
+import { AuditList, MailList, UserList, WebsiteList } from './lists.tsx';
 import { useAdminSession } from './queries.ts';
-import { UserList } from './user-list.tsx';
-import { WebsiteList } from './website-list.tsx';
 
 const lists: { key: string; label: string; List: ComponentType }[] = [
   { key: 'websites', label: 'Websites', List: WebsiteList },
@@ -21,7 +16,7 @@ const lists: { key: string; label: string; List: ComponentType }[] = [
   { key: 'audit', label: 'Audit trail', List: AuditList },
 ];
 
-/** /admin: all that a service in development mode holds, for an administrator. */
+/** /admin: websites, users, pending emails and the audit log of a service in local mode. */
 export function AdminPage() {
   const session = useAdminSession();
   if (session.data) return session.data.development && session.data.unlocked ? <Lists /> : <AccessDenied session={session.data} />;
@@ -29,7 +24,7 @@ export function AdminPage() {
   return (
     <div className="mx-auto grid max-w-md gap-4 py-16">
       <PageHeading title="Admin" />
-      <Failed {...session} fallback="It could not be asked whether the admin pages are open." />
+      <Failed {...session} fallback="The admin session could not be checked." />
     </div>
   );
 }

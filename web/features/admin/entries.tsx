@@ -1,13 +1,12 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Rows, RowsLoading } from '../../ui/rows.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
 import type { Pages } from './queries.ts';
 
 /**
- * A list of the admin area, newest first, in each of its states.
+ * A list of the admin page, newest first, with its empty, loading and failed states.
  * @param what is listed, as in `Loading websites`
  * @param empty title and text while there is nothing
  * @param row the content of an entry's row
@@ -26,13 +25,13 @@ export function Entries<Entry extends { id: string }>({
   row: (entry: Entry) => ReactNode;
 }) {
   const box = useRef<HTMLDivElement>(null);
-  /** How many were shown when more were asked for. */
+  /** The number of entries when more were requested. */
   const before = useRef<number | null>(null);
   const { data: entries, error, isFetching, isFetchingNextPage, hasNextPage } = pages;
 
   const count = entries?.length ?? 0;
 
-  // The button may be gone with the last page, so the focus goes to the first entry of the new one.
+  // The last page removes the button, so the focus moves to the first new entry.
   useEffect(() => {
     if (before.current === null || count <= before.current) return;
     box.current?.querySelectorAll('li')[before.current].focus();
@@ -48,7 +47,7 @@ export function Entries<Entry extends { id: string }>({
     <section>
       <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
-        <Button look="secondary" small busy={isFetching && !isFetchingNextPage} onClick={() => pages.refetch()}>
+        <Button variant="secondary" small busy={isFetching && !isFetchingNextPage} onClick={() => pages.refetch()}>
           Refresh
         </Button>
       </div>
@@ -72,7 +71,7 @@ export function Entries<Entry extends { id: string }>({
       )}
       {hasNextPage && !error && (
         <div className="mt-4 flex justify-center">
-          <Button look="secondary" busy={isFetchingNextPage} onClick={showMore}>
+          <Button variant="secondary" busy={isFetchingNextPage} onClick={showMore}>
             Show more
           </Button>
         </div>
@@ -81,7 +80,7 @@ export function Entries<Entry extends { id: string }>({
   );
 }
 
-/** An id for programs, with a button that copies it. */
+/** An id with a copy button. */
 export function Id({ id, of }: { id: string; of: string }) {
   return (
     <div className="-mr-3 flex min-w-0 items-center">

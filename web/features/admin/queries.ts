@@ -1,24 +1,24 @@
 import { type QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError } from '../../../contract/client.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { call } from '../../lib/call.ts';
+import { api } from '../../lib/api.ts';
 
-/** `ended`: it was open in this page and was not closed by hand. */
+/** `ended`: it was open in this page and has expired. */
 export type AdminSession = Output<'adminSession'> & { ended: boolean };
 
 const ALL = ['admin'];
 const SESSION = ['admin', 'session'];
 const LOGINS = ['admin', 'logins'];
-/** The service gives so many entries at once; fewer are the last ones. */
-const PAGE = 50;
+/** The page size of the service: a smaller page is the last one. */
+const PAGE_SIZE = 50;
 
-/** Whether the admin pages are open to this browser. Somebody who comes back to the window learns that the session has ended. */
+/** Loads the admin session of this browser, again at each focus of the window, since it may have ended. */
 export function useAdminSession() {
   const queries = useQueryClient();
   return useQuery({
     queryKey: SESSION,
     queryFn: async ({ signal }): Promise<AdminSession> => {
-      const session = await call<'adminSession'>('GET', '/api/admin/session', {}, signal);
+      const session = await api.adminSession({}, { signal });
       const before = queries.getQueryData<AdminSession>(SESSION);
       return { ...session, ended: !session.unlocked && (before?.unlocked || before?.ended || false) };
     },
@@ -30,7 +30,7 @@ export function useAdminSession() {
 export function useUnlock() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (password: string) => call<'adminVerify'>('POST', '/api/admin/verify', { password }),
+    mutationFn: (password: string) => api.adminVerify({ password }),
     onSuccess: () => changeSession(queries, { unlocked: true, ended: false }),
     onError: (error) => {
       if (error instanceof ApiError && error.code === 'admin_disabled') changeSession(queries, { enabled: false });
@@ -41,7 +41,7 @@ export function useUnlock() {
 export function useAdminLogout() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: () => call<'adminLogout'>('POST', '/api/admin/logout', {}),
+    mutationFn: () => api.adminLogout({}),
     onSuccess: () => {
       changeSession(queries, { unlocked: false, ended: false });
       queries.removeQueries({ queryKey: ALL, predicate: ({ queryKey }) => queryKey[1] !== SESSION[1] });
@@ -49,9 +49,9 @@ export function useAdminLogout() {
   });
 }
 
-/** Opens a session without the password, for a developer in local mode. */
+/** Opens an admin session without the password, in local mode. */
 export function useEnableAdmin() {
-  return useMutation({ mutationFn: () => call<'enableAdmin'>('POST', '/api/dev/admin-session', { enable: true }) });
+  return useMutation({ mutationFn: () => api.enableAdmin({ enable: true }) });
 }
 
 export function useRefreshSession() {
@@ -63,26 +63,24 @@ export function useDailyLogins() {
   const queries = useQueryClient();
   return useQuery({
     queryKey: LOGINS,
-    queryFn: ({ signal }) => asAdmin(queries, call<'dailyLogins'>('GET', '/api/admin/daily-login-stats', {}, signal)),
+    queryFn: ({ signal }) => asAdmin(queries, api.dailyLogins({}, { signal })),
     refetchOnMount: 'always',
     refetchOnWindowFocus: 'always',
   });
 }
 
-export const useAdminWebsites = () =>
-  usePages('websites', (query, signal) => call<'adminWebsites'>('GET', '/api/dev/websites', query, signal));
-export const useAdminUsers = () => usePages('users', (query, signal) => call<'adminUsers'>('GET', '/api/dev/users', query, signal));
-export const useAdminMails = () => usePages('mails', (query, signal) => call<'adminMails'>('GET', '/api/dev/mails', query, signal));
-export const useAdminAuditLog = () =>
-  usePages('audit', (query, signal) => call<'adminAuditLog'>('GET', '/api/dev/audit-logs', query, signal));
+export const useAdminWebsites = () => usePages('websites', (query, signal) => api.adminWebsites(query, { signal }));
+export const useAdminUsers = () => usePages('users', (query, signal) => api.adminUsers(query, { signal }));
+export const useAdminMails = () => usePages('mails', (query, signal) => api.adminMails(query, { signal }));
+export const useAdminAuditLog = () => usePages('audit', (query, signal) => api.adminAuditLog(query, { signal }));
 
-/** A list that is fetched page by page, newest first. */
+/** A list that is fetched in pages, newest first. */
 export type Pages<Entry extends { id: string }> = ReturnType<typeof usePages<Entry>>;
 
 export function useRetryMail() {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) => asAdmin(queries, call<'retryMail'>('POST', '/api/dev/mails/{id}/retry', { id })),
+    mutationFn: (id: string) => asAdmin(queries, api.retryMail({ id })),
   });
 }
 
@@ -95,16 +93,16 @@ function usePages<Entry extends { id: string }>(
     queryKey: [...ALL, name],
     queryFn: ({ pageParam, signal }) => asAdmin(queries, fetchPage(pageParam ? { before: pageParam } : {}, signal)),
     initialPageParam: '',
-    getNextPageParam: (page) => (page.length < PAGE ? undefined : page.at(-1)?.id),
+    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),
     refetchOnMount: 'always',
   });
 }
 
-/** Passes a call's answer on; when it says that the session has ended, the page that is open locks. */
-async function asAdmin<Answer>(queries: QueryClient, answer: Promise<Answer>): Promise<Answer> {
+/** Returns the response of a call, and fetches the session again when the call failed because it has ended. */
+async function asAdmin<Response>(queries: QueryClient, response: Promise<Response>): Promise<Response> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof ApiError && error.code === 'admin_needed') void queries.invalidateQueries({ queryKey: SESSION });
     throw error;

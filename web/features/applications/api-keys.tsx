@@ -1,27 +1,27 @@
 import { useState } from 'react';
-import { useAdd } from '../../lib/use-add.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Rows, RowsLoading } from '../../ui/rows.tsx';
-import { ApiKeyRow } from './api-key-row.tsx';
-import { GenerateKey } from './generate-key.tsx';
-import { KeyUsage } from './key-usage.tsx';
-import { type ApiKey, useApiKeys } from './queries.ts';
-import { RevokeKey } from './revoke-key.tsx';
-import { RotateKey } from './rotate-key.tsx';
-import { Section } from './section.tsx';
-import { Snippet } from './snippet.tsx';
-import { keySnippet } from './snippets.ts';
+import { timeAgo } from '../../lib/dates.ts';
+import { keySnippet } from '../../lib/snippets.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { DayBars } from '../../ui/day-bars.tsx';
+import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
+import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { GenerateKey, RotateKey } from './new-key-dialogs.tsx';
+import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
+import { Section, Snippet } from './section.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 
-/** The account's API keys: active ones, and those that ended within a month. */
+/** The API keys of the account: active ones and those that ended within a month. */
 export function ApiKeys() {
   const query = useApiKeys();
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const generate = () => setOpen({ dialog: 'generate' });
-  useAdd('key', generate);
+  useAddParameter('key', generate);
   const keys = query.data;
 
   return (
@@ -44,7 +44,7 @@ export function ApiKeys() {
       {keys?.length === 0 && (
         <Empty
           title="No API keys created yet"
-          text="A key lets a program of yours do what you do here: list and add websites, read figures, verify tokens."
+          text="With a key, a program of yours can do what you do here: list and add websites, read statistics, verify tokens."
         >
           <Snippet label="with a key" code={keySnippet(location.origin, 'YOUR_API_KEY')} />
         </Empty>
@@ -54,5 +54,109 @@ export function ApiKeys() {
       {open?.dialog === 'usage' && <KeyUsage apiKey={open.apiKey} onClose={close} />}
       {open?.dialog === 'revoke' && <RevokeKey apiKey={open.apiKey} onClose={close} />}
     </Section>
+  );
+}
+
+const moment = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+function ApiKeyRow({
+  apiKey,
+  onRotate,
+  onUsage,
+  onRevoke,
+}: {
+  apiKey: ApiKey;
+  onRotate: () => void;
+  onUsage: () => void;
+  onRevoke: () => void;
+}) {
+  const { name, environment, isActive, keyId, lastUsed, expiresAt } = apiKey;
+  return (
+    <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
+      <div className="min-w-0 grow basis-72">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <h3 className="mr-1 font-medium [overflow-wrap:anywhere]">{name}</h3>
+          <Badge>{environment}</Badge>
+          <Badge tone={isActive ? 'live' : 'plain'}>{isActive ? 'Active' : 'Inactive'}</Badge>
+        </div>
+        <div className="flex items-center gap-1 text-sm">
+          <span className="shrink-0 text-muted">Key ID</span>
+          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{keyId}</code>
+          <CopyButton text={keyId} what={`key ID of ${name}`} notice="Key ID copied" />
+        </div>
+        <p className="text-sm text-muted">
+          Last used {lastUsed ? <time dateTime={lastUsed}>{timeAgo(Date.parse(lastUsed), 'en')}</time> : 'Never'}
+          {isActive && expiresAt && (
+            <>
+              {' · '}
+              <time dateTime={expiresAt}>Ends {moment.format(Date.parse(expiresAt))}</time>
+            </>
+          )}
+        </p>
+      </div>
+      <div className="-mx-2 flex flex-wrap sm:-mt-2.5">
+        {isActive && !expiresAt && (
+          <Button variant="quiet" small onClick={onRotate} aria-label={`Rotate ${name} ${keyId}`}>
+            Rotate
+          </Button>
+        )}
+        <Button variant="quiet" small onClick={onUsage} aria-label={`Usage Stats of ${name} ${keyId}`}>
+          Usage Stats
+        </Button>
+        {isActive && (
+          <Button variant="quiet" small className="hover:text-danger" onClick={onRevoke} aria-label={`Revoke ${name} ${keyId}`}>
+            Revoke
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The calls with a key in the last 30 UTC days. */
+function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const query = useApiKeyUsage(apiKey.id);
+  const usage = query.data;
+  const refused = usage?.days.reduce((sum, day) => sum + day.refused, 0);
+  const shown = (count: number | undefined) => count?.toLocaleString('en');
+  return (
+    <Dialog title={`Usage of ${apiKey.name}`} onClose={onClose}>
+      {query.error ? (
+        <Failed {...query} fallback="The usage could not be loaded." />
+      ) : (
+        <div className="grid gap-6">
+          <Stats>
+            <Stat label="Calls, 30 days" value={shown(usage?.total)} />
+            <Stat label="Refused, 30 days" value={shown(refused)} />
+          </Stats>
+          <DayBars title="Calls per UTC day" unit="calls" days={(usage?.days ?? []).map(({ date, calls }) => ({ date, count: calls }))} />
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function RevokeKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const revoke = useRevokeApiKey();
+  const confirm = () =>
+    revoke.mutate(apiKey.id, {
+      onSuccess: () => {
+        onClose();
+        toast('API key revoked', apiKey.name);
+      },
+    });
+  return (
+    <ConfirmDialog
+      title={`Revoke ${apiKey.name}`}
+      action="Revoke"
+      failure="The key could not be revoked."
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      The key <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code> stops working within a second, wherever it is used. This
+      cannot be undone.
+    </ConfirmDialog>
   );
 }

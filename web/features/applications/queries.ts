@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Input, Output } from '../../../contract/routes.ts';
-import { call } from '../../lib/call.ts';
+import { api } from '../../lib/api.ts';
 
 export type Application = Output<'listClients'>[number];
 export type ApiKey = Output<'listApiKeys'>[number];
@@ -10,62 +10,58 @@ export type GraceHours = NonNullable<Input<'rotateApiKey'>['graceHours']>;
 const APPLICATIONS = ['applications'];
 const API_KEYS = ['api-keys'];
 
-export const useApplications = () =>
-  useQuery({ queryKey: APPLICATIONS, queryFn: ({ signal }) => call<'listClients'>('GET', '/api/clients', {}, signal) });
+export const useApplications = () => useQuery({ queryKey: APPLICATIONS, queryFn: ({ signal }) => api.listClients({}, { signal }) });
 
-export type ApplicationInput = Pick<Application, 'name' | 'redirectUris' | 'isActive'>;
+type ApplicationInput = Pick<Application, 'name' | 'redirectUris' | 'isActive'>;
 
-/** Adds an application, or changes the given one. */
+/** Adds an application or changes the given one. */
 export function useSaveApplication(application: Application | null) {
   const onSuccess = useRefresh(APPLICATIONS);
   return useMutation({
     mutationFn: ({ isActive, ...input }: ApplicationInput) =>
-      application
-        ? call<'updateClient'>('PUT', '/api/clients/{id}', { id: application.id, isActive, ...input })
-        : call<'createClient'>('POST', '/api/clients', input),
+      application ? api.updateClient({ id: application.id, isActive, ...input }) : api.createClient(input),
     onSuccess,
   });
 }
 
 export function useDeleteApplication() {
   const onSuccess = useRefresh(APPLICATIONS);
-  return useMutation({ mutationFn: (id: string) => call<'deleteClient'>('DELETE', '/api/clients/{id}', { id }), onSuccess });
+  return useMutation({ mutationFn: (id: string) => api.deleteClient({ id }), onSuccess });
 }
 
-/** Asked anew at each opening. */
+/** Fetched each time its dialog is opened. */
 export const useApplicationLogs = (id: string) =>
   useQuery({
     queryKey: [...APPLICATIONS, id, 'logs'],
-    queryFn: ({ signal }) => call<'clientLogs'>('GET', '/api/clients/{id}/logs', { id }, signal),
+    queryFn: ({ signal }) => api.clientLogs({ id }, { signal }),
     staleTime: 0,
   });
 
-export const useApiKeys = () =>
-  useQuery({ queryKey: API_KEYS, queryFn: ({ signal }) => call<'listApiKeys'>('GET', '/api/api-keys', {}, signal), staleTime: 0 });
+export const useApiKeys = () => useQuery({ queryKey: API_KEYS, queryFn: ({ signal }) => api.listApiKeys({}, { signal }), staleTime: 0 });
 
-export function useMakeApiKey() {
+export function useCreateApiKey() {
   const onSuccess = useRefresh(API_KEYS);
-  return useMutation({ mutationFn: (input: Input<'createApiKey'>) => call<'createApiKey'>('POST', '/api/api-keys', input), onSuccess });
+  return useMutation({ mutationFn: (input: Input<'createApiKey'>) => api.createApiKey(input), onSuccess });
 }
 
 export function useRotateApiKey(id: string) {
   const onSuccess = useRefresh(API_KEYS);
   return useMutation({
-    mutationFn: (graceHours: GraceHours) => call<'rotateApiKey'>('POST', '/api/api-keys/{id}/rotate', { id, graceHours }),
+    mutationFn: (graceHours: GraceHours) => api.rotateApiKey({ id, graceHours }),
     onSuccess,
   });
 }
 
 export function useRevokeApiKey() {
   const onSuccess = useRefresh(API_KEYS);
-  return useMutation({ mutationFn: (id: string) => call<'revokeApiKey'>('DELETE', '/api/api-keys/{id}', { id }), onSuccess });
+  return useMutation({ mutationFn: (id: string) => api.revokeApiKey({ id }), onSuccess });
 }
 
-/** Asked anew at each opening. */
+/** Fetched each time its dialog is opened. */
 export const useApiKeyUsage = (id: string) =>
   useQuery({
     queryKey: [...API_KEYS, id, 'usage'],
-    queryFn: ({ signal }) => call<'apiKeyUsage'>('GET', '/api/api-keys/{id}/usage', { id }, signal),
+    queryFn: ({ signal }) => api.apiKeyUsage({ id }, { signal }),
     staleTime: 0,
   });
 

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 
-/** A list of the page under its heading, with the button that adds to it. */
+/** A list of the page with its heading and the button that adds to it. */
 export function Section({ title, add, onAdd, children }: { title: string; add: string; onAdd: () => void; children: ReactNode }) {
   return (
     <section className="mt-10">
@@ -17,3 +18,10 @@ export function Section({ title, add, onAdd, children }: { title: string; add: s
     </section>
   );
 }
+
+/** Code in an empty list, whose other text is centered. */
+export const Snippet = ({ label, code }: { label: string; code: string }) => (
+  <div className="w-full min-w-0 max-w-xl text-left">
+    <CodeBlock label={label} code={code} />
+  </div>
+);

@@ -4,7 +4,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 
-/** /developer: the portal's home. */
+/** /developer: the home page of the portal. */
 export function DeveloperPage() {
   return (
     <>

@@ -1,32 +1,56 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { wordsOf } from '../../lib/failure.ts';
-import { useLogout } from '../../lib/session.ts';
-import { toast, toastFailure } from '../../lib/toast.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { api, errorText } from '../../lib/api.ts';
+import { timeAgo } from '../../lib/dates.ts';
+import { useLogout, useSignOutEverywhere } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Rows, RowsLoading } from '../../ui/rows.tsx';
-import { DeviceRow } from './device-row.tsx';
-import { EverywhereDialog } from './everywhere-dialog.tsx';
-import { type Device, useDevices, useSignOutDevice } from './queries.ts';
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Alert, Failed } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
 
-/** Where the account is signed in or remembered; each can be ended, and all at once. */
+type Device = Output<'listDevices'>[number];
+
+const DEVICES = ['devices'];
+
+/** Fetched at each mount: other browsers add devices. */
+const useDevices = () => useQuery({ queryKey: DEVICES, queryFn: ({ signal }) => api.listDevices({}, { signal }), staleTime: 0 });
+
+/** Signs another device out. Its row is removed at once and restored when the request fails. */
+function useSignOutDevice() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => api.signOutDevice({ id }),
+    onMutate: async (id) => {
+      await queries.cancelQueries({ queryKey: DEVICES });
+      const before = queries.getQueryData<Device[]>(DEVICES);
+      queries.setQueryData<Device[]>(DEVICES, (devices) => devices?.filter((device) => device.id !== id));
+      return before;
+    },
+    onError: (_error, _id, before) => queries.setQueryData(DEVICES, before),
+  });
+}
+
+/** The browsers in which the account is signed in or remembered. Each can be signed out, and all at once. */
 export function Devices() {
   const devices = useDevices();
   const [, navigate] = useLocation();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
   const signOut = useSignOutDevice();
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const list = useRef<HTMLElement>(null);
 
   const end = (device: Device) => {
     if (device.current) return logout.mutate();
     signOut.mutate(device.id, {
       onSuccess: () => toast('Signed out', device.label),
-      onError: (error) => toastFailure('Failed to sign out', wordsOf(error, 'The device is still signed in.')),
+      onError: (error) => toastFailure('Failed to sign out', errorText(error, 'The device is still signed in.')),
     });
-    // The button that was pressed goes with its row.
+    // The pressed button is removed with its row.
     list.current?.focus();
   };
 
@@ -39,10 +63,55 @@ export function Devices() {
           <DeviceRow key={device.id} device={device} busy={device.current && logout.isPending} onSignOut={() => end(device)} />
         ))}
       </Rows>
-      <Button look="secondary" className="mt-4" onClick={() => setAsking(true)}>
+      <Button variant="secondary" className="mt-4" onClick={() => setConfirming(true)}>
         Sign out everywhere
       </Button>
-      {asking && <EverywhereDialog onClose={() => setAsking(false)} />}
+      {confirming && <EverywhereDialog onClose={() => setConfirming(false)} />}
     </section>
+  );
+}
+
+function DeviceRow({ device, busy, onSignOut }: { device: Device; busy: boolean; onSignOut: () => void }) {
+  const { label, current, signedIn, lastSeen } = device;
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 py-2 pr-2 pl-4 sm:pl-5">
+      <div className="min-w-0 grow basis-44 py-1">
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 font-medium">
+          {label}
+          {current && <Badge tone="live">This device</Badge>}
+        </p>
+        <p className="mt-0.5 text-sm text-muted">
+          {signedIn ? 'Signed in' : 'Remembered: one click signs in'} · {current ? 'in use' : lastSeenText(lastSeen)}
+        </p>
+      </div>
+      <Button variant="quiet" small busy={busy} className="hover:text-danger" onClick={onSignOut} aria-label={`Sign out ${label}`}>
+        Sign out
+      </Button>
+    </li>
+  );
+}
+
+const lastSeenText = (lastSeen: string) => `last seen ${timeAgo(Date.parse(lastSeen), 'en')}`;
+
+function EverywhereDialog({ onClose }: { onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const signOut = useSignOutEverywhere(() => {
+    navigate(paths.landing, { replace: true });
+    toast('Signed out everywhere', 'Every device needs an email to sign in again.');
+  });
+  return (
+    <Dialog title="Sign out everywhere" onClose={onClose}>
+      <div className="grid gap-5">
+        {signOut.error && <Alert>{errorText(signOut.error, 'You could not be signed out.')}</Alert>}
+        <p className="text-muted">
+          Every browser and program is signed out and forgets your address, this one too. To come back you need an email.
+        </p>
+        <DialogButtons onCancel={onClose}>
+          <Button variant="danger" busy={signOut.isPending} onClick={() => signOut.mutate()}>
+            Sign out everywhere
+          </Button>
+        </DialogButtons>
+      </div>
+    </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { pages } from '../../../contract/pages.ts';
 import { docPath, slugAt } from '../../../docs/pages.ts';
 
-export const linkLook = 'underline decoration-edge underline-offset-4 hover:text-accent hover:decoration-accent';
+export const linkStyle = 'underline decoration-edge underline-offset-4 hover:text-accent hover:decoration-accent';
 
 /** A link in a text. It opens a page of the documentation as HTML instead of Markdown, and pages of the app without a reload. */
 export function DocLink({ href, className, children }: { href: string; className?: string; children: ReactNode }) {

@@ -4,13 +4,11 @@ import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
 import { sectionsOf } from '../../../docs/sections.ts';
-import { copyText } from '../../lib/clipboard.ts';
-import { toast, toastFailure } from '../../lib/toast.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Failed } from '../../ui/failed.tsx';
+import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
 import { DocNav } from './doc-nav.tsx';
 import { Markdown } from './markdown.tsx';
 
@@ -38,7 +36,7 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
         <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
         <div className="mt-5 flex flex-wrap gap-2">
           <CopyPage markdown={markdown} />
-          <ButtonLink look="secondary" href={markdownPath(slug)} className="px-3 text-sm">
+          <ButtonLink variant="secondary" href={markdownPath(slug)} className="px-3 text-sm">
             View as Markdown
           </ButtonLink>
         </div>
@@ -59,12 +57,8 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
 
 /** A button that copies the whole page as Markdown, for an assistant. */
 function CopyPage({ markdown }: { markdown: string | undefined }) {
-  const copy = async () => {
-    if (markdown !== undefined && (await copyText(markdown))) toast('Copied to clipboard', 'Page copied as Markdown');
-    else toastFailure('Copy failed', 'Please copy manually');
-  };
   return (
-    <Button look="secondary" small busy={markdown === undefined} onClick={copy}>
+    <Button variant="secondary" small busy={markdown === undefined} onClick={() => copyText(markdown ?? '', 'Page copied as Markdown')}>
       Copy page
     </Button>
   );

@@ -2,8 +2,8 @@ import type { ComponentProps, ReactNode } from 'react';
 import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
 import rehypeSlug from 'rehype-slug';
 import remarkGfm from 'remark-gfm';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { DocLink, linkLook } from './doc-link.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { DocLink, linkStyle } from './doc-link.tsx';
 
 type Node = NonNullable<ExtraProps['node']>;
 
@@ -50,7 +50,7 @@ const components: Components = {
     </ol>
   ),
   a: ({ href = '', children }) => (
-    <DocLink href={href} className={linkLook}>
+    <DocLink href={href} className={linkStyle}>
       {children}
     </DocLink>
   ),

@@ -1,20 +1,19 @@
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
+import { docPages, docPath } from '../../../docs/pages.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { FrameworkPicker } from '../../ui/framework-picker.tsx';
-import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { AssistantPrompt, FrameworkPicker, Integration } from '../../ui/integration.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { AssistantPrompts } from './assistant-prompts.tsx';
-import { DocList } from './doc-list.tsx';
 import { ManualSteps } from './manual-steps.tsx';
 
 const DOMAIN = 'example.com';
 
 const features = [
-  { title: 'Magic Links', text: 'A mail with a link and a 6-digit code, good for 10 minutes, in five languages.' },
+  { title: 'Magic Links', text: 'An email with a link and a 6-digit code, valid for 10 minutes, in five languages.' },
   { title: 'Domain Security', text: 'Only registered domains are served, and a link leads to the exact address that was asked for.' },
-  { title: 'Token Verification', text: 'One GET from your server says whose token it is. Each token counts once, for one hour.' },
+  { title: 'Token Verification', text: 'One GET from your server tells whose token it is. Each token works once, within an hour.' },
 ];
 
 const security = [
@@ -33,9 +32,9 @@ const sections = [
   { id: 'documentation', title: 'Documentation' },
 ] as const;
 
-/** /webservices/email-auth: what the service does and how a site uses it. */
+/** /webservices/email-auth: what the service does and how a website uses it. */
 export function GuidePage() {
-  // The page is drawn after the browser has looked for the section that its address names.
+  // The browser looked for the anchor of the address before the page was rendered.
   useEffect(() => {
     document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, []);
@@ -91,7 +90,7 @@ export function GuidePage() {
             <ManualSteps domain={DOMAIN} />
           </Section>
 
-          <Section id="frameworks" text="Login, callback, a protected page and logout: these files are what the steps above come to.">
+          <Section id="frameworks" text="Login, callback, a protected page and logout: these files are the steps above in code.">
             <Integration domain={DOMAIN} />
           </Section>
 
@@ -109,7 +108,7 @@ export function GuidePage() {
             </ButtonLink>
           </Section>
 
-          <Section id="documentation" text="Each page is there as Markdown, too; llms.txt lists them for assistants.">
+          <Section id="documentation" text="Each page is also available as Markdown; llms.txt lists them for assistants.">
             <DocList />
           </Section>
         </div>
@@ -127,5 +126,58 @@ function Section({ id, text, children }: { id: (typeof sections)[number]['id']; 
       {text && <p className="mt-1 text-[0.9375rem] leading-6 text-muted">{text}</p>}
       <div className="mt-6">{children}</div>
     </section>
+  );
+}
+
+const promptsFor = (origin: string) => [
+  `Add passwordless email sign-in to this site with the service at ${origin}. Read ${origin}/llms.txt first. Send visitors to ${origin}/auth with a forward_url on our domain that carries a state of our own, and verify the token on our server with GET /api/verify-token, naming our domain.`,
+  `Protect the pages under /account: redirect visitors without a session to /login, and back to the requested page after a valid token.`,
+  `Write tests for our email sign-in: a valid token, a used one, an expired one, one of another site, and a state that does not match.`,
+];
+
+/** Example prompts for an assistant. */
+function AssistantPrompts({ origin }: { origin: string }) {
+  return (
+    <ul className="divide-y divide-line border-y border-line">
+      {promptsFor(origin).map((prompt, index) => (
+        <li key={prompt} className="flex items-start gap-2 py-2">
+          <p className="min-w-0 grow py-2.5 text-[0.9375rem] leading-6 [overflow-wrap:anywhere]">{prompt}</p>
+          <CopyButton text={prompt} what={`prompt ${index + 1}`} notice="Prompt copied" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const files = [
+  { href: '/llms.txt', title: 'llms.txt' },
+  { href: '/openapi.json', title: 'OpenAPI' },
+  { href: '/skill.md', title: 'Skill' },
+];
+
+/** The pages of the documentation, and the files for assistants. */
+function DocList() {
+  return (
+    <>
+      <ul className="divide-y divide-line border-y border-line">
+        {docPages
+          .filter(({ slug }) => slug !== 'overview')
+          .map(({ slug, title, description }) => (
+            <li key={slug} className="grid gap-x-6 py-2 sm:grid-cols-[12rem_1fr]">
+              <Link href={docPath(slug)} className="flex min-h-11 items-center font-medium hover:text-accent">
+                {title}
+              </Link>
+              <span className="text-[0.9375rem] leading-6 text-muted sm:py-2.5">{description}</span>
+            </li>
+          ))}
+      </ul>
+      <p className="mt-4 flex flex-wrap gap-x-6 text-[0.9375rem]">
+        {files.map(({ href, title }) => (
+          <a key={href} href={href} className="flex min-h-11 items-center underline decoration-edge underline-offset-4 hover:text-accent">
+            {title}
+          </a>
+        ))}
+      </p>
+    </>
   );
 }

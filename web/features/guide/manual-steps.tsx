@@ -3,9 +3,9 @@ import { Link } from 'wouter';
 import { verifyRequest } from '../../../templates/next-steps.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
 
-/** The protocol in four steps, for those who write the code themselves. */
+/** The protocol in four steps, for developers who write the code themselves. */
 export function ManualSteps({ domain }: { domain: string }) {
   const { origin } = location;
   return (
@@ -20,7 +20,7 @@ export function ManualSteps({ domain }: { domain: string }) {
       </Step>
       <Step number={2} title="Add a “Login with Email” button">
         <p>
-          It leads to a route of yours, and that one to the auth page with a <Code>forward_url</Code> on your domain and, if you like, a{' '}
+          It leads to a route of yours, which redirects to the auth page with a <Code>forward_url</Code> on your domain and, if you like, a{' '}
           <Code>language</Code>: en, lt, lv, uk or ru. The state inside the <Code>forward_url</Code> ties the return to this browser.
         </p>
         <CodeBlock label="page.html" code={linkSnippet} />
@@ -28,13 +28,13 @@ export function ManualSteps({ domain }: { domain: string }) {
       </Step>
       <Step number={3} title="Handle the redirect">
         <p>
-          After the sign-in your visitor is back at the <Code>forward_url</Code>, byte for byte as you gave it, with one more parameter:{' '}
+          After the sign-in your visitor returns to the <Code>forward_url</Code>, exactly as you gave it, with one more parameter:{' '}
           <Code>token</Code>.
         </p>
         <CodeBlock label="request" code={returnSnippet(domain)} />
       </Step>
       <Step number={4} title="Verify the token in the background">
-        <p>Ask from your server, and always name your domain: a token of another site is then refused.</p>
+        <p>Send the request from your server, and always name your domain: a token of another site is then refused.</p>
         <CodeBlock label="/auth/callback" code={verifySnippet(origin, domain)} />
         <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
         <CodeBlock label="response.json" code={answerSnippet(domain)} />

@@ -16,10 +16,10 @@ export function Hero() {
         </p>
         <div className="mt-8 flex flex-wrap gap-2">
           <ButtonLink href={paths.signIn}>Get Started Free</ButtonLink>
-          <ButtonLink look="secondary" href={paths.signIn}>
+          <ButtonLink variant="secondary" href={paths.signIn}>
             Connect With Email
           </ButtonLink>
-          <ButtonLink as={Link} look="quiet" href={paths.guide}>
+          <ButtonLink as={Link} variant="quiet" href={paths.guide}>
             Learn More
           </ButtonLink>
         </div>
@@ -39,12 +39,12 @@ export function Hero() {
 
 const steps = [
   { who: 'Your site sends its visitor', code: ['/auth?forward_url=', 'https://shop.example/welcome'] },
-  { who: 'We mail a link and a 6-digit code', code: ['ada@example.com', ''] },
-  { who: 'The visitor is back with a token', code: ['https://shop.example/welcome', '?token=Zk3v…'] },
+  { who: 'We email a link and a 6-digit code', code: ['ada@example.com', ''] },
+  { who: 'The visitor returns with a token', code: ['https://shop.example/welcome', '?token=Zk3v…'] },
   { who: 'Your server verifies it, once', code: ['{ "email": "ada@example.com", ', '"valid": true }'] },
 ];
 
-/** A whole sign-in in four lines. */
+/** A sign-in in four steps. */
 function Exchange() {
   return (
     <ol className="rounded-panel border border-line bg-panel px-5 py-6 shadow-raised sm:px-6">

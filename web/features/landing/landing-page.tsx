@@ -1,13 +1,14 @@
 import { useEffect } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useUser } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
-import { Loading } from '../../ui/loading.tsx';
-import { AssistantTip } from './assistant-tip.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { ArrowIcon } from '../../ui/icons.tsx';
+import { Loading } from '../../ui/states.tsx';
 import { Hero } from './hero.tsx';
-import { Services } from './services.tsx';
 
-/** /: what the service is; somebody who is signed in goes on to the portal. */
+/** /: what the service is. It redirects a signed-in developer to the portal. */
 export function LandingPage() {
   const { data: user, isPending } = useUser();
   const [, navigate] = useLocation();
@@ -33,7 +34,7 @@ const blurbs = [
   },
   {
     title: 'Lightning Fast',
-    text: 'Set up in under 2 minutes, active at once. One request sends the mail, one request verifies the token.',
+    text: 'Set up in under 2 minutes, active at once. One request sends the email, one request verifies the token.',
   },
   {
     title: 'AI Assistant Ready',
@@ -50,6 +51,84 @@ function Blurbs() {
           <p className="mt-2 text-[0.9375rem] leading-6 text-muted">{text}</p>
         </div>
       ))}
+    </section>
+  );
+}
+
+/** A prompt for AI assistants. */
+function AssistantTip() {
+  const prompt = `Add passwordless email sign-in to this site. Read ${location.origin}${paths.guide} and ${location.origin}/llms.txt first.`;
+  return (
+    <aside aria-labelledby="tip" className="mb-12 flex items-start gap-2 border-l-2 border-accent py-1 pl-5 sm:mb-16">
+      <div className="min-w-0 grow">
+        <h2 id="tip" className="text-[0.9375rem] font-medium">
+          Tip for AI assistants
+        </h2>
+        <p className="mt-1 text-[0.9375rem] leading-6 text-muted">Paste this into the assistant that writes your site:</p>
+        <p className="mt-2 font-mono text-[0.8125rem] leading-6 [overflow-wrap:anywhere]">{prompt}</p>
+      </div>
+      <CopyButton text={prompt} what="the prompt" notice="Prompt copied" />
+    </aside>
+  );
+}
+
+const facts = [
+  { name: 'Link and code', value: '10 minutes' },
+  { name: 'Token', value: 'once, within 1 hour' },
+  { name: 'Languages', value: 'en, lt, lv, uk, ru' },
+];
+
+const coming: { name: string; text: string; status: 'Coming Soon' | 'Planned' | 'Vote Now' }[] = [
+  { name: 'Analytics', text: 'Who signs in, from where and how often, without tracking anyone.', status: 'Coming Soon' },
+  { name: 'Bug Reporting', text: 'A report from a visitor, with the details that show the problem.', status: 'Coming Soon' },
+  { name: 'Passkeys', text: 'The second visit without an email.', status: 'Planned' },
+  { name: 'Webhooks', text: 'A signed call to your server at every sign-in.', status: 'Vote Now' },
+];
+
+/** The available service, with a link, and the planned ones. */
+function Services() {
+  return (
+    <section aria-labelledby="services" className="border-t border-line py-12 sm:py-16">
+      <h2 id="services" className="text-xl font-semibold tracking-tight">
+        Services
+      </h2>
+      <div className="mt-6 grid gap-x-12 gap-y-6 lg:grid-cols-[1.1fr_1fr]">
+        <Link
+          href={paths.guide}
+          className="group flex flex-col rounded-panel border border-line bg-panel p-5 transition-colors hover:border-edge sm:p-7"
+        >
+          <span className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+            <span className="text-lg font-semibold tracking-tight">Email Authentication</span>
+            <Badge tone="live">Ready Now</Badge>
+          </span>
+          <span className="mt-2 block max-w-md leading-7 text-muted">
+            Magic links and codes for your visitors, single-use tokens for your server.
+          </span>
+          <span className="mt-6 mb-6 block divide-y divide-line border-y border-line text-sm">
+            {facts.map(({ name, value }) => (
+              <span key={name} className="flex flex-wrap justify-between gap-x-6 py-2.5">
+                <span className="text-muted">{name}</span>
+                <span className="font-mono text-[0.8125rem] leading-5">{value}</span>
+              </span>
+            ))}
+          </span>
+          <span className="mt-auto flex items-center gap-2 text-[0.9375rem] font-medium">
+            Read the guide
+            <ArrowIcon className="size-4 transition-transform group-hover:translate-x-0.5" />
+          </span>
+        </Link>
+        <ul className="divide-y divide-line border-line max-lg:border-t">
+          {coming.map(({ name, text, status }) => (
+            <li key={name} className="py-4 lg:first:pt-1">
+              <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+                <span className="font-medium">{name}</span>
+                <Badge>{status}</Badge>
+              </p>
+              <p className="mt-1 max-w-md text-sm leading-6 text-muted">{text}</p>
+            </li>
+          ))}
+        </ul>
+      </div>
     </section>
   );
 }

@@ -2,7 +2,7 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 
 export type Clause = { title: string; paragraphs: string[] };
 
-/** A legal text. @param changed the day on which its wording last changed, ISO 8601 */
+/** A legal text. @param changed the date of the last change, ISO 8601 */
 export function LegalPage({ title, changed, intro, clauses }: { title: string; changed: string; intro: string; clauses: Clause[] }) {
   const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
     new Date(changed),

@@ -2,10 +2,10 @@ import { Link } from 'wouter';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { Empty } from '../../ui/states.tsx';
 
-/** What to do as long as nobody has signed in: add a website, then link to its sign-in page. */
+/** The next step until the first sign-in: add a website, then link to its sign-in page. */
 export function NextStep({ domains, logins }: { domains: string[]; logins: number }) {
   const [domain] = domains;
   if (!domain) {
@@ -14,7 +14,7 @@ export function NextStep({ domains, logins }: { domains: string[]; logins: numbe
         <h2 id="next" className="sr-only">
           Next step
         </h2>
-        <Empty title="Add your first website" text="Its visitors can sign in by email as soon as its domain stands under My Websites.">
+        <Empty title="Add your first website" text="Its visitors can sign in by email as soon as its domain is listed under My Websites.">
           <ButtonLink as={Link} href={paths.websites}>
             Add a website
           </ButtonLink>
@@ -31,15 +31,15 @@ export function NextStep({ domains, logins }: { domains: string[]; logins: numbe
           Link to your sign-in page
         </h2>
         <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted [overflow-wrap:anywhere]">
-          Nobody has signed in yet. Put this link on {domain}; whoever signs in comes back with a token, which your server verifies once.
+          Nobody has signed in yet. Put this link on {domain}; a visitor who signs in returns with a token, which your server verifies once.
         </p>
       </div>
       <CodeBlock label={`Link on ${domain}`} code={signInLinkSnippet(location.origin, domain)} />
       <div className="flex flex-wrap gap-2">
-        <ButtonLink look="secondary" href={signIn}>
+        <ButtonLink variant="secondary" href={signIn}>
           Open its sign-in page
         </ButtonLink>
-        <ButtonLink look="quiet" as={Link} href={paths.guide}>
+        <ButtonLink variant="quiet" as={Link} href={paths.guide}>
           Read the guide
         </ButtonLink>
       </div>

@@ -1,14 +1,38 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { api } from '../../lib/api.ts';
+import { paths } from '../../paths.ts';
+import { StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Failed } from '../../ui/failed.tsx';
+import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { RowsLoading } from '../../ui/rows.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
-import { ActiveServices } from './active-services.tsx';
+import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { Failed } from '../../ui/states.tsx';
 import { NextStep } from './next-step.tsx';
-import { useOverview, useRecentActivity, useWebsites } from './queries.ts';
 import { RecentActivity } from './recent-activity.tsx';
 
-/** /dashboard: what the account's services do, measured. */
+/** How long statistics and activity are shown from the cache when the page is opened again. */
+const STALE_MS = 5_000;
+const ACTIVITY_ENTRIES = 4;
+
+const useOverview = () =>
+  useQuery({
+    queryKey: ['overview'],
+    queryFn: ({ signal }) => api.overview({}, { signal }),
+    staleTime: STALE_MS,
+  });
+
+const useRecentActivity = () =>
+  useQuery({
+    queryKey: ['activity', ACTIVITY_ENTRIES],
+    queryFn: ({ signal }) => api.auditLogs({ limit: ACTIVITY_ENTRIES }, { signal }),
+    staleTime: STALE_MS,
+  });
+
+/** Has the key of the websites page, whose changes then update this list. */
+const useWebsites = () => useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
+
+/** /dashboard: the statistics of the account. */
 export function OverviewPage() {
   const overview = useOverview();
   const activity = useRecentActivity();
@@ -23,12 +47,12 @@ export function OverviewPage() {
           <PageHeading title="Overview" />
           <p className="mt-1.5 min-h-6 text-muted">Last 30 days{dataUpdatedAt > 0 && <MeasuredAt time={dataUpdatedAt} />}</p>
         </div>
-        <Button look="secondary" small busy={overview.isFetching && !overview.isPending} onClick={refresh}>
+        <Button variant="secondary" small busy={overview.isFetching && !overview.isPending} onClick={refresh}>
           Refresh
         </Button>
       </div>
-      <section aria-label="Figures" className="mt-8 grid gap-4">
-        {error && <Failed {...overview} fallback="The figures could not be loaded." />}
+      <section aria-label="Statistics" className="mt-8 grid gap-4">
+        {error && <Failed {...overview} fallback="The statistics could not be loaded." />}
         {(data || !error) && (
           <Stats>
             <Stat label="Total Logins" value={data?.totalLogins.toLocaleString('en')} />
@@ -64,8 +88,37 @@ function MeasuredAt({ time }: { time: number }) {
   );
 }
 
-/** Rounded down: 100% stands for nothing less. */
+/** Returns a percentage, rounded down: 100% means no failure at all. */
 function percentOf(percent: number | null): string | null {
   if (percent === null) return null;
   return percent === 100 ? '100%' : `${(Math.floor(percent * 100) / 100).toFixed(2)}%`;
+}
+
+const services = [
+  { name: 'Authentication', href: paths.applications, tone: 'live', status: 'Active' },
+  { name: 'Analytics', href: paths.analytics, tone: 'off', status: 'Coming Soon' },
+  { name: 'Bug Reports', href: paths.bugs, tone: 'off', status: 'Coming Soon' },
+] as const;
+
+function ActiveServices() {
+  return (
+    <section aria-labelledby="services">
+      <h2 id="services" className="mb-4 text-lg font-semibold tracking-tight">
+        Active Services
+      </h2>
+      <Rows>
+        {services.map(({ name, href, tone, status }) => (
+          <li key={name}>
+            <Link href={href} className="group flex min-h-14 items-center gap-4 px-4 py-3 -outline-offset-2 sm:px-5">
+              <span className="grow font-medium">{name}</span>
+              <span className="text-muted">
+                <StatusDot tone={tone}>{status}</StatusDot>
+              </span>
+              <ArrowIcon className="size-4 text-muted transition-transform group-hover:translate-x-0.5" />
+            </Link>
+          </li>
+        ))}
+      </Rows>
+    </section>
+  );
 }

@@ -1,12 +1,11 @@
 import type { Output } from '../../../contract/routes.ts';
 import { timeAgo } from '../../lib/dates.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { Failed } from '../../ui/failed.tsx';
-import { Rows, RowsLoading } from '../../ui/rows.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
 
 type Entry = Output<'auditLogs'>[number];
 
-/** The newest entries of the account's audit trail. It takes the `data`, `error`, `isFetching` and `refetch` of their query. */
+/** The newest audit log entries of the account. It takes the `data`, `error`, `isFetching` and `refetch` of their query. */
 export function RecentActivity({
   data: entries,
   error,
@@ -35,7 +34,7 @@ export function RecentActivity({
 
 function Entries({ entries }: { entries: Entry[] }) {
   if (entries.length === 0)
-    return <Empty title="No recent activity" text="What you change stands here: websites, applications, keys and your own sign-ins." />;
+    return <Empty title="No recent activity" text="Your changes are listed here: websites, applications, keys, and your own sign-ins." />;
   return (
     <Rows>
       {entries.map(({ id, action, createdAt, domain }) => (
@@ -53,7 +52,7 @@ function Entries({ entries }: { entries: Entry[] }) {
 
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
 
-/** How long ago, with the exact time on hover and for programs. */
+/** A relative time, with the exact time as its title. */
 function Moment({ date }: { date: string }) {
   const time = Date.parse(date);
   return (

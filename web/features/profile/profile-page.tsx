@@ -1,14 +1,13 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { dayOf } from '../../lib/dates.ts';
-import { type Settings, useSettings } from '../../lib/settings.ts';
+import { type Settings, useSettings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Failed } from '../../ui/failed.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
 
-/** /profile: the account and where it is signed in. @param devices where the account is signed in, a part of its own */
+/** /profile: the account and its devices. @param devices the list of devices, which is another feature */
 export function ProfilePage({ devices }: { devices: ReactNode }) {
   const { data: settings, ...query } = useSettings();
   return (
@@ -32,7 +31,7 @@ function Account({ settings }: { settings: Settings | undefined }) {
         <Fact name="Organization" value={settings && (settings.organisation || 'Not set')} />
         <Fact name="Member since" value={settings && dayOf(settings.createdAt)} />
       </dl>
-      <ButtonLink as={Link} look="secondary" className="mt-4" href={paths.settings}>
+      <ButtonLink as={Link} variant="secondary" className="mt-4" href={paths.settings}>
         Edit in Settings
       </ButtonLink>
     </>

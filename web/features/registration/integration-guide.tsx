@@ -1,24 +1,24 @@
 import type { ReactNode } from 'react';
 import { verifyRequest } from '../../../templates/next-steps.ts';
 import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
-import { CodeBlock } from '../../ui/code-block.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
 
-/** The three steps of an integration, the same as files of a framework, and as a prompt, all for one domain. */
+/** The integration of a domain: in three steps, as files of a framework, and as a prompt. */
 export function IntegrationGuide({ domain }: { domain: string }) {
   const { origin } = location;
   return (
     <div className="grid min-w-0 gap-14">
       <section aria-labelledby="steps">
-        <Title id="steps" title="Three steps" text="What happens at every sign-in, whatever your site is built with." />
+        <Title id="steps" title="Three steps" text="What happens at every sign-in, in any framework." />
         <ol className="grid gap-8">
-          <Step number={1} title="Redirect users to the auth page" text="The forward_url is where they come back to, with a token.">
+          <Step number={1} title="Redirect users to the auth page" text="They return to the forward_url, with a token.">
             <CodeBlock label="login" code={redirectSnippet(origin, domain)} />
           </Step>
           <Step
             number={2}
             title="Verify the token with a GET"
-            text="From your server, once: a token is good for one hour and a single use."
+            text="From your server, once: a token is valid for one hour and a single use."
           >
             <CodeBlock label="terminal" code={verifyRequest(origin, domain)} />
           </Step>
@@ -32,7 +32,7 @@ export function IntegrationGuide({ domain }: { domain: string }) {
         <Integration domain={domain} />
       </section>
       <section aria-labelledby="assistant">
-        <Title id="assistant" title="With an AI assistant" text="One prompt with everything above, for the framework that you chose." />
+        <Title id="assistant" title="With an AI assistant" text="One prompt with everything above, for the selected framework." />
         <AssistantPrompt domain={domain} />
       </section>
     </div>

@@ -3,15 +3,14 @@ import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../contract/rules.ts';
-import { call } from '../../lib/call.ts';
-import { wordsOf } from '../../lib/failure.ts';
-import { toast } from '../../lib/toast.ts';
+import { api, errorText } from '../../lib/api.ts';
 import { paths, registeredPath } from '../../paths.ts';
-import { Alert } from '../../ui/alert.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { Alert } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { IntegrationGuide } from './integration-guide.tsx';
 
 const EXAMPLE = 'example.com';
@@ -19,10 +18,10 @@ const EXAMPLE = 'example.com';
 type Fields = { domain: string; email: string };
 type Faults = Partial<Fields>;
 
-/** /webservices/email-auth/register: a domain and its linked address, and what comes after, filled with what is typed. */
+/** /webservices/email-auth/register: registers a domain with its linked address, beside a guide for the typed domain. */
 export function RegisterPage() {
   const [, navigate] = useLocation();
-  const register = useMutation({ mutationFn: (fields: Fields) => call<'registerWebsite'>('POST', '/api/websites/register', fields) });
+  const register = useMutation({ mutationFn: (fields: Fields) => api.registerWebsite(fields) });
   const form = useRef<HTMLFormElement>(null);
   const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
   const [faults, setFaults] = useState<Faults>({});
@@ -70,7 +69,7 @@ export function RegisterPage() {
         <PageHeading title="Register your domain" className="mt-4 text-3xl leading-9" />
         <p className="mt-2 text-muted">Active at once; your setup instructions follow.</p>
         <form ref={form} noValidate onSubmit={submit} className="mt-8 grid gap-5">
-          {register.error && <Alert>{wordsOf(register.error, 'An error occurred during registration')}</Alert>}
+          {register.error && <Alert>{errorText(register.error, 'An error occurred during registration')}</Alert>}
           <Field
             label="Domain"
             name="domain"

@@ -8,12 +8,12 @@ import { IntegrationGuide } from './integration-guide.tsx';
 const EXAMPLE = 'example.com';
 
 const notes = [
-  'Send your domain with every verification: a token that was made for another site is then refused.',
-  'Compare the state with the one in the cookie, so that nobody can sign your visitors in as somebody else.',
-  'Verify on your server, never in the browser, and take the token out of the address afterwards.',
+  'Send your domain with every verification: a token that was issued for another site is then refused.',
+  'Compare the state with the one in the cookie, so that nobody can sign your visitors in as someone else.',
+  'Verify on your server, never in the browser, and remove the token from the address afterwards.',
 ];
 
-/** /webservices/email-auth/register/success: how to go on, filled with the domain of the address. */
+/** /webservices/email-auth/register/success: the next steps for the registered domain. */
 export function RegisteredPage() {
   const [query] = useSearchParams();
   const domain = normalHost(query.get('domain') ?? '');
@@ -52,7 +52,7 @@ export function RegisteredPage() {
       </section>
       <div className="mt-10 flex flex-wrap gap-2">
         <ButtonLink href={paths.signIn}>Access Developer Area</ButtonLink>
-        <ButtonLink as={Link} look="secondary" href={paths.guide}>
+        <ButtonLink as={Link} variant="secondary" href={paths.guide}>
           Back to Documentation
         </ButtonLink>
       </div>

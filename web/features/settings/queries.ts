@@ -1,36 +1,35 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Input } from '../../../contract/routes.ts';
-import { call } from '../../lib/call.ts';
-import { useKeepSettings } from '../../lib/settings.ts';
+import { api } from '../../lib/api.ts';
+import { useCacheSettings } from '../../lib/session.ts';
 
-/** Under the key of the websites' own page, whose changes are seen here at once. */
-export const useWebsites = () =>
-  useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => call<'listWebsites'>('GET', '/api/websites', {}, signal) });
+/** Has the key of the websites page, whose changes then update this list. */
+export const useWebsites = () => useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
 
 export function useSaveProfile() {
-  const keep = useKeepSettings();
+  const cache = useCacheSettings();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (profile: Input<'saveProfile'>) => call<'saveProfile'>('PUT', '/api/user/profile', profile),
+    mutationFn: (profile: Input<'saveProfile'>) => api.saveProfile(profile),
     onSuccess: (settings) => {
-      keep(settings);
+      cache(settings);
       return queries.invalidateQueries({ queryKey: ['me'] });
     },
   });
 }
 
 export function useSaveOrganisation() {
-  const keep = useKeepSettings();
+  const cache = useCacheSettings();
   return useMutation({
-    mutationFn: (organisation: Input<'saveOrganisation'>) => call<'saveOrganisation'>('PUT', '/api/user/organisation', organisation),
-    onSuccess: keep,
+    mutationFn: (organisation: Input<'saveOrganisation'>) => api.saveOrganisation(organisation),
+    onSuccess: cache,
   });
 }
 
 export function useSaveBranding() {
-  const keep = useKeepSettings();
+  const cache = useCacheSettings();
   return useMutation({
-    mutationFn: (branding: Input<'saveBranding'>) => call<'saveBranding'>('PUT', '/api/user/branding', branding),
-    onSuccess: keep,
+    mutationFn: (branding: Input<'saveBranding'>) => api.saveBranding(branding),
+    onSuccess: cache,
   });
 }

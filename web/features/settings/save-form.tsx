@@ -1,13 +1,13 @@
 import type { FormEvent, ReactNode } from 'react';
 import { ApiError } from '../../../contract/client.ts';
-import { wordsOf } from '../../lib/failure.ts';
-import { Alert } from '../../ui/alert.tsx';
+import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
+import { Alert } from '../../ui/states.tsx';
 
 /**
- * A form that says when something in it is not saved yet.
- * @param onSave is called unless the last save is still under way
- * @param error of the last save; one that names a field stands at that field instead
+ * A form that shows when it has unsaved changes.
+ * @param onSave is called unless the last save is still pending
+ * @param error of the last save; an error of one field is shown at that field instead
  */
 export function SaveForm({
   button,
@@ -33,13 +33,13 @@ export function SaveForm({
   return (
     <form noValidate onSubmit={submit} className="grid gap-5">
       {children}
-      {error && !busy && !fieldOf(error) ? <Alert>{wordsOf(error, 'The change could not be saved.')}</Alert> : null}
+      {error && !busy && !fieldOf(error) ? <Alert>{errorText(error, 'The change could not be saved.')}</Alert> : null}
       <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-2">
-        <Button type="submit" look={changed ? 'primary' : 'secondary'} busy={busy}>
+        <Button type="submit" variant={changed ? 'primary' : 'secondary'} busy={busy}>
           {button}
         </Button>
         {changed && (
-          <Button look="quiet" onClick={onDiscard}>
+          <Button variant="quiet" onClick={onDiscard}>
             Discard
           </Button>
         )}
@@ -51,7 +51,7 @@ export function SaveForm({
   );
 }
 
-/** What the service says of one field, if that is what it refused. */
+/** Returns the message of an error about this field, or null. */
 export function fieldFault(error: unknown, field: string): string | null {
   return error instanceof ApiError && error.field === field ? error.message.replace(`${field}: `, '') : null;
 }

@@ -1,16 +1,12 @@
-import type { ReactNode } from 'react';
-import { useSettings } from '../../lib/settings.ts';
+import { type ReactNode, useId } from 'react';
+import { useSettings } from '../../lib/session.ts';
 import { cx } from '../../ui/cx.ts';
-import { Failed } from '../../ui/failed.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { BrandedWebsites } from './branded-websites.tsx';
-import { BrandingForm } from './branding-form.tsx';
-import { OrganisationForm } from './organisation-form.tsx';
-import { ProfileForm } from './profile-form.tsx';
-import { Section } from './section.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
+import { OrganisationForm, ProfileForm } from './account-forms.tsx';
+import { BrandedWebsites, BrandingForm } from './branding.tsx';
 
-/** /dashboard/settings. @param devices where the account is signed in, a part of its own */
+/** /dashboard/settings. @param devices the list of devices, which is another feature */
 export function SettingsPage({ devices }: { devices: ReactNode }) {
   const { data: settings, ...query } = useSettings();
   if (query.error && !settings) {
@@ -27,7 +23,7 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
       <Section title="Profile Settings" text="Who you are in the portal.">
         {settings ? <ProfileForm settings={settings} /> : <FormLoading hints={['', 'h-15 sm:h-10']} />}
       </Section>
-      <Section title="Organization" text="Whom you build for, and what the service costs.">
+      <Section title="Organization" text="Your organization, and what the service costs.">
         {settings ? <OrganisationForm settings={settings} /> : <FormLoading hints={['']} after="mt-6 h-15.5" />}
       </Section>
       <Section
@@ -44,7 +40,7 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
   );
 }
 
-/** As high as the form, so that nothing moves. @param hints the height of each field's hint @param after what stands below the form */
+/** A placeholder of the same height as the form. @param hints the height of each field's hint @param after the classes of a block below the form */
 function FormLoading({ hints, after }: { hints: string[]; after?: string }) {
   return (
     <div role="status" aria-label="Loading your settings">
@@ -61,5 +57,21 @@ function FormLoading({ hints, after }: { hints: string[]; after?: string }) {
       </div>
       {after && <Skeleton className={cx('w-full', after)} />}
     </div>
+  );
+}
+
+/** One part of the settings: its title on the left, its controls on the right. */
+function Section({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id} className="grid gap-x-10 gap-y-5 border-t border-line py-8 lg:grid-cols-[13rem_minmax(0,1fr)]">
+      <div>
+        <h2 id={id} className="font-semibold tracking-tight">
+          {title}
+        </h2>
+        <p className="mt-1 max-w-md text-sm leading-6 text-muted">{text}</p>
+      </div>
+      <div className="min-w-0 max-w-xl">{children}</div>
+    </section>
   );
 }

@@ -1,19 +1,19 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { looksLikeEmail } from '../../lib/email.ts';
-import { useTranslator } from '../../lib/i18n.ts';
 import { rememberedAccounts } from '../../lib/remembered.ts';
-import { toastFailure } from '../../lib/toast.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { failureText, isAddressFault } from './failure-text.ts';
+import { looksLikeEmail } from './email.ts';
 import { RememberedList } from './remembered-list.tsx';
+import { isAddressError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
-/** Step 1: an account that the browser remembers, or an address to mail to. */
+/** Step 1: a remembered account, or an email address. */
 export function AddressStep({
   target,
   forwardUrl,
@@ -25,7 +25,7 @@ export function AddressStep({
   forwardUrl: string | null;
   firstEmail: string;
   onTyping: () => void;
-  /** Has the mail sent and goes on to step 2. Rejects with what hindered it. */
+  /** Requests the email and shows step 2. Rejects when the request failed. */
   onSend: (email: string) => Promise<void>;
 }) {
   const translator = useTranslator();
@@ -33,10 +33,10 @@ export function AddressStep({
   const portal = target.kind === 'portal';
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorMessage, setError] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const [accounts, setAccounts] = useState(rememberedAccounts);
-  // With a keyboard at hand an only field is ready at once; a phone's would cover half the page.
+  // Only with a physical keyboard: that of a phone would cover half the page.
   const [focusFirst] = useState(() => accounts.length === 0 && firstEmail === '' && matchMedia('(pointer: fine)').matches);
 
   useEffect(() => {
@@ -48,18 +48,18 @@ export function AddressStep({
     if (sending) return;
     const address = email.trim();
     if (!looksLikeEmail(address)) {
-      setFault(t('auth.error_email'));
+      setError(t('auth.error_email'));
       field.current?.focus();
       return;
     }
-    setFault(null);
+    setError(null);
     setSending(true);
     try {
       await onSend(address);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, portal ? 'auth.error_send_portal' : 'auth.error_send');
-      if (isAddressFault(error)) setFault(text);
+      if (isAddressError(error)) setError(text);
       else toastFailure(t('auth.error_title'), text);
     }
   };
@@ -91,10 +91,10 @@ export function AddressStep({
           spellCheck={false}
           placeholder={t('auth.email_placeholder')}
           value={email}
-          error={fault}
+          error={errorMessage}
           onChange={(event) => {
             setEmail(event.target.value);
-            setFault(null);
+            setError(null);
             onTyping();
           }}
         />

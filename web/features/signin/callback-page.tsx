@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import { normalEmail } from '../../../contract/rules.ts';
-import { useTranslator } from '../../lib/i18n.ts';
-import { type PkceBundle, recallPkce } from '../../lib/pkce-store.ts';
-import { toastFailure } from '../../lib/toast.ts';
+import { type PkceBundle, readPkce } from '../../lib/pkce-store.ts';
 import { paths } from '../../paths.ts';
-import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Spinner } from '../../ui/spinner.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
+import { useTranslator } from './texts.ts';
 
 type Callback = { code: string; bundle: PkceBundle } | 'missing' | 'wrong_state';
 
@@ -17,11 +16,11 @@ function readCallback(): Callback {
   const code = query.get('code');
   const state = query.get('state');
   if (!code || !state) return 'missing';
-  const bundle = recallPkce(state);
+  const bundle = readPkce(state);
   return typeof bundle === 'string' ? bundle : { code, bundle };
 }
 
-/** /auth/callback, where the portal's mailed link leads: step 3 completes the sign-in that this browser began. */
+/** /auth/callback, the target of the portal's mailed link: step 3 completes the sign-in that this browser began. */
 export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   const { t } = useTranslator();
   const [callback] = useState(readCallback);
@@ -74,7 +73,7 @@ function Completing({ code, bundle, onStartAgain }: { code: string; bundle: Pkce
         {t('auth.continue_to_portal')}
       </ButtonLink>
       <Button
-        look="quiet"
+        variant="quiet"
         className="mt-2 w-full"
         onClick={() => {
           cancelled.current.abort();

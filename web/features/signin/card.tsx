@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { Mark } from '../../ui/mark.tsx';
+import { Mark } from '../../ui/icons.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
 
-/** The card that every step stands in. */
+/** The card around every step. */
 export function Card({ children }: { children: ReactNode }) {
   return <div className="rise rounded-panel border border-line bg-panel p-5 shadow-raised sm:p-8">{children}</div>;
 }
 
-/** Where the visitor is going, in front of everything else. */
+/** The website that the visitor signs in to. */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
   const hosts = target.kind === 'portal' || target.host === '' ? null : target;
   return (

@@ -1,50 +1,59 @@
 import { useEffect, useId, useRef, useState } from 'react';
-import { ApiError } from '../../../contract/client.ts';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
-import { useTranslator } from '../../lib/i18n.ts';
+import { Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Spinner } from '../../ui/spinner.tsx';
-import { failureText } from './failure-text.ts';
 import type { Flow } from './flow.ts';
+import { isApiError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
 const DIGITS = 6;
 
 /**
- * The mail's six digits. One field under six drawn boxes, so that paste, one-time-code autofill and screen readers meet a
- * plain field; the sixth digit sends them.
+ * The six digits of the email, sent at the sixth. It is one field below six boxes, so that paste, one-time-code autofill and
+ * screen readers work as with any field.
  */
-export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email: string; mails: number; onAccepted: () => void }) {
+export function CodeForm({
+  flow,
+  email,
+  emailCount,
+  onAccepted,
+}: {
+  flow: Flow;
+  email: string;
+  emailCount: number;
+  onAccepted: () => void;
+}) {
   const translator = useTranslator();
   const { t } = translator;
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [code, setCode] = useState('');
   const [checking, setChecking] = useState(false);
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorMessage, setError] = useState<string | null>(null);
   const wrongCodes = useRef(0);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new mail brings a new code with tries of its own
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new email has a new code with its own number of tries
   useEffect(() => {
     wrongCodes.current = 0;
-    setFault(null);
-  }, [mails]);
+    setError(null);
+  }, [emailCount]);
 
   const enter = async (text: string) => {
     const digits = text.replace(/\D/g, '').slice(0, DIGITS);
     setCode(digits);
     if (digits.length < DIGITS) return;
-    setFault(null);
+    setError(null);
     setChecking(true);
     try {
       const destination = await flow.enterCode(email, digits);
       onAccepted();
       location.assign(destination);
     } catch (error) {
-      const wrong = error instanceof ApiError && error.code === 'bad_code';
+      const wrong = isApiError(error) && error.code === 'bad_code';
       if (wrong) wrongCodes.current += 1;
-      const paused = error instanceof ApiError && error.code === 'rate_limited';
+      const paused = isApiError(error) && error.code === 'rate_limited';
       const fallback = wrong && wrongCodes.current >= MAX_CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong';
-      setFault(paused ? t('auth.code_paused') : failureText(translator, error, fallback));
+      setError(paused ? t('auth.code_paused') : failureText(translator, error, fallback));
       setCode('');
       setChecking(false);
       field.current?.focus();
@@ -60,11 +69,11 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
         <div aria-hidden="true" className={cx('grid grid-cols-6 gap-1.5 sm:gap-2', checking && 'opacity-50')}>
           {Array.from({ length: DIGITS }, (_, index) => (
             <span
-              // biome-ignore lint/suspicious/noArrayIndexKey: the boxes are their places
+              // biome-ignore lint/suspicious/noArrayIndexKey: the boxes have no other identity
               key={index}
               className={cx(
                 'grid h-12 place-items-center rounded-control border font-mono text-xl',
-                fault ? 'border-danger' : 'border-edge/60',
+                errorMessage ? 'border-danger' : 'border-edge/60',
                 index === Math.min(code.length, DIGITS - 1) &&
                   'group-focus-within:border-accent group-focus-within:outline-2 group-focus-within:-outline-offset-1 group-focus-within:outline-accent',
               )}
@@ -81,7 +90,7 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
           inputMode="numeric"
           autoComplete="one-time-code"
           spellCheck={false}
-          aria-invalid={fault ? true : undefined}
+          aria-invalid={errorMessage ? true : undefined}
           aria-describedby={`${id}-note`}
           onChange={(event) => enter(event.target.value)}
           onSelect={(event) => {
@@ -95,7 +104,7 @@ export function CodeForm({ flow, email, mails, onAccepted }: { flow: Flow; email
       </div>
       <div id={`${id}-note`} className="mt-1.5 text-sm">
         <div role="alert" className="text-danger">
-          {fault}
+          {errorMessage}
         </div>
         <div role="status" className="text-muted">
           {checking && (

@@ -1,45 +1,44 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { ApiError } from '../../../contract/client.ts';
-import { call } from '../../lib/call.ts';
-import { useTranslator } from '../../lib/i18n.ts';
-import { recallPkce } from '../../lib/pkce-store.ts';
-import { dropRefusal, type Refusal } from '../../lib/refusal.ts';
-import { safePath } from '../../lib/safe-path.ts';
-import { paths } from '../../paths.ts';
+import { api } from '../../lib/api.ts';
+import { readPkce } from '../../lib/pkce-store.ts';
+import { paths, safePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Card } from './card.tsx';
-import { failureText, isAddressFault } from './failure-text.ts';
+import { deleteRefusal, type Refusal } from './refusal.ts';
+import { isAddressError, isApiError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
 /**
- * A mailed link in a browser that was refused a mail: whoever asked for this one, it shows that the mailbox is the person's. Shows
- * `children`, the link's own page, when the person chooses so, or when this browser began the sign-in itself.
+ * A mailed link in a browser whose request for an email was refused: the link, even if someone else requested it, proves that
+ * the mailbox is the person's. Renders `children`, the page of the link, when the person skips this or when this browser
+ * began the sign-in.
  */
 export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; children: ReactNode }) {
   const translator = useTranslator();
   const { t, language } = translator;
   const [query] = useState(() => new URLSearchParams(location.search));
   const secret = query.get('t') ?? query.get('code');
-  const [skipped, setSkipped] = useState(() => !secret || typeof recallPkce(query.get('state') ?? '') !== 'string');
+  const [skipped, setSkipped] = useState(() => !secret || typeof readPkce(query.get('state') ?? '') !== 'string');
   const [email, setEmail] = useState(refusal.email);
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorMessage, setError] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   if (skipped || !secret) return children;
 
   const confirm = async (event: FormEvent) => {
     event.preventDefault();
     if (sending) return;
-    setFault(null);
+    setError(null);
     setSending(true);
     try {
-      await call<'confirmBrowser'>('POST', '/api/auth/confirm-browser', { t: secret, email });
-      dropRefusal();
+      await api.confirmBrowser({ t: secret, email });
+      deleteRefusal();
       location.replace(safePath(refusal.back, paths.signIn));
     } catch (error) {
       setSending(false);
-      const wrong = (error instanceof ApiError && error.code === 'bad_link') || isAddressFault(error);
-      setFault(wrong ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
+      const wrong = (isApiError(error) && error.code === 'bad_link') || isAddressError(error);
+      setError(wrong ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
     }
   };
 
@@ -57,14 +56,14 @@ export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; childr
           autoCapitalize="none"
           spellCheck={false}
           value={email}
-          error={fault}
+          error={errorMessage}
           onChange={(event) => setEmail(event.target.value)}
         />
         <Button type="submit" busy={sending} className="w-full">
           {t('auth.browser_button')}
         </Button>
       </form>
-      <Button look="quiet" className="mt-2 w-full" onClick={() => setSkipped(true)}>
+      <Button variant="quiet" className="mt-2 w-full" onClick={() => setSkipped(true)}>
         {t('auth.browser_skip')}
       </Button>
     </Card>

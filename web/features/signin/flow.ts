@@ -1,20 +1,21 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
-import { call } from '../../lib/call.ts';
-import { dropPkce, keepPkce, type PkceBundle } from '../../lib/pkce-store.ts';
+import { challengeOf, createPkce } from '../../../contract/pkce.ts';
+import type { Input } from '../../../contract/routes.ts';
+import { WEB_CLIENT_ID } from '../../../contract/pkce.ts';
+import { api } from '../../lib/api.ts';
+import { deletePkce, type PkceBundle, storePkce } from '../../lib/pkce-store.ts';
 import { remember } from '../../lib/remembered.ts';
-import { safePath } from '../../lib/safe-path.ts';
-import { paths } from '../../paths.ts';
+import { paths, safePath } from '../../paths.ts';
 
-/** How this page signs somebody in: by forward_url for a site, by PKCE for the portal. */
+/** The requests of a sign-in: by forward_url for a website, by PKCE for the portal. */
 export type Flow = {
-  /** Has a mail sent. @throws ApiError */
+  /** Requests an email. @throws ApiError */
   requestMail(email: string, language: LanguageCode): Promise<void>;
-  /** Redeems the mail's six digits. @returns where to go; @throws ApiError */
+  /** Redeems the six digits of the email. Returns the URL to go to. @throws ApiError */
   enterCode(email: string, code: string): Promise<string>;
 };
 
-/** @param forwardUrl where the visitor goes with the token, as the page's address gave it; null for the portal's own sign-in */
+/** @param forwardUrl where the visitor goes with the token; null for a sign-in to the portal */
 export function createFlow(forwardUrl: string | null): Flow {
   return forwardUrl === null ? portalFlow() : forwardFlow(forwardUrl);
 }
@@ -22,11 +23,11 @@ export function createFlow(forwardUrl: string | null): Flow {
 function forwardFlow(forwardUrl: string): Flow {
   return {
     async requestMail(email, language) {
-      await call<'domainAuth'>('POST', '/api/auth/domain-auth', { email, forward_url: forwardUrl, language });
+      await api.domainAuth({ email, forward_url: forwardUrl, language });
     },
     async enterCode(email, code) {
-      const answer = await call<'emailCode'>('POST', '/api/auth/email-code', { email, code });
-      return 'redirectUrl' in answer ? answer.redirectUrl : forwardUrl;
+      const response = await api.emailCode({ email, code });
+      return 'redirectUrl' in response ? response.redirectUrl : forwardUrl;
     },
   };
 }
@@ -36,12 +37,12 @@ function portalFlow(): Flow {
   let bundle: PkceBundle | null = null;
   return {
     async requestMail(email, language) {
-      // A second mail for the same address keeps the verifier, so that the first one still works.
+      // A second email for the same address keeps the verifier, so that the first one still works.
       if (bundle?.email !== email) {
         const { codeVerifier, state } = await createPkce();
         bundle = { codeVerifier, state, redirectUri: location.origin + paths.developer, email };
       }
-      await call<'authorize'>('POST', '/api/auth/authorize', {
+      await api.authorize({
         email,
         client_id: WEB_CLIENT_ID,
         redirect_uri: bundle.redirectUri,
@@ -50,22 +51,28 @@ function portalFlow(): Flow {
         state: bundle.state,
         language,
       });
-      keepPkce(bundle);
+      storePkce(bundle);
     },
     async enterCode(email, code) {
-      if (!bundle) throw new Error('No sign-in was begun');
-      const answer = await call<'emailCode'>('POST', '/api/auth/email-code', { email, code, state: bundle.state });
-      return 'code' in answer ? exchange(answer.code, bundle) : safePath(answer.redirectUrl, paths.developer);
+      if (!bundle) throw new Error('No sign-in has begun');
+      const response = await api.emailCode({ email, code, state: bundle.state });
+      return 'code' in response ? exchange(response.code, bundle) : safePath(response.redirectUrl, paths.developer);
     },
   };
 }
 
-/** Exchanges a code for a session and remembers the account. @returns the path to go to; @throws ApiError */
+/** Exchanges a code for a session and remembers the account. Returns the path to go to. @throws ApiError */
 export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<string> {
   const request = { code, code_verifier: bundle.codeVerifier, client_id: WEB_CLIENT_ID };
-  const { email, authKey } = await call<'token'>('POST', '/api/auth/token', request, signal);
+  const { email, authKey } = await api.token(request, { signal });
   if (email && authKey) remember(email, authKey);
-  else console.warn('The token answer lacks email or authKey; this account is not remembered.');
-  dropPkce(bundle.state);
+  else console.warn('The token response has no email or authKey: this account is not remembered.');
+  deletePkce(bundle.state);
   return safePath(bundle.redirectUri, paths.developer);
 }
+
+/** Signs a remembered account in again by its key. @throws ApiError */
+export const signInAgain = (input: Input<'validateKey'>) => api.validateKey(input);
+
+/** Returns the texts of the sign-in pages in a language. @throws ApiError */
+export const loadTexts = (language: LanguageCode) => api.translations({ language });

@@ -1,33 +1,32 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../../contract/client.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { call } from '../../lib/call.ts';
-import { looksLikeEmail } from '../../lib/email.ts';
-import { useTranslator } from '../../lib/i18n.ts';
-import { toastFailure } from '../../lib/toast.ts';
+import { api } from '../../lib/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { failureText, isAddressFault } from './failure-text.ts';
+import { looksLikeEmail } from './email.ts';
+import { isAddressError, isApiError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;
-type LinkIn<State extends Link['state']> = Extract<Link, { state: State }>;
+type LinkWith<State extends Link['state']> = Extract<Link, { state: State }>;
 
-/** /auth/link: a mailed link opened in a browser that did not ask for it, or one that is of no use any more. */
+/** /auth/link: a mailed link in a browser that did not request it, or a link that has ended. */
 export function LinkPage({ target, link }: { target: Target; link: Link }) {
   if (link.state === 'open') return <ConfirmLink target={target} link={link} />;
   if (link.state === 'native') return <BackToProgram target={target} link={link} />;
   return <EndedLink target={target} link={link} />;
 }
 
-function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> }) {
+function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> }) {
   const translator = useTranslator();
   const { t, language } = translator;
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
+  const [errorMessage, setError] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const host = target.kind === 'site' ? target.displayHost : null;
 
@@ -36,23 +35,23 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
     if (sending) return;
     const address = email.trim();
     if (!looksLikeEmail(address)) {
-      setFault(t('auth.error_email'));
+      setError(t('auth.error_email'));
       field.current?.focus();
       return;
     }
-    setFault(null);
+    setError(null);
     setSending(true);
     try {
       const secret = new URLSearchParams(location.search).get('t') ?? '';
-      const { redirectUrl } = await call<'confirmLink'>('POST', '/api/auth/confirm-link', { t: secret, email: address });
+      const { redirectUrl } = await api.confirmLink({ t: secret, email: address });
       location.assign(redirectUrl);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, 'auth.error_unavailable');
-      if (error instanceof ApiError && error.code === 'bad_link') {
-        setFault(t('auth.confirm_wrong_email'));
+      if (isApiError(error) && error.code === 'bad_link') {
+        setError(t('auth.confirm_wrong_email'));
         field.current?.focus();
-      } else if (isAddressFault(error)) setFault(text);
+      } else if (isAddressError(error)) setError(text);
       else toastFailure(t('auth.error_title'), text);
     }
   };
@@ -74,10 +73,10 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
           spellCheck={false}
           placeholder={link.maskedEmail}
           value={email}
-          error={fault}
+          error={errorMessage}
           onChange={(event) => {
             setEmail(event.target.value);
-            setFault(null);
+            setError(null);
           }}
         />
         <Button type="submit" busy={sending} className="w-full [overflow-wrap:anywhere]">
@@ -90,37 +89,37 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkIn<'open'> })
   );
 }
 
-/** A program on the computer where somebody began asked for the mail: its answer goes there. */
-function BackToProgram({ target, link }: { target: Target; link: LinkIn<'native'> }) {
+/** A link that a program on this computer requested: it redirects to the program. */
+function BackToProgram({ target, link }: { target: Target; link: LinkWith<'native'> }) {
   const { t } = useTranslator();
-  // The command line runs on no phone: to go there would only end on the browser's own error page.
-  const [goes] = useState(() => !matchMedia('(hover: none) and (pointer: coarse)').matches);
+  // The command line does not run on a phone, where the redirect would only show an error page of the browser.
+  const [redirects] = useState(() => !matchMedia('(hover: none) and (pointer: coarse)').matches);
   useEffect(() => {
-    if (goes) location.replace(link.redirectUrl);
-  }, [goes, link.redirectUrl]);
+    if (redirects) location.replace(link.redirectUrl);
+  }, [redirects, link.redirectUrl]);
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(goes ? 'auth.native_title' : 'auth.confirm_title')} />
+      <PageHeading title={t(redirects ? 'auth.native_title' : 'auth.confirm_title')} />
       <p className="mt-2 text-muted">{t('auth.native_text')}</p>
       <p className="mt-2 text-muted">{t('auth.confirm_or_code')}</p>
-      <ButtonLink look="secondary" href={link.redirectUrl} className="mt-6 w-full">
+      <ButtonLink variant="secondary" href={link.redirectUrl} className="mt-6 w-full">
         {t('auth.native_button')}
       </ButtonLink>
     </Card>
   );
 }
 
-const ended = {
+const endedTexts = {
   used: { title: 'auth.link_used', text: 'auth.link_used_text' },
   expired: { title: 'auth.link_expired', text: 'auth.link_expired_text' },
   withdrawn: { title: 'auth.link_withdrawn', text: 'auth.link_withdrawn_text' },
   invalid: { title: 'auth.link_invalid', text: 'auth.link_invalid_text' },
 } as const;
 
-function EndedLink({ target, link }: { target: Target; link: LinkIn<keyof typeof ended> }) {
+function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof typeof endedTexts> }) {
   const { t } = useTranslator();
-  const { title, text } = ended[link.state];
+  const { title, text } = endedTexts[link.state];
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />

@@ -1,18 +1,20 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { useTranslator } from '../../lib/i18n.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { api } from '../../lib/api.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
 import { Card, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
+import { mailboxSite } from './email.ts';
 import type { Flow } from './flow.ts';
-import { mailboxSite } from './mailbox-site.ts';
-import { Resend } from './resend.tsx';
-import { type AttemptStatus, useAttemptStatus } from './use-attempt-status.ts';
+import { isApiError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
-/** Step 2: the mail is on its way; its link or its code goes on. */
+/** Step 2: waits for the link or the code of the email. */
 export function MailStep({
   target,
   flow,
@@ -26,8 +28,8 @@ export function MailStep({
 }) {
   const { t } = useTranslator();
   const [leaving, setLeaving] = useState(false);
-  const [mails, setMails] = useState(1);
-  const status = useAttemptStatus(email, mails, leaving);
+  const [emailCount, setEmailCount] = useState(1);
+  const status = useAttemptStatus(email, emailCount, leaving);
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
 
@@ -45,25 +47,25 @@ export function MailStep({
       {status !== 'opened' && (
         <>
           {mailbox && status === 'waiting' && (
-            <ButtonLink look="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
+            <ButtonLink variant="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
               {t('auth.open_mail', { name: mailbox.name })}
               <OpenIcon />
             </ButtonLink>
           )}
-          <CodeForm flow={flow} email={email} mails={mails} onAccepted={() => setLeaving(true)} />
+          <CodeForm flow={flow} email={email} emailCount={emailCount} onAccepted={() => setLeaving(true)} />
         </>
       )}
       <div className="-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2">
-        <Button look="quiet" small onClick={onOtherEmail}>
+        <Button variant="quiet" small onClick={onOtherEmail}>
           {t('auth.use_different_email')}
         </Button>
-        {status !== 'opened' && <Resend flow={flow} email={email} onSent={() => setMails(mails + 1)} />}
+        {status !== 'opened' && <Resend flow={flow} email={email} onSent={() => setEmailCount(emailCount + 1)} />}
       </div>
     </Card>
   );
 }
 
-/** What became of the mail, once there is something to say. */
+/** The status of the email, once it has changed. */
 function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean }) {
   const { t } = useTranslator();
   const failed = status === 'mail_failed' || status === 'expired';
@@ -91,4 +93,81 @@ function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean
       </div>
     </>
   );
+}
+
+const RESEND_SECONDS = 30;
+
+/** Requests the email again. It counts down between two emails and while a limit applies. */
+function Resend({ flow, email, onSent }: { flow: Flow; email: string; onSent: () => void }) {
+  const translator = useTranslator();
+  const { t, language } = translator;
+  const [until, setUntil] = useState(() => Date.now() + RESEND_SECONDS * 1000);
+  const [left, setLeft] = useState(RESEND_SECONDS);
+  const [sending, setSending] = useState(false);
+
+  useEffect(() => {
+    const count = () => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
+    count();
+    const timer = setInterval(count, 1000);
+    return () => clearInterval(timer);
+  }, [until]);
+
+  const send = async () => {
+    setSending(true);
+    try {
+      await flow.requestMail(email, language);
+      setUntil(Date.now() + RESEND_SECONDS * 1000);
+      toast(t('auth.resent'));
+      onSent();
+    } catch (error) {
+      if (isApiError(error) && error.retryAfter) setUntil(Date.now() + error.retryAfter * 1000);
+      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_send_portal'));
+    } finally {
+      setSending(false);
+    }
+  };
+
+  return (
+    <Button variant="quiet" small className="tabular-nums" busy={sending} disabled={left > 0} onClick={send}>
+      {left > 0 ? t('auth.resend_in', { time: `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}` }) : t('auth.resend')}
+    </Button>
+  );
+}
+
+type AttemptStatus = Output<'attempt'>['status'];
+
+const POLL_INTERVAL_MS = 2000;
+
+/**
+ * Polls the status of the newest email to an address, while the page is visible and the status can still change.
+ * @param emailCount how many emails were requested: a new one starts again at `waiting`
+ * @param done the sign-in is completed on this page
+ */
+function useAttemptStatus(email: string, emailCount: number, done: boolean): AttemptStatus {
+  const [known, setKnown] = useState<{ emailCount: number; status: AttemptStatus }>({ emailCount, status: 'waiting' });
+  const status = known.emailCount === emailCount ? known.status : 'waiting';
+  const waiting = status === 'waiting' && !done;
+
+  useEffect(() => {
+    if (!waiting) return;
+    const stop = new AbortController();
+    const poll = async () => {
+      if (document.visibilityState !== 'visible') return;
+      try {
+        const response = await api.attempt({ email }, { signal: stop.signal });
+        if (!stop.signal.aborted) setKnown({ emailCount, status: response.status });
+      } catch {
+        // The next poll tries again; the visitor's own actions report their errors.
+      }
+    };
+    const timer = setInterval(poll, POLL_INTERVAL_MS);
+    document.addEventListener('visibilitychange', poll);
+    return () => {
+      stop.abort();
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', poll);
+    };
+  }, [email, emailCount, waiting]);
+
+  return status;
 }

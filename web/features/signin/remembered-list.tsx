@@ -1,18 +1,17 @@
-import { useRef, useState } from 'react';
-import { ApiError } from '../../../contract/client.ts';
-import { call } from '../../lib/call.ts';
+import { useEffect, useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
-import { useTranslator } from '../../lib/i18n.ts';
-import { blankKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
-import { safePath } from '../../lib/safe-path.ts';
-import { toastFailure } from '../../lib/toast.ts';
-import { paths } from '../../paths.ts';
+import { deleteKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
+import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';
-import { Initial } from '../../ui/initial.tsx';
-import { failureText } from './failure-text.ts';
+import { Initial } from '../../ui/site-icon.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
+import { isApiError } from './requests.ts';
+import { failureText, useTranslator } from './texts.ts';
 
-/** The accounts of this browser. Only a click signs one in, never a page load. */
+const loadFlow = () => import('./flow.ts');
+
+/** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({
   forwardUrl,
   portal,
@@ -23,16 +22,20 @@ export function RememberedList({
   forwardUrl: string | null;
   portal: boolean;
   accounts: Remembered[];
-  /** The stores have changed. */
+  /** An account was changed or removed. */
   onChange: () => void;
-  /** This account needs a mail again. */
+  /** This account needs an email to sign in. */
   onNeedsMail: (email: string) => void;
 }) {
   const translator = useTranslator();
   const { t, language } = translator;
   const [entering, setEntering] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
-  if (accounts.length === 0) return null;
+  const hasAccounts = accounts.length > 0;
+  useEffect(() => {
+    if (hasAccounts) loadFlow().catch(() => {});
+  }, [hasAccounts]);
+  if (!hasAccounts) return null;
 
   const failureTitle = portal ? t('auth.quick_login_failed') : t('auth.saved_login_failed');
 
@@ -45,14 +48,14 @@ export function RememberedList({
     setEntering(email);
     try {
       const request = { email, key, forward_url: forwardUrl ?? undefined };
-      const answer = await call<'validateKey'>('POST', '/api/auth/validate-key', request);
-      if (answer.key) remember(email, answer.key);
-      location.assign(forwardUrl === null ? safePath(answer.redirectUrl, paths.developer) : answer.redirectUrl);
+      const response = await (await loadFlow()).signInAgain(request);
+      if (response.key) remember(email, response.key);
+      location.assign(forwardUrl === null ? safePath(response.redirectUrl, paths.developer) : response.redirectUrl);
     } catch (error) {
       setEntering(null);
-      const refused = error instanceof ApiError && error.status === 401;
+      const refused = isApiError(error) && error.status === 401;
       if (refused) {
-        blankKeys(email);
+        deleteKeys(email);
         onChange();
       }
       toastFailure(failureTitle, failureText(translator, error, portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text'));
@@ -63,7 +66,7 @@ export function RememberedList({
   const remove = (email: string) => {
     forget(email);
     onChange();
-    // The row that had the focus is gone; its neighbour or the field goes on.
+    // The focused row is gone: the focus moves to the next one, or to the email field.
     requestAnimationFrame(() => (list.current ? list.current.querySelector('button')?.focus() : onNeedsMail('')));
   };
 

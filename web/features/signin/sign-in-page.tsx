@@ -1,15 +1,15 @@
 import { useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import { useTranslator } from '../../lib/i18n.ts';
-import { dropRefusal, keepRefusal } from '../../lib/refusal.ts';
-import { dismissToast } from '../../lib/toast.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { dismissToast } from '../../ui/toast.tsx';
 import { AddressStep } from './address-step.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { isMailboxLimit } from './failure-text.ts';
 import type { Flow } from './flow.ts';
+import { deleteRefusal, storeRefusal } from './refusal.ts';
+import { isMailboxLimit } from './requests.ts';
+import { useTranslator } from './texts.ts';
 
-// Step 2 and what it takes to ask for a mail stay out of the first load; they come while the address is typed.
+// Step 2 and the request for an email are not in the first load: they are fetched while the address is typed.
 async function loadMailStep() {
   const [{ MailStep }, { createFlow }] = await Promise.all([import('./mail-step.tsx'), import('./flow.ts')]);
   return { MailStep, createFlow };
@@ -17,7 +17,7 @@ async function loadMailStep() {
 
 type Begun = { MailStep: Awaited<ReturnType<typeof loadMailStep>>['MailStep']; flow: Flow };
 
-/** /auth and /domain-auth: step 1 asks for the address, step 2 waits for the mail. */
+/** /auth and /domain-auth: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target }: { target: SignInBoot['target'] }) {
   const { language } = useTranslator();
   const [forwardUrl] = useState(() => new URLSearchParams(location.search).get('forward_url'));
@@ -31,10 +31,10 @@ export function SignInPage({ target }: { target: SignInBoot['target'] }) {
     try {
       await flow.requestMail(address, language);
     } catch (error) {
-      if (isMailboxLimit(error)) keepRefusal(address);
+      if (isMailboxLimit(error)) storeRefusal(address);
       throw error;
     }
-    dropRefusal();
+    deleteRefusal();
     dismissToast();
     setBegun({ MailStep, flow });
     setEmail(address);

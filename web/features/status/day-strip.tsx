@@ -1,29 +1,28 @@
 import { cx } from '../../ui/cx.ts';
-import type { History } from './queries.ts';
-import { duration } from './words.ts';
+import { duration, type History } from './status.ts';
 
 type Day = History['days'][number];
 
 const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayName = (date: string) => format.format(new Date(`${date}T00:00:00Z`));
 
-/** A bar a day, oldest first; the same as a table for whoever wants figures or cannot see bars. */
+/** One bar for each day, oldest first, and the same data as a table. */
 export function DayStrip({ days }: { days: Day[] }) {
   return (
     <figure>
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <span className="font-medium">Last 30 days</span>
         <span className="flex flex-wrap gap-x-4 text-[0.8125rem] text-muted">
-          <Key className="bg-accent">Good</Key>
-          <Key className="bg-danger">Failed</Key>
-          <Key className="border border-edge/60">Not measured</Key>
+          <LegendEntry className="bg-accent">Good</LegendEntry>
+          <LegendEntry className="bg-danger">Failed</LegendEntry>
+          <LegendEntry className="border border-edge/60">Not measured</LegendEntry>
         </span>
       </figcaption>
       <div aria-hidden="true" className="mt-4 flex h-12 gap-0.5 sm:gap-1">
         {days.map((day) => (
           <span
             key={day.date}
-            title={`${dayName(day.date)}: ${words(day)}`}
+            title={`${dayName(day.date)}: ${textOf(day)}`}
             className={cx(
               'relative min-w-0 grow overflow-hidden rounded-sm hover:opacity-75',
               day.measured > 0 ? 'bg-accent' : 'border border-edge/60',
@@ -60,7 +59,7 @@ export function DayStrip({ days }: { days: Day[] }) {
                   <th scope="row" className="whitespace-nowrap px-4 py-2 font-normal">
                     {dayName(day.date)}
                   </th>
-                  <td className={cx('px-4 py-2', day.failed > 0 && 'text-danger', day.measured === 0 && 'text-muted')}>{words(day)}</td>
+                  <td className={cx('px-4 py-2', day.failed > 0 && 'text-danger', day.measured === 0 && 'text-muted')}>{textOf(day)}</td>
                 </tr>
               ))}
             </tbody>
@@ -71,20 +70,20 @@ export function DayStrip({ days }: { days: Day[] }) {
   );
 }
 
-const Key = ({ className, children }: { className: string; children: string }) => (
+const LegendEntry = ({ className, children }: { className: string; children: string }) => (
   <span className="inline-flex items-center gap-1.5">
     <span aria-hidden="true" className={cx('size-2.5 rounded-xs', className)} />
     {children}
   </span>
 );
 
-/** How much of the bar is red; a single minute can still be seen. */
+/** Returns the height of the red part of a bar, which shows even a single minute. */
 function share({ measured, failed }: Day): string {
   const part = failed / measured;
   return part > 0.75 ? 'h-full' : part > 0.25 ? 'h-3/5' : 'h-1/4';
 }
 
-function words({ measured, failed }: Day): string {
+function textOf({ measured, failed }: Day): string {
   if (measured === 0) return 'not measured';
   return failed === 0 ? `good, ${duration(measured)} measured` : `${duration(failed)} failed of ${duration(measured)} measured`;
 }

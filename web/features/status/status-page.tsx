@@ -1,26 +1,23 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { paths } from '../../paths.ts';
+import { StatusDot } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Failed } from '../../ui/failed.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Stat, Stats } from '../../ui/stat.tsx';
+import { Rows, Stat, Stats } from '../../ui/panels.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
 import { DayStrip } from './day-strip.tsx';
-import { Incidents } from './incidents.tsx';
-import { useStatus } from './queries.ts';
-import { Systems } from './systems.tsx';
-import { headlines, states, troubleOf } from './words.ts';
+import { components, duration, type History, headlines, incidentTitle, problemsOf, type Status, states, useStatus } from './status.ts';
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const navLink = 'flex min-h-11 items-center rounded-control px-3 text-sm font-medium text-muted hover:bg-sunk hover:text-ink';
 const dots = { live: 'bg-accent', off: 'bg-edge', bad: 'bg-danger' };
 
-/** /status: what the service has measured of itself. */
+/** /status: the measured state and history of the service. */
 export function StatusPage() {
   const { data: status, error, isFetching, refetch } = useStatus();
   const history = status?.history;
-  // While nobody answers, what was said last is no longer a claim.
+  // The last status is outdated while the service does not respond.
   const current = error ? undefined : status;
   const headline = error ? 'The Service Cannot Be Reached' : current && headlines[current.state];
   const tone = error ? 'bad' : current ? states[current.state].tone : 'off';
@@ -38,7 +35,7 @@ export function StatusPage() {
         <a href="#maintenance" className={navLink}>
           Maintenance
         </a>
-        {/* The sign-in page is an entry of its own, which only a page load reaches. */}
+        {/* The sign-in page is a separate entry: only a page load reaches it. */}
         <a href={paths.signIn} className={navLink}>
           Sign In
         </a>
@@ -51,12 +48,12 @@ export function StatusPage() {
         <div className="flex items-start gap-3.5">
           <span aria-hidden="true" className={cx('mt-[0.8125rem] size-3.5 shrink-0 rounded-full', dots[tone])} />
           <PageHeading title="Status" className="text-3xl leading-10">
-            {headline ?? <Unknown />}
+            {headline ?? <HeadlineLoading />}
           </PageHeading>
         </div>
         <p role="status" className="mt-2 min-h-6 text-muted">
           {current &&
-            [troubleOf(current), current.checkedAt && `Checked at ${clock.format(Date.parse(current.checkedAt))}.`]
+            [problemsOf(current), current.checkedAt && `Checked at ${clock.format(Date.parse(current.checkedAt))}.`]
               .filter(Boolean)
               .join(' ')}
         </p>
@@ -81,25 +78,25 @@ export function StatusPage() {
           {history ? <DayStrip days={history.days} /> : <Skeleton className="h-44 w-full" />}
         </section>
       )}
-      {history === null && <p className="mt-8 text-muted">The history cannot be read while the database does not answer.</p>}
+      {history === null && <p className="mt-8 text-muted">The history cannot be read while the database does not respond.</p>}
 
       <Section id="incidents" title="Incidents">
         {history && <Incidents incidents={history.incidents} />}
-        {!history && (error || history === null) && <p className="text-muted">Past incidents are shown again once the service answers.</p>}
+        {!history && (error || history === null) && <p className="text-muted">Past incidents are shown again once the service responds.</p>}
         {!history && !error && history !== null && <Skeleton className="h-24 w-full" />}
       </Section>
       <Section id="maintenance" title="Maintenance">
         <p className="max-w-2xl text-muted">
-          None is planned. Updates go to one instance after the other and need no pause; should work ever need one, whoever runs this
-          service tells the linked addresses by email beforehand.
+          None is planned. Updates are installed without an interruption. If one is ever needed, the operator of this service announces it
+          by email to the linked addresses.
         </p>
       </Section>
     </div>
   );
 }
 
-/** As high as the usual headline, so that nothing moves when it is known. */
-const Unknown = () => (
+/** A placeholder of the same height as the usual headline. */
+const HeadlineLoading = () => (
   <>
     <span className="sr-only">Status</span>
     <span className="invisible">{headlines.operational}</span>
@@ -115,7 +112,7 @@ const Section = ({ id, title, children }: { id: string; title: string; children:
   </section>
 );
 
-/** An address with an anchor leads to its section, which is there only once the page is loaded. */
+/** Scrolls to the anchor of the address once the page is loaded. */
 function useAnchor(ready: boolean) {
   const done = useRef(false);
   useEffect(() => {
@@ -127,3 +124,65 @@ function useAnchor(ready: boolean) {
 
 const percent = (value: number | null) => (value === null ? null : `${value}%`);
 const milliseconds = (value: number | null) => (value === null ? null : `${value} ms`);
+
+const parts = ['database', 'mail', 'response'] as const;
+const soon = ['Analytics Service', 'Bug Reporting Service'];
+
+/** The services, with the measured components of the available one. @param status undefined: not loaded @param unknown it could not be loaded */
+function Systems({ status, unknown }: { status: Status | undefined; unknown: boolean }) {
+  const dot = (state: Status['state'] | undefined) => {
+    if (unknown) return <StatusDot tone="off">Not known</StatusDot>;
+    return state ? <StatusDot tone={states[state].tone}>{states[state].label}</StatusDot> : <Skeleton className="h-5 w-24" />;
+  };
+  return (
+    <ul className="divide-y divide-line rounded-panel border border-line bg-panel">
+      <li className="px-4 py-4 sm:px-5">
+        <div className="flex items-center justify-between gap-4">
+          <h3 className="font-medium">Authentication Service</h3>
+          {dot(status?.state)}
+        </div>
+        <ul className="mt-3 grid gap-2 border-l border-line pl-4">
+          {parts.map((id) => (
+            <li key={id} className="flex items-center justify-between gap-4 text-sm">
+              <p className="min-w-0">
+                {components[id].name} <span className="text-muted max-sm:hidden">· {components[id].about}</span>
+              </p>
+              {dot(status?.components.find((component) => component.id === id)?.state)}
+            </li>
+          ))}
+        </ul>
+      </li>
+      {soon.map((name) => (
+        <li key={name} className="flex items-center justify-between gap-4 px-4 py-4 sm:px-5">
+          <h3 className="font-medium">{name}</h3>
+          <StatusDot tone="off">Coming Soon</StatusDot>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' });
+
+/** The incidents of the last 30 days, newest first. */
+function Incidents({ incidents }: Pick<History, 'incidents'>) {
+  if (incidents.length === 0) {
+    return <p className="rounded-panel border border-dashed border-edge/60 px-5 py-8 text-center text-muted">No incidents reported</p>;
+  }
+  return (
+    <Rows>
+      {incidents.map(({ startedAt, endedAt, minutes, components }) => (
+        <li key={startedAt} className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1 px-4 py-4 sm:px-5">
+          <div className="min-w-0">
+            <h3 className="font-medium">{incidentTitle(components)}</h3>
+            <p className="mt-0.5 text-sm text-muted">
+              <time dateTime={startedAt}>{format.format(Date.parse(startedAt))}</time> · {duration(minutes)}
+              {endedAt === null && ' so far'}
+            </p>
+          </div>
+          <StatusDot tone={endedAt === null ? 'bad' : 'off'}>{endedAt === null ? 'Ongoing' : 'Resolved'}</StatusDot>
+        </li>
+      ))}
+    </Rows>
+  );
+}

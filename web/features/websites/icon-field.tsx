@@ -3,24 +3,24 @@ import { ICON_TYPES } from '../../../contract/limits.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { ImageIcon } from '../../ui/icons.tsx';
-import type { Icon } from './use-icon.ts';
+import type { Icon } from './icon-upload.ts';
 
-/** Chooses an icon, by a file dialog or by dropping a file, and shows how far it is sent. */
+/** Selects an icon by a file dialog or by drag and drop, and shows the progress of the upload. */
 export function IconField({ icon }: { icon: Icon }) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const [over, setOver] = useState(false);
-  const { picture, sending, failure } = icon;
+  const { preview, upload, failure } = icon;
 
-  // A file that is dropped beside the field must not open in place of the page.
+  // A file that is dropped beside the field must not replace the page.
   useEffect(() => {
-    const stay = (event: Event) => event.preventDefault();
-    window.addEventListener('dragover', stay);
-    window.addEventListener('drop', stay);
+    const prevent = (event: Event) => event.preventDefault();
+    window.addEventListener('dragover', prevent);
+    window.addEventListener('drop', prevent);
     return () => {
-      window.removeEventListener('dragover', stay);
-      window.removeEventListener('drop', stay);
+      window.removeEventListener('dragover', prevent);
+      window.removeEventListener('drop', prevent);
     };
   }, []);
 
@@ -30,9 +30,9 @@ export function IconField({ icon }: { icon: Icon }) {
     const [file] = event.dataTransfer.files;
     if (file) icon.choose(file);
   };
-  // The button that was pressed goes away; the focus stays in the field.
-  const then = (act: () => void) => () => {
-    act();
+  // The pressed button is removed: the focus stays in the field.
+  const thenFocus = (action: () => void) => () => {
+    action();
     button.current?.focus();
   };
 
@@ -41,7 +41,7 @@ export function IconField({ icon }: { icon: Icon }) {
       <legend className="mb-1.5 text-sm font-medium">
         Icon <span className="font-normal text-muted">(optional)</span>
       </legend>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is the second way; the button is the first */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: drag and drop is an alternative to the button */}
       <div
         onDragOver={(event) => {
           event.preventDefault();
@@ -55,13 +55,13 @@ export function IconField({ icon }: { icon: Icon }) {
         )}
       >
         <span className="grid size-14 shrink-0 place-items-center overflow-hidden rounded-control border border-line bg-sunk text-muted">
-          {picture ? (
+          {preview ? (
             <img
-              src={picture}
-              alt={sending ? '' : 'The icon'}
+              src={preview}
+              alt={upload ? '' : 'The icon'}
               width={56}
               height={56}
-              className={cx('size-14 bg-[#fcfcfb] object-contain', sending !== null && 'opacity-50')}
+              className={cx('size-14 bg-[#fcfcfb] object-contain', upload !== null && 'opacity-50')}
             />
           ) : (
             <ImageIcon className="size-5" />
@@ -69,22 +69,22 @@ export function IconField({ icon }: { icon: Icon }) {
         </span>
         <div className="min-w-0 grow">
           <div className="-my-1 flex flex-wrap items-center gap-x-1">
-            <Button ref={button} look="secondary" small onClick={() => input.current?.click()}>
-              {picture ? 'Replace' : 'Choose file'}
+            <Button ref={button} variant="secondary" small onClick={() => input.current?.click()}>
+              {preview ? 'Replace' : 'Choose file'}
             </Button>
-            {sending && (
-              <Button look="quiet" small onClick={then(icon.cancel)}>
+            {upload && (
+              <Button variant="quiet" small onClick={thenFocus(icon.cancel)}>
                 Cancel upload
               </Button>
             )}
-            {icon.iconUrl && !sending && (
-              <Button look="quiet" small onClick={then(icon.remove)}>
+            {icon.iconUrl && !upload && (
+              <Button variant="quiet" small onClick={thenFocus(icon.remove)}>
                 Remove
               </Button>
             )}
-            {!picture && !sending && <span className="px-2 text-sm text-muted max-sm:hidden">or drop it here</span>}
+            {!preview && !upload && <span className="px-2 text-sm text-muted max-sm:hidden">or drop it here</span>}
           </div>
-          {sending && <Progress name={sending.name} percent={sending.percent} />}
+          {upload && <Progress name={upload.name} percent={upload.percent} />}
         </div>
         <input
           ref={input}
@@ -95,13 +95,13 @@ export function IconField({ icon }: { icon: Icon }) {
           onChange={(event) => {
             const [file] = event.target.files ?? [];
             if (file) icon.choose(file);
-            // Or the same file could not be chosen again.
+            // Otherwise the same file could not be selected again.
             event.target.value = '';
           }}
         />
       </div>
       <p role="status" className="sr-only">
-        {sending ? `Uploading ${sending.name}` : icon.iconUrl ? 'The website has an icon.' : 'The website has no icon.'}
+        {upload ? `Uploading ${upload.name}` : icon.iconUrl ? 'The website has an icon.' : 'The website has no icon.'}
       </p>
       {failure && (
         <p id={`${id}-fault`} className="mt-1.5 text-sm text-danger">

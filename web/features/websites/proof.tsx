@@ -1,13 +1,34 @@
-import { wordsOf } from '../../lib/failure.ts';
-import { Alert } from '../../ui/alert.tsx';
+import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { type Claim, useClaim, useProveWebsite } from './queries.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Alert } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { type Claim, useClaim, useProveWebsite, type Website } from './queries.ts';
 
-/** The DNS record and the file that prove a domain, and the button that has the service look for them. */
+/** How to prove the domain of a website, which ends its daily limit and protects it against claims by others. */
+export function ProofDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  return (
+    <Dialog title={`Verify ${website.displayDomain}`} onClose={onClose}>
+      <p className="mb-5 text-[0.9375rem] text-muted">
+        Prove in one of two ways that the domain is yours. A verified domain has no daily limit, and nobody else can claim it.
+      </p>
+      <Proof
+        domain={website.domain}
+        proof={website.proof}
+        onProven={() => {
+          onClose();
+          toast('Domain verified', website.displayDomain);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** The DNS record and the file that prove a domain, with a button that makes the service check them. */
 export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
   const prove = useProveWebsite();
-  // The value is replaced when somebody else proves the domain meanwhile.
+  // The value changes when another account proves the domain in the meantime.
   const claim = useClaim();
   const proof = claim.data?.proof ?? given;
   return (
@@ -27,7 +48,7 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
           <Value name="Content" value={proof.fileBody} />
         </dl>
       </section>
-      {prove.error && !prove.isPending && <Alert>{wordsOf(prove.error, 'The proof could not be checked.')}</Alert>}
+      {prove.error && !prove.isPending && <Alert>{errorText(prove.error, 'The proof could not be checked.')}</Alert>}
       <Button busy={prove.isPending} onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}>
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>

@@ -1,41 +1,37 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Output } from '../../../contract/routes.ts';
-import { call } from '../../lib/call.ts';
+import { api } from '../../lib/api.ts';
 
 export type Website = Output<'listWebsites'>[number];
 export type Claim = Output<'claimWebsite'>;
 
 const LIST = ['websites'];
 
-export const useWebsites = () =>
-  useQuery({ queryKey: LIST, queryFn: ({ signal }) => call<'listWebsites'>('GET', '/api/websites', {}, signal) });
+export const useWebsites = () => useQuery({ queryKey: LIST, queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
 
-/** Adds a website, or changes the given one. An icon that is left out stays as it is. */
+/** Adds a website or changes the given one. Without an `iconUrl`, its icon stays. */
 export function useSaveWebsite(website: Website | null) {
   const refresh = useRefresh();
   return useMutation({
     mutationFn: (input: { domain: string; iconUrl?: string | null }) =>
-      website
-        ? call<'updateWebsite'>('PUT', '/api/websites/{id}', { id: website.id, ...input })
-        : call<'createWebsite'>('POST', '/api/websites', input),
+      website ? api.updateWebsite({ id: website.id, ...input }) : api.createWebsite(input),
     onSuccess: refresh,
   });
 }
 
 export function useDeleteWebsite() {
   const refresh = useRefresh();
-  return useMutation({ mutationFn: (id: string) => call<'deleteWebsite'>('DELETE', '/api/websites/{id}', { id }), onSuccess: refresh });
+  return useMutation({ mutationFn: (id: string) => api.deleteWebsite({ id }), onSuccess: refresh });
 }
 
-/** How to prove a domain, one's own or one that somebody else has registered. */
-export const useClaim = () =>
-  useMutation({ mutationFn: (domain: string) => call<'claimWebsite'>('GET', '/api/websites/claim/{domain}', { domain }) });
+/** Loads how to prove a domain, which another account may have registered. */
+export const useClaim = () => useMutation({ mutationFn: (domain: string) => api.claimWebsite({ domain }) });
 
-/** Has the service look for the proof. */
+/** Makes the service check the proof of a domain. */
 export function useProveWebsite() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (domain: string) => call<'proveWebsite'>('POST', '/api/websites/prove', { domain }),
+    mutationFn: (domain: string) => api.proveWebsite({ domain }),
     onSuccess: refresh,
   });
 }
@@ -44,3 +40,20 @@ function useRefresh() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: LIST });
 }
+
+/** The sign-ins of a website in the last 30 UTC days. */
+export type WebsiteStats = Output<'websiteStats'>[number];
+
+/** How long statistics are shown from the cache when the page is opened again. */
+const STATS_STALE_MS = 5_000;
+
+/** Loads the statistics of the account's websites by id. Their key is below that of the list, so that both are refreshed together. */
+export const useWebsiteStats = () =>
+  useQuery({
+    queryKey: ['websites', 'stats'],
+    queryFn: async ({ signal }) => {
+      const list = await api.websiteStats({}, { signal });
+      return new Map(list.map((stats) => [stats.id, stats]));
+    },
+    staleTime: STATS_STALE_MS,
+  });

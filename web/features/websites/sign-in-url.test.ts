@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { faultOfForwardUrl, homeOf, signInUrl } from './sign-in-url.ts';
 
-test('a site has https, this machine has not', () => {
+test('uses https, and http for a local host', () => {
   expect(homeOf('shop.example')).toBe('https://shop.example/');
   expect(homeOf('localhost')).toBe('http://localhost/');
 });
 
-test('the sign-in page returns to the address as it is', () => {
+test('keeps the forward_url unchanged', () => {
   const url = new URL(signInUrl('https://auth.example', 'https://shop.example/?a=1&b=2#c', 'lt'));
   expect([url.origin, url.pathname]).toEqual(['https://auth.example', '/auth']);
   expect(Object.fromEntries(url.searchParams)).toEqual({ forward_url: 'https://shop.example/?a=1&b=2#c', language: 'lt' });
 });
 
-test.each(['https://shop.example/', 'https://shop.example', 'https://www.shop.example/welcome?state=1#top'])('%s will do', (url) => {
+test.each(['https://shop.example/', 'https://shop.example', 'https://www.shop.example/welcome?state=1#top'])('accepts %s', (url) => {
   expect(faultOfForwardUrl(url, 'shop.example')).toBeNull();
 });
 
@@ -27,6 +27,6 @@ test.each([
   'https://user@shop.example/',
   'https://shop.example/?token=1',
   'javascript:alert(1)',
-])('%s will not', (url) => {
+])('refuses %s', (url) => {
   expect(faultOfForwardUrl(url, 'shop.example')).toMatch(/\w+ \w+/);
 });

@@ -3,15 +3,14 @@ import { Link } from 'wouter';
 import { type LanguageCode, languages } from '../../../contract/languages.ts';
 import { registeredPath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { CodeBlock } from '../../ui/code.tsx';
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Field, Select } from '../../ui/field.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
-import { Select } from '../../ui/select.tsx';
 import type { Website } from './queries.ts';
 import { faultOfForwardUrl, homeOf, signInUrl } from './sign-in-url.ts';
 
-/** Builds a site's sign-in address, to copy or to try as a visitor. */
+/** Builds the sign-in address of a website, to copy or to open. */
 export function TryDialog({ website, onClose }: { website: Website; onClose: () => void }) {
   const { domain, displayDomain } = website;
   const field = useRef<HTMLInputElement>(null);
@@ -24,7 +23,7 @@ export function TryDialog({ website, onClose }: { website: Website; onClose: () 
     <Dialog title={`Test sign-in of ${displayDomain}`} first={field} onClose={onClose}>
       <div className="grid gap-5">
         <p className="text-[0.9375rem] text-muted">
-          Sign in as a visitor would. The link in the mail returns to the address below with a{' '}
+          Sign in as a visitor would. The link in the email returns to the address below with a{' '}
           <code className="font-mono text-sm">token</code> parameter, which your site then verifies, once and within an hour.
         </p>
         <Field
@@ -53,10 +52,7 @@ export function TryDialog({ website, onClose }: { website: Website; onClose: () 
           </Link>
           , with code to copy.
         </p>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button look="secondary" onClick={onClose}>
-            Cancel
-          </Button>
+        <DialogButtons onCancel={onClose}>
           {fault ? (
             <Button onClick={() => field.current?.focus()}>Open sign-in page</Button>
           ) : (
@@ -66,7 +62,7 @@ export function TryDialog({ website, onClose }: { website: Website; onClose: () 
               <span className="sr-only">(in a new tab)</span>
             </ButtonLink>
           )}
-        </div>
+        </DialogButtons>
       </div>
     </Dialog>
   );

@@ -1,18 +1,18 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
 import { normalHost } from '../../../contract/rules.ts';
-import { wordsOf } from '../../lib/failure.ts';
-import { toast, toastFailure } from '../../lib/toast.ts';
-import { Alert } from '../../ui/alert.tsx';
+import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { Alert } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
 import { IconField } from './icon-field.tsx';
+import { useIcon } from './icon-upload.ts';
 import { Proof } from './proof.tsx';
 import { type Claim, useClaim, useSaveWebsite, type Website } from './queries.ts';
-import { useIcon } from './use-icon.ts';
 
-/** Adds a website or changes one; a domain that somebody else has registered can be claimed by proof. */
+/** Adds a website or changes one. A domain that another account has registered can be claimed by a proof. */
 export function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {
   const save = useSaveWebsite(website);
   const claim = useClaim();
@@ -21,7 +21,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   const [domain, setDomain] = useState(website?.displayDomain ?? '');
   const [fault, setFault] = useState<string | null>(null);
   const adding = website === null;
-  const busy = save.isPending || claim.isPending || icon.sending !== null;
+  const busy = save.isPending || claim.isPending || icon.upload !== null;
 
   const title = adding ? 'Failed to add website' : 'Failed to update website';
   const fallback = adding ? 'Failed to create website' : 'Failed to update website';
@@ -52,7 +52,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
       <form noValidate onSubmit={submit} className="grid gap-5">
         {failure && !fault && !claim.isPending && (
           <Alert>
-            <strong className="font-medium">{title}.</strong> {wordsOf(failure, fallback)}
+            <strong className="font-medium">{title}.</strong> {errorText(failure, fallback)}
           </Alert>
         )}
         <Field
@@ -74,14 +74,11 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
           }}
         />
         <IconField icon={icon} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button look="secondary" onClick={onClose}>
-            Cancel
-          </Button>
+        <DialogButtons onCancel={onClose}>
           <Button type="submit" busy={busy}>
             Save
           </Button>
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   );
@@ -91,7 +88,8 @@ function ClaimDialog({ claim, onClose }: { claim: Claim; onClose: () => void }) 
   return (
     <Dialog title={`Claim ${claim.domain}`} onClose={onClose}>
       <p className="mb-5 text-[0.9375rem] text-muted">
-        This domain is already registered. If it is yours, prove it in one of two ways: it then moves to your address, at once and wholly.
+        This domain is already registered. If it is yours, prove it in one of two ways: the whole registration then moves to your address at
+        once.
       </p>
       <Proof
         domain={claim.domain}

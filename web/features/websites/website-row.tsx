@@ -4,13 +4,12 @@ import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
-import type { Website } from './queries.ts';
-import type { Figures } from './stats.ts';
-import { WebsiteStats } from './website-stats.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import type { Website, WebsiteStats } from './queries.ts';
 
 export function WebsiteRow({
   website,
-  figures,
+  stats,
   statsFailed,
   onTry,
   onProve,
@@ -19,7 +18,7 @@ export function WebsiteRow({
 }: {
   website: Website;
   /** Undefined: not loaded yet. */
-  figures: Figures | undefined;
+  stats: WebsiteStats | undefined;
   statsFailed: boolean;
   onTry: () => void;
   onProve: () => void;
@@ -55,7 +54,7 @@ export function WebsiteRow({
         </div>
       </div>
       <div className="mt-3 sm:pl-13">
-        <WebsiteStats figures={figures} failed={statsFailed} />
+        <SignInStats stats={stats} failed={statsFailed} />
       </div>
     </li>
   );
@@ -63,8 +62,50 @@ export function WebsiteRow({
 
 function Action({ name, of, className, onClick }: { name: string; of: string; className?: string; onClick: () => void }) {
   return (
-    <Button look="quiet" small aria-label={`${name} ${of}`} onClick={onClick} className={cx('max-sm:px-2', className)}>
+    <Button variant="quiet" small aria-label={`${name} ${of}`} onClick={onClick} className={cx('max-sm:px-2', className)}>
       {name}
     </Button>
   );
+}
+
+/** The sign-ins of the last 30 days in one line. @param stats undefined: not loaded yet @param failed they could not be loaded */
+function SignInStats({ stats, failed }: { stats: WebsiteStats | undefined; failed: boolean }) {
+  if (!stats) {
+    if (failed) return <p className="text-[0.8125rem] leading-5 text-muted">The sign-in statistics could not be loaded.</p>;
+    return (
+      <p role="status" aria-label="Loading statistics" className="flex h-5 items-center">
+        <Skeleton className="h-3 w-64 max-w-full" />
+      </p>
+    );
+  }
+  const { sent, opened, completed, again, medianSeconds } = stats;
+  if (sent + opened + completed + again === 0)
+    return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet. They are counted here from the first email on.</p>;
+  return (
+    <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-4 gap-y-0.5 text-[0.8125rem] leading-5">
+      <Count label="Sent" value={sent.toLocaleString('en')} />
+      <Count label="Opened" value={opened.toLocaleString('en')} />
+      <Count label="Completed" value={completed.toLocaleString('en')} />
+      <Count label="Remembered" value={again.toLocaleString('en')} />
+      {medianSeconds !== null && <Count label="Median time" value={durationOf(medianSeconds)} />}
+      <div className="text-muted">
+        <dt className="sr-only">Period</dt>
+        <dd>last 30 days</dd>
+      </div>
+    </dl>
+  );
+}
+
+const Count = ({ label, value }: { label: string; value: string }) => (
+  <div className="flex gap-1.5 whitespace-nowrap">
+    <dt className="text-muted">{label}</dt>
+    <dd className="font-medium tabular-nums">{value}</dd>
+  </div>
+);
+
+/** Returns a duration: `14 s`, `2 min 5 s`. */
+function durationOf(seconds: number): string {
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  if (minutes === 0) return `${rest} s`;
+  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
 }

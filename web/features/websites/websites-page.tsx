@@ -1,29 +1,28 @@
 import { useState } from 'react';
-import { useAdd } from '../../lib/use-add.ts';
+import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { Failed } from '../../ui/failed.tsx';
+import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Rows, RowsLoading } from '../../ui/rows.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { ProofDialog } from './proof-dialog.tsx';
-import { useWebsites, type Website } from './queries.ts';
-import { useWebsiteStats } from './stats.ts';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Alert, Empty, Failed } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { ProofDialog } from './proof.tsx';
+import { useDeleteWebsite, useWebsiteStats, useWebsites, type Website } from './queries.ts';
 import { TryDialog } from './try-dialog.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteRow } from './website-row.tsx';
 
 type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'prove' | 'delete'; website: Website };
 
-/** /developer-email-auth: the developer's websites. */
+/** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
   const { data: websites, error, isFetching, refetch } = useWebsites();
-  const figures = useWebsiteStats();
+  const stats = useWebsiteStats();
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const add = () => setOpen({ dialog: 'save', website: null });
-  useAdd('website', add);
+  useAddParameter('website', add);
 
   return (
     <>
@@ -41,9 +40,9 @@ export function WebsitesPage() {
       {websites?.length === 0 && (
         <Empty
           title="No Websites Added"
-          text="Add the domain of your site. From then on it may send its visitors to the sign-in page, and gets a token for each who signs in."
+          text="Add the domain of your site. It can then send its visitors to the sign-in page and gets a token for each one who signs in."
         >
-          <Button look="secondary" onClick={add}>
+          <Button variant="secondary" onClick={add}>
             Add Your First Website
           </Button>
         </Empty>
@@ -54,8 +53,8 @@ export function WebsitesPage() {
             <WebsiteRow
               key={website.id}
               website={website}
-              figures={figures.data?.get(website.id)}
-              statsFailed={figures.isError}
+              stats={stats.data?.get(website.id)}
+              statsFailed={stats.isError}
               onTry={() => setOpen({ dialog: 'try', website })}
               onProve={() => setOpen({ dialog: 'prove', website })}
               onEdit={() => setOpen({ dialog: 'save', website })}
@@ -69,5 +68,32 @@ export function WebsitesPage() {
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
     </>
+  );
+}
+
+function DeleteDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  const remove = useDeleteWebsite();
+  const confirm = () =>
+    remove.mutate(website.id, {
+      onSuccess: () => {
+        onClose();
+        toast('Website deleted', website.displayDomain);
+      },
+    });
+  return (
+    <Dialog title={`Delete ${website.displayDomain}`} onClose={onClose}>
+      <div className="grid gap-5">
+        {remove.error && <Alert>Failed to delete website. {errorText(remove.error, '')}</Alert>}
+        <p className="text-muted">
+          Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for
+          this domain.
+        </p>
+        <DialogButtons onCancel={onClose}>
+          <Button variant="danger" busy={remove.isPending} onClick={confirm}>
+            Delete
+          </Button>
+        </DialogButtons>
+      </div>
+    </Dialog>
   );
 }

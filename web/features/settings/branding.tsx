@@ -1,0 +1,161 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
+import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
+import type { Settings } from '../../lib/session.ts';
+import { paths } from '../../paths.ts';
+import { Field, Select } from '../../ui/field.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { useSaveBranding, useWebsites } from './queries.ts';
+import { fieldFault, SaveForm } from './save-form.tsx';
+
+export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
+  const save = useSaveBranding();
+  const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };
+  const [draft, setDraft] = useState(branding);
+  const [checked, setChecked] = useState(false);
+  const faults = { fromName: fromNameFault(draft.fromName.trim()), logoUrl: logoUrlFault(draft.logoUrl.trim()) };
+  const faultOf = (field: 'fromName' | 'logoUrl') => (checked && faults[field]) || fieldFault(save.error, field);
+  const type = (next: typeof branding) => {
+    setDraft(next);
+    setChecked(false);
+    save.reset();
+  };
+
+  const submit = () => {
+    setChecked(true);
+    if (faults.fromName) return fields.fromName.current?.focus();
+    if (faults.logoUrl) return fields.logoUrl.current?.focus();
+    save.mutate(draft, {
+      onSuccess: (saved) => {
+        setDraft(saved.branding);
+        toast('Branding saved', 'It applies to the next emails of your websites with a proven domain.');
+      },
+    });
+  };
+
+  return (
+    <div className="grid gap-8">
+      <SaveForm
+        button="Save Branding"
+        changed={draft.fromName !== branding.fromName || draft.logoUrl !== branding.logoUrl}
+        busy={save.isPending}
+        error={save.error}
+        onSave={submit}
+        onDiscard={() => type(branding)}
+      >
+        <Field
+          ref={fields.fromName}
+          label="From Name"
+          name="fromName"
+          autoComplete="off"
+          placeholder="Your shop"
+          hint="The name of the sender. The address stays that of the service, so that your emails are delivered."
+          value={draft.fromName}
+          error={faultOf('fromName')}
+          onChange={(event) => type({ ...draft, fromName: event.target.value })}
+        />
+        <Field
+          ref={fields.logoUrl}
+          label="Logo URL"
+          name="logoUrl"
+          type="url"
+          inputMode="url"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder="https://example.com/logo.png"
+          hint="A PNG or JPG on https, shown 40 pixels high at the top of the email."
+          value={draft.logoUrl}
+          error={faultOf('logoUrl')}
+          onChange={(event) => type({ ...draft, logoUrl: event.target.value })}
+          onBlur={() => setChecked(true)}
+        />
+      </SaveForm>
+      <BrandingPreview branding={faults.fromName || faults.logoUrl ? null : draft} />
+    </div>
+  );
+}
+
+const DEBOUNCE_MS = 400;
+
+const options = languages.map(({ code, name }) => ({ value: code, label: name }));
+
+/** A preview of the email. @param branding null: the input is not valid, and the last preview stays */
+function BrandingPreview({ branding }: { branding: Settings['branding'] | null }) {
+  const [language, setLanguage] = useState<LanguageCode>('en');
+  const wanted = useDebounced(branding && `/dashboard/settings/preview?${new URLSearchParams({ ...branding, language })}`);
+  const [shown, setShown] = useState<string | null>(null);
+  // The next preview loads behind the current one, in a new frame: a new address in the same frame would add an entry to the
+  // history of the browser.
+  const frames = [...new Set([shown, wanted])].filter((address) => address !== null);
+  const { name } = languages[languages.findIndex(({ code }) => code === language)];
+
+  return (
+    <div>
+      <div className="max-w-48">
+        <Select label="Preview in" options={options} value={language} onChange={(event) => setLanguage(languageOf(event.target.value))} />
+      </div>
+      <div className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
+        {frames.map((address) => (
+          <iframe
+            key={address}
+            src={address}
+            title={`Preview of the email, ${name}`}
+            sandbox=""
+            aria-hidden={address === wanted ? undefined : true}
+            onLoad={() => setShown(address)}
+            className={`absolute inset-0 size-full ${address === shown ? '' : 'opacity-0'}`}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Returns the latest value that is not null, once it has not changed for a while; the first one at once. */
+function useDebounced(value: string | null): string | null {
+  const [debounced, setDebounced] = useState(value);
+  useEffect(() => {
+    if (value === null) return;
+    const timer = setTimeout(() => setDebounced(value), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return debounced;
+}
+
+const MAX_NAMES = 5;
+
+/** Names the websites that the branding applies to: those whose domain is proven. */
+export function BrandedWebsites() {
+  const { data: websites } = useWebsites();
+  // It keeps its height while it loads.
+  return <p className="mb-5 min-h-12 text-sm leading-6 text-muted">{websites && sentenceOf(websites)}</p>;
+}
+
+type Websites = NonNullable<ReturnType<typeof useWebsites>['data']>;
+
+function sentenceOf(websites: Websites): ReactNode {
+  const proven = websites.filter(({ verified }) => verified);
+  const unproven = websites.filter(({ verified }) => !verified);
+  const link = (
+    <Link href={paths.websites} className="text-ink underline underline-offset-4">
+      My Websites
+    </Link>
+  );
+  if (websites.length === 0) return <>You have no websites yet. Add one under {link}.</>;
+  if (proven.length === 0) return <>Applies to none of your websites yet: their domains are not proven. Prove them under {link}.</>;
+  if (unproven.length === 0) return `Applies to ${namesOf(proven)}.`;
+  return (
+    <>
+      Applies to {namesOf(proven)}. Not yet to {namesOf(unproven)}: prove {unproven.length === 1 ? 'its domain' : 'their domains'} under{' '}
+      {link}.
+    </>
+  );
+}
+
+function namesOf(websites: Websites): string {
+  const names = websites.slice(0, MAX_NAMES).map(({ displayDomain }) => displayDomain);
+  const more = websites.length - names.length;
+  return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}

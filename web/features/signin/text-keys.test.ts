@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const web = new URL('../../', import.meta.url);
+const used = new Set(
+  ['signin.html', 'signin.tsx', ...filesOf('features/signin')]
+    .map((file) => readFileSync(new URL(file, web), 'utf8'))
+    .flatMap((source) => source.match(/auth\.[a-z0-9_]+(?=['"])/g) ?? []),
+);
+function filesOf(folder: string) {
+  return readdirSync(new URL(folder, web))
+    .filter((name) => !name.includes('.test.'))
+    .map((name) => `${folder}/${name}`);
+}
+
+const texts = JSON.parse(readFileSync(new URL('../server/languages/texts/en.json', web), 'utf8'));
+
+test('the sign-in pages use exactly the keys that have a text', () => {
+  expect([...used].sort()).toEqual(Object.keys(texts).sort());
+});

@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react';
+import { errorText } from '../lib/api.ts';
+import { Button, Spinner } from './button.tsx';
+import { cx } from './cx.ts';
+
+/** A placeholder for something that is being loaded. */
+export const Skeleton = ({ className }: { className: string }) => (
+  <span aria-hidden="true" className={cx('pulse block rounded-control bg-sunk', className)} />
+);
+
+/** A page that is being loaded. */
+export function Loading() {
+  return (
+    <p role="status" data-loading className="flex grow items-center justify-center gap-2.5 py-24 text-muted">
+      <Spinner />
+      Loading...
+    </p>
+  );
+}
+
+/** An error, which screen readers announce at once. */
+export function Alert({ children }: { children: ReactNode }) {
+  return (
+    <div role="alert" className="rounded-control border border-danger/40 bg-danger-tint px-4 py-3 text-sm [overflow-wrap:anywhere]">
+      {children}
+    </div>
+  );
+}
+
+/** A query that failed, with a button to try again. It takes the `error`, `isFetching` and `refetch` of the query. */
+export function Failed({
+  error,
+  fallback,
+  isFetching,
+  refetch,
+}: {
+  error: unknown;
+  fallback: string;
+  isFetching: boolean;
+  refetch: () => unknown;
+}) {
+  return (
+    <div className="grid gap-3">
+      <Alert>{errorText(error, fallback)}</Alert>
+      <Button variant="secondary" className="justify-self-start" busy={isFetching} onClick={() => refetch()}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
+/** An empty list: what it will contain, what that is for, and the next step. */
+export function Empty({ title, text, children }: { title: string; text: ReactNode; children?: ReactNode }) {
+  return (
+    <div className="rounded-panel border border-dashed border-edge/60 px-5 py-12 text-center">
+      <h3 className="font-semibold tracking-tight">{title}</h3>
+      <p className="mx-auto mt-1.5 max-w-md text-[0.9375rem] leading-6 text-muted">{text}</p>
+      {children && <div className="mt-5 grid justify-items-center gap-4">{children}</div>}
+    </div>
+  );
+}
