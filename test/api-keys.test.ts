@@ -36,7 +36,7 @@ const send = (key: string, method: string, path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-/** Uses a key again and again until it is refused. @returns when the last use that worked began, in ms from now */
+/** Uses a key repeatedly until it is rejected. @returns ms from now until the start of the last accepted use */
 async function lastUse(key: string, at = service): Promise<number> {
   const start = performance.now();
   for (let last = 0; ; await sleep(20)) {
@@ -46,8 +46,8 @@ async function lastUse(key: string, at = service): Promise<number> {
   }
 }
 
-describe('a key', () => {
-  test('is shown once, hashed at rest, and works wherever an account is enough (S33)', async () => {
+describe('an API key', () => {
+  test('is returned once, stored as a hash, and accepted by every call that needs an account', async () => {
     const made = await makeKey();
     expect(made.key).toMatch(/^ea_live_[\w-]{43}$/);
     expect(made.keyId).toBe(`${made.key.slice(0, 14)}…`);
@@ -65,7 +65,7 @@ describe('a key', () => {
     expect(added.setCookies).toEqual([]);
   });
 
-  test('may not do what only a person may', async () => {
+  test('is rejected by calls that need a person', async () => {
     const { id, key } = await makeKey();
     for (const [method, path, body] of [
       ['GET', '/api/api-keys', undefined],
@@ -80,7 +80,7 @@ describe('a key', () => {
     expect((await listed(id)).isActive).toBe(true);
   });
 
-  test('of the test environment reads and changes nothing', async () => {
+  test('of the test environment reads but cannot change anything', async () => {
     const { key, keyId } = await makeKey(ann, 'test');
     expect(keyId).toMatch(/^ea_test_/);
     expect((await me(key)).json.email).toBe(ann.email);
@@ -92,20 +92,20 @@ describe('a key', () => {
   });
 
   test.each(['ea_live_', `ea_live_${'A'.repeat(43)}`, 'ea_live_x y', `ea_prod_${'A'.repeat(43)}`, `ea_live_${'A'.repeat(5000)}`])(
-    'that nobody has is told so: %j',
+    'is rejected when it does not exist: %j',
     async (key) => {
       const answer = await me(key);
       expect([answer.status, answer.json.code]).toEqual([401, 'bad_api_key']);
     },
   );
 
-  test('is refused without its scheme, also in a browser that is signed in', async () => {
+  test('is rejected without the Bearer scheme, even with a session cookie', async () => {
     const { key } = await makeKey();
     const answer = await ann.client.get('/api/user/me', { Authorization: key });
     expect([answer.status, answer.json.code]).toEqual([401, 'bad_api_key']);
   });
 
-  test('of another account is not there: 404, unchanged (S32)', async () => {
+  test('of another account is not found and not changed', async () => {
     const { id, key } = await makeKey();
     for (const answer of [
       await bob.client.post(`/api/api-keys/${id}/rotate`, { graceHours: 0 }),
@@ -117,7 +117,7 @@ describe('a key', () => {
     expect((await bob.client.get('/api/api-keys')).json).toEqual([]);
   });
 
-  test('revoked is dead within a second on every instance', async () => {
+  test('is rejected at every instance within a second of its revocation', async () => {
     const { id, key } = await makeKey();
     for (const at of [service, other]) expect((await me(key, at)).status).toBe(200);
     expect((await ann.client.delete(`/api/api-keys/${id}`)).json).toEqual({ success: true });
@@ -130,7 +130,7 @@ describe('a key', () => {
     expect(trail.map(({ action }) => action)).toEqual(['api_key_revoked', 'api_key_created']);
   });
 
-  test('at most 50 are active, also when they are made at once; an end makes room', async () => {
+  test('is refused beyond 50 active keys, also for concurrent requests; a revocation makes room', async () => {
     const eve = await signInDeveloper(stage, service);
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => insist(() => eve.client.post('/api/api-keys', { name: 'x', environment: 'live' }))),
@@ -146,8 +146,8 @@ describe('a key', () => {
   });
 });
 
-describe('rotating', () => {
-  test('gives a new key once; the old one works on for the hours given, then ends', async () => {
+describe('rotation', () => {
+  test('returns a new key once; the old key stays valid for the given hours', async () => {
     const old = await makeKey(ann, 'test', 'Reports');
     const answer = await ann.client.post(`/api/api-keys/${old.id}/rotate`, { graceHours: 24 });
     expect(answer.json).toMatchObject({ name: 'Reports', environment: 'test', isActive: true, expiresAt: null });
@@ -164,21 +164,21 @@ describe('rotating', () => {
     expect((await me(answer.json.key)).status).toBe(200);
   });
 
-  test('without grace the old key is dead within a second', async () => {
+  test('without a grace period ends the old key within a second', async () => {
     const old = await makeKey();
     expect((await me(old.key)).status).toBe(200);
     expect((await ann.client.post(`/api/api-keys/${old.id}/rotate`, { graceHours: 0 })).status).toBe(200);
     expect(await lastUse(old.key)).toBeLessThan(1000);
   });
 
-  test('twice at once: one successor', async () => {
+  test('by concurrent requests creates one new key', async () => {
     const old = await makeKey();
     const rotate = () => ann.client.post(`/api/api-keys/${old.id}/rotate`, { graceHours: 1 });
     const statuses = (await Promise.all([rotate(), rotate(), rotate()])).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   });
 
-  test('takes the hours of the list alone', async () => {
+  test('accepts only the listed grace periods', async () => {
     const { id } = await makeKey();
     for (const graceHours of [-1, 2, 100_000, '24', null])
       expect((await ann.client.post(`/api/api-keys/${id}/rotate`, { graceHours })).status).toBe(400);
@@ -186,7 +186,7 @@ describe('rotating', () => {
 });
 
 describe('usage', () => {
-  test('counts calls and refusals of both instances by UTC day, 30 days, oldest first, and when the key was last used', async () => {
+  test('counts calls and refusals of both instances per UTC day for 30 days, oldest first, and has the last use of the key', async () => {
     const { id, key } = await makeKey();
     for (const at of [service, other]) {
       for (let i = 0; i < 5; i++) await me(key, at);
@@ -206,7 +206,7 @@ describe('usage', () => {
     expect(Math.abs(Date.parse(String((await listed(id)).lastUsed)) - Date.now())).toBeLessThan(60_000);
   });
 
-  test('what a process has counted is written when it stops', async () => {
+  test('is written when a process stops', async () => {
     const third = await stage.start();
     const { id, key } = await makeKey();
     await Promise.all(Array.from({ length: 20 }, () => me(key, third)));
@@ -227,7 +227,7 @@ describe('verify-token with a key', () => {
     service.client().get(`/api/verify-token?${new URLSearchParams(query)}`, as(key));
 
   test.each([{}, { domain: 'SHOP' }, { domain: 'RIVAL' }])(
-    'of another site’s owner: invalid and not consumed, with domain %j (S1)',
+    'of another website’s developer returns other_domain and does not consume the token, with domain %j',
     async (asked) => {
       const { key } = await makeKey(bob);
       const token = await visitorToken(stage, service.client(), shop);
@@ -241,7 +241,7 @@ describe('verify-token with a key', () => {
     },
   );
 
-  test('of its own site’s owner: valid once', async () => {
+  test('of the website’s developer accepts the token once', async () => {
     const { key } = await makeKey();
     const token = await visitorToken(stage, service.client(), shop);
     expect((await verify(key, { token, domain: rival })).json.reason).toBe('other_domain');
@@ -250,7 +250,7 @@ describe('verify-token with a key', () => {
     expect((await verify(key, { token: 'nothing' })).json.reason).toBe('unknown');
   });
 
-  test('the portal’s own tokens are unknown to it, and not consumed', async () => {
+  test('does not find or consume tokens of the portal', async () => {
     const { key } = await makeKey();
     const { client } = await signInDeveloper(stage, service, ann.email);
     await client.post('/api/auth/domain-auth', { email: ann.email });
@@ -261,7 +261,7 @@ describe('verify-token with a key', () => {
     expect((await client.post('/api/auth/token-login', { token })).status).toBe(200);
   });
 
-  test('that is unknown or revoked: 401; a test key: 403; neither consumes', async () => {
+  test('returns 401 for an unknown or revoked key and 403 for a test key, and does not consume the token', async () => {
     const token = await visitorToken(stage, service.client(), shop);
     expect((await verify(`ea_live_${'A'.repeat(43)}`, { token })).json.code).toBe('bad_api_key');
     const { id, key } = await makeKey();

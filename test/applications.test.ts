@@ -39,13 +39,13 @@ async function addApplication(redirectUris = [REDIRECT], owner = ann): Promise<A
 const begin = (application: Application, email = freshAddress('user'), changes: Record<string, unknown> = {}) =>
   authorize(service.client(), email, { client_id: application.clientId, redirect_uri: REDIRECT, ...changes });
 
-/** What the page of the mailed link is told. */
+/** Returns the boot data of the page of an emailed link. */
 async function linkPage(link: string) {
   const page = await service.client().get(link);
   return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
 }
 
-/** Where the mailed link leads once its address was given. */
+/** Returns where the emailed link redirects after its address is entered. */
 const redirectOf = async (mail: ReceivedMail, email: string): Promise<string> =>
   (await confirmLink(service.client(), mail, email)).json.redirectUrl;
 
@@ -72,8 +72,8 @@ async function switchTo(application: Application, isActive: boolean) {
   expect((await ann.client.put(`/api/clients/${id}`, { name, redirectUris, isActive })).json.isActive).toBe(isActive);
 }
 
-describe('the list', () => {
-  test('adds, changes and deletes an application, and the owner’s trail tells it', async () => {
+describe('the list of applications', () => {
+  test('adds, changes and deletes an application and records it in the developer’s audit log', async () => {
     const added = await addApplication();
     expect(added).toMatchObject({ name: 'Notes', redirectUris: [REDIRECT], isActive: true });
     expect(added.clientId).toMatch(/^app_[\w-]{22}$/);
@@ -90,7 +90,7 @@ describe('the list', () => {
     expect(trail.map(({ action }) => action)).toEqual(['application_deleted', 'application_changed', 'application_added']);
   });
 
-  test('another’s application is not there: 404, unchanged; mass assignment is ignored (S32)', async () => {
+  test('returns 404 for another account’s application, leaves it unchanged, and ignores extra fields', async () => {
     const application = await addApplication();
     const input = { name: 'Taken', redirectUris: ['https://evil.example/'], isActive: true };
     for (const answer of [
@@ -125,17 +125,17 @@ describe('the list', () => {
     'app://callback',
     '/callback',
     `https://app.example/${'x'.repeat(1024)}`,
-  ])('%j is no redirect URI', async (uri) => {
+  ])('rejects the redirect URI %j', async (uri) => {
     const answer = await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT, uri] });
     expect([answer.status, answer.json.field]).toEqual([400, expect.stringMatching(/^redirectUris/)]);
   });
 
-  test('needs a name and one to ten redirect URIs', async () => {
+  test('requires a name and one to ten redirect URIs', async () => {
     for (const input of [{ name: ' ' }, { name: 'x'.repeat(81) }, { redirectUris: [] }, { redirectUris: Array(11).fill(REDIRECT) }])
       expect((await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT], ...input })).status).toBe(400);
   });
 
-  test('at most 50, also when they come at once', async () => {
+  test('holds at most 50, also for concurrent requests', async () => {
     const eve = await signInDeveloper(stage, service);
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => insist(() => eve.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] }))),
@@ -145,8 +145,8 @@ describe('the list', () => {
   });
 });
 
-describe('signing in through an application', () => {
-  test('the mail names the host; the link leads to the redirect URI for whoever gives the address; the token only identifies', async () => {
+describe('a sign-in to an application', () => {
+  test('shows the host in the email, redirects after the address is entered, and issues a token that only identifies', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     expect(begun.answer.status).toBe(200);
@@ -180,7 +180,7 @@ describe('signing in through an application', () => {
     expect(plain).toEqual([]);
   });
 
-  test('by the code of the mail and the handle of authorize', async () => {
+  test('completes by the code of the email and the attempt that authorize returned', async () => {
     const application = await addApplication();
     const { email, pkce, attempt } = await begin(application);
     const { code } = await stage.mailbox.waitFor(email);
@@ -188,7 +188,7 @@ describe('signing in through an application', () => {
     expect((await exchange(application, given.json.code, pkce.codeVerifier)).json.email).toBe(email);
   });
 
-  test('opens nothing but who it is: every other call that needs somebody answers 401, by header and by cookie', async () => {
+  test('issues a token that every call other than /api/user/me rejects, in a header and in a cookie', async () => {
     const token = await tokenFor(await addApplication());
     const inCookie = service.client();
     inCookie.cookies.set('sid', token);
@@ -227,7 +227,7 @@ describe('signing in through an application', () => {
     expect((await inCookie.get('/api/user/me')).status).toBe(401);
   });
 
-  test('claims no website that waits for its linked address', async () => {
+  test('does not claim a website of its linked address', async () => {
     const owner = freshAddress('owner');
     const domain = await registerSite(service.client(), freshDomain(), owner);
     await stage.mailbox.waitFor(owner);
@@ -235,7 +235,7 @@ describe('signing in through an application', () => {
     expect(await stage.query('select claimed_at from websites where domain = $1', [domain])).toEqual([{ claimed_at: null }]);
   });
 
-  test('the token ends after an hour, and at logout alone', async () => {
+  test('issues a token that ends after an hour or at its logout, and does not end other sessions', async () => {
     const application = await addApplication();
     const token = await tokenFor(application, ann.email);
     const rows = await stage.query(
@@ -254,7 +254,7 @@ describe('signing in through an application', () => {
     expect((await me(second)).status).toBe(401);
   });
 
-  test('a replay with the right verifier ends the token, one with a wrong verifier does not (S5)', async () => {
+  test('revokes the token on a replay of the code with the right verifier, but not with a wrong verifier', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
@@ -265,7 +265,7 @@ describe('signing in through an application', () => {
     expect((await me(token)).status).toBe(401);
   });
 
-  test('one of ten racers with the same code wins', async () => {
+  test('exchanges a code once for ten concurrent requests', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
@@ -273,7 +273,7 @@ describe('signing in through an application', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('a wrong verifier consumes nothing, five end the attempt; another application cannot exchange the code', async () => {
+  test('does not consume the code for a wrong verifier or another application, and ends the attempt after five', async () => {
     const [application, other] = [await addApplication(), await addApplication()];
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
@@ -299,7 +299,7 @@ describe('signing in through an application', () => {
     ['a loopback that is not its own', { redirect_uri: 'http://127.0.0.1:5000/callback?from=mail' }],
     ['a client_id that nobody has', { client_id: `app_${'A'.repeat(22)}` }],
     ['the portal’s redirect', { redirect_uri: 'PORTAL' }],
-  ])('%s: 400, and no mail', async (_what, changes) => {
+  ])('returns 400 and sends no email for %s', async (_what, changes) => {
     const application = await addApplication();
     const portal = 'redirect_uri' in changes && changes.redirect_uri === 'PORTAL' ? { redirect_uri: `${service.url}/developer` } : {};
     const { answer, email } = await begin(application, freshAddress(), { ...changes, ...portal });
@@ -308,7 +308,7 @@ describe('signing in through an application', () => {
     expect(stage.mailbox.mailsFor(email)).toEqual([]);
   });
 
-  test('a loopback redirect has any port (RFC 8252 §7.3)', async () => {
+  test('accepts any port of a loopback redirect URI (RFC 8252 §7.3)', async () => {
     const application = await addApplication(['http://127.0.0.1:3000/cb']);
     const begun = await begin(application, freshAddress(), { redirect_uri: 'http://127.0.0.1:51000/cb' });
     expect(begun.answer.status).toBe(200);
@@ -319,7 +319,7 @@ describe('signing in through an application', () => {
       expect((await begin(application, freshAddress(), { redirect_uri })).answer.status).toBe(400);
   });
 
-  test('the portal’s and the command line’s clients are as they were: no application’s page, full sessions', async () => {
+  test('by the portal or the command line has no page of an application and opens a full session', async () => {
     const pkce = await createPkce();
     const client = service.client();
     const email = freshAddress('dev');
@@ -334,8 +334,8 @@ describe('signing in through an application', () => {
   });
 });
 
-describe('an application that ends', () => {
-  test('switched off: its tokens and open attempts are dead at once and stay so; active again it signs in anew', async () => {
+describe('a deactivated or deleted application', () => {
+  test('rejects its tokens and open attempts at once and after reactivation, and accepts new sign-ins after reactivation', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);
@@ -354,7 +354,7 @@ describe('an application that ends', () => {
     expect((await me(await tokenFor(application))).status).toBe(200);
   });
 
-  test('deleted: the same, and its link is of no use', async () => {
+  test('rejects its tokens, open attempts and links once it is deleted', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);
@@ -366,7 +366,7 @@ describe('an application that ends', () => {
     expect((await begin(application)).answer.status).toBe(400);
   });
 
-  test('a redirect URI that was taken away gets no code from mails under way; tokens live on', async () => {
+  test('sends no codes of open attempts to a removed redirect URI, and its tokens stay valid', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);

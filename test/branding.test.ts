@@ -53,8 +53,8 @@ async function expectPlain(mail: ReceivedMail) {
   expect(mail.raw).not.toContain('cdn.shop.example');
 }
 
-describe('a mail of a site whose owner has a brand', () => {
-  test.each(['lt', 'uk'])('is from the name, shows the logo and still names the host (%s)', async (language) => {
+describe('an email of a website whose developer has branding', () => {
+  test.each(['lt', 'uk'])('has the From name, the logo and the host (%s)', async (language) => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://${shop}/`, language);
     const mail = await stage.mailbox.waitFor(email);
@@ -67,7 +67,7 @@ describe('a mail of a site whose owner has a brand', () => {
     expect(await openLink(client, mail)).toContain(`https://${shop}/?token=`);
   });
 
-  test('with a name alone has no logo, and with a logo alone the host in its place', async () => {
+  test('has no logo when only a name is set, and the host as From name when only a logo is set', async () => {
     const other = await signInDeveloper(stage, service);
     const domain = await addSite(other);
     await expectPlain(await visitorMail(domain));
@@ -84,7 +84,7 @@ describe('a mail of a site whose owner has a brand', () => {
   });
 
   test.each(['=?utf-8?B?QmNjOiBldmVAZXhhbXBsZS5jb20=?=', "Shop (Ltd.) [1] 'n' more…", '店'.repeat(60), 'x y '.repeat(15).trim(), '🛍 Shop'])(
-    'the name %j stays a name in one header',
+    'encodes the name %j in one header',
     async (fromName) => {
       const other = await signInDeveloper(stage, service);
       const domain = await addSite(other);
@@ -96,7 +96,7 @@ describe('a mail of a site whose owner has a brand', () => {
     },
   );
 
-  test('is the same when it goes out after a kill -9, whatever was changed in between', { timeout: 120_000 }, async () => {
+  test('is the same when it is sent after a kill -9 and a change of the branding', { timeout: 120_000 }, async () => {
     const atOnce = await visitorMail(shop, 'lv');
     const victim = await stage.start({ PUBLIC_URL: service.url });
     const email = freshAddress();
@@ -117,8 +117,8 @@ describe('a mail of a site whose owner has a brand', () => {
   });
 });
 
-describe('no brand has', () => {
-  test('a registered website whose account has not signed in since, nor the mail that tells of it', async () => {
+describe('branding is not used for', () => {
+  test('a registered website whose account has not signed in since, nor its registration email', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
     const domain = await registerSite(service.client(), freshDomain(), dev.email);
@@ -126,7 +126,7 @@ describe('no brand has', () => {
     await expectPlain(await visitorMail(domain));
   });
 
-  test('a website of somebody signed in, until its domain is proven; and no longer once it has moved to another domain', async () => {
+  test('a website of a signed-in developer before its domain is proven or after a change of the domain', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
     const { id, domain } = (await dev.client.post('/api/websites', { domain: freshDomain() })).json;
@@ -138,7 +138,7 @@ describe('no brand has', () => {
     await expectPlain(await visitorMail(moved));
   });
 
-  test('a website that a squatter registered and signed in for; after a take-over it has the prover’s', async () => {
+  test('a website that another account registered; after a proof of the domain the prover’s branding is used', async () => {
     const [squatter, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
     await squatter.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
     await prover.client.put('/api/user/branding', { fromName: 'The bank', logoUrl: '' });
@@ -152,7 +152,7 @@ describe('no brand has', () => {
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: 'The bank' });
   });
 
-  test('a mail of the portal’s own, even to its owner', async () => {
+  test('an email of the portal, even to its developer', async () => {
     const dev = await signInDeveloper(stage, service);
     await addSite(dev);
     await dev.client.put('/api/user/branding', branding);
@@ -162,7 +162,7 @@ describe('no brand has', () => {
     await expectPlain(await stage.mailbox.waitFor(dev.email));
   });
 
-  test('another owner’s site', async () => {
+  test('the website of another developer', async () => {
     const stranger = await signInDeveloper(stage, service);
     await expectPlain(await visitorMail(await addSite(stranger)));
   });
@@ -172,7 +172,7 @@ describe('no brand has', () => {
     ["'Shop <eve@example.com>, eve@example.com'", "'javascript:alert(1)'"],
     ["repeat('x', 61)", "'https://x.example/\"><img src=y onerror=z>'"],
     ["E'\\uE000link\\uE001'", "'http://shop.example/logo.png'"],
-  ])('a mail whose row holds %s and %s, by whatever way: it goes out to its one recipient, without them', async (name, logo) => {
+  ])('an email whose row holds %s and %s: it is sent to its one recipient without them', async (name, logo) => {
     const other = await signInDeveloper(stage, service);
     const domain = await addSite(other);
     await stage.query(`update users set brand_name = ${name}, brand_logo_url = ${logo} where email = $1`, [other.email]);
@@ -188,7 +188,7 @@ describe('the preview', () => {
   const previewOf = (query: Record<string, string>, headers: Record<string, string> = {}) =>
     owner.client.get(`/dashboard/settings/preview?${new URLSearchParams(query)}`, headers);
 
-  test.each(languages.map(({ code }) => code))('is the very mail, in %s', async (language) => {
+  test.each(languages.map(({ code }) => code))('is identical to the email, in %s', async (language) => {
     const answer = await previewOf({ ...branding, language });
     expect(answer.status).toBe(200);
     const real = await visitorMail(shop, language);
@@ -207,7 +207,7 @@ describe('the preview', () => {
     expect(stage.mailbox.mailsFor(owner.email).some(({ messageId }) => messageId.includes('preview'))).toBe(false);
   });
 
-  test('may be framed by our pages alone, and runs nothing', async () => {
+  test('can be framed only by our pages and runs no scripts', async () => {
     const { headers } = await previewOf({ fromName: '', logoUrl: '' });
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['cache-control']).toBe('no-store');
@@ -220,7 +220,7 @@ describe('the preview', () => {
     expect(page.headers['content-security-policy']).toContain("frame-src 'self'");
   });
 
-  test('refuses what could not be saved, and other origins’ pages', async () => {
+  test('rejects values that cannot be saved, and requests of other origins', async () => {
     for (const [query, field] of [
       [{ fromName: 'eve@example.com' }, 'fromName'],
       [{ fromName: 'a\nb' }, 'fromName'],
@@ -239,7 +239,7 @@ describe('the preview', () => {
     expect((await service.client().get('/dashboard/settings/preview')).status).toBe(401);
   });
 
-  test('names a sample website until one of the account’s is proven', async () => {
+  test('shows a sample website until a website of the account is proven', async () => {
     const { client } = await signInDeveloper(stage, service);
     const { domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
     const preview = async () => (await client.get('/dashboard/settings/preview?fromName=Shop')).text;

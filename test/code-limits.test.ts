@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addSite, freshAddress, openLink } from './sign-ins.ts';
 
-// Two instances as in production, behind a proxy, so that a test speaks for many networks.
+// Two instances with production limits behind a proxy, so that a test can send from many networks.
 let stage: Stage;
 let service: Service;
 let second: Service;
@@ -23,7 +23,7 @@ const VISITOR = '203.0.113.1';
 
 type Begun = { client: Client; email: string; code: string; mail: Awaited<ReturnType<Stage['mailbox']['waitFor']>> };
 
-/** A sign-in that waits for its code. */
+/** Starts a sign-in and waits for its email. */
 async function begin(network: string): Promise<Begun> {
   const [client, email] = [service.client(), freshAddress()];
   const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': network });
@@ -38,7 +38,7 @@ const wrongOf = (code: string) => (code === '000000' ? '000001' : '000000');
 const tryWrong = ({ client, email, code }: Begun, network: string) => enter(client, email, wrongOf(code), network);
 const setTotal = (hits: number) => stage.query("insert into sign_in_limits values ('wrong codes', $1, now() + interval '1 hour')", [hits]);
 
-test('a network has twenty wrong codes an hour; then its codes are refused and its links work', async () => {
+test('a network may enter twenty wrong codes an hour; then its codes are rejected and its links still work', async () => {
   const attempts = [];
   for (let i = 0; i < 5; i++) attempts.push(await begin(STRANGER));
   for (const attempt of attempts.slice(0, 4))
@@ -56,7 +56,7 @@ test('a network has twenty wrong codes an hour; then its codes are refused and i
   await openLink(another.client, another.mail);
 });
 
-test('wrong codes of a thousand strangers refuse no network without wrong codes of its own', async () => {
+test('a thousand wrong codes of other networks do not block a network without wrong codes of its own', async () => {
   await setTotal(1000);
   const [one, other] = [await begin(VISITOR), await begin('203.0.113.2')];
   expect((await enter(one.client, one.email, one.code, VISITOR)).status).toBe(200);
@@ -65,7 +65,7 @@ test('wrong codes of a thousand strangers refuse no network without wrong codes 
   await openLink(other.client, other.mail);
 });
 
-test('the wrong code that reaches the limit of all is logged once, by one instance, and each is in the metrics', async () => {
+test('the wrong code that reaches the total limit is logged once, by one instance, and every wrong code is in the metrics', async () => {
   const settings = { ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1', METRICS_TOKEN: 'a-token-for-the-metrics' };
   const instances = [await stage.start(settings), await stage.start(settings)];
   const attempts = await Promise.all(Array.from({ length: 10 }, (_, i) => begin(`198.51.100.${i}`)));
@@ -87,7 +87,7 @@ test('the wrong code that reaches the limit of all is logged once, by one instan
   expect(lines.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ level: 50, wrongCodes: 1000 })]);
 });
 
-test('codes that race from one network on two instances are compared twenty times, and at most once more for each that is under way', async () => {
+test('concurrent codes of one network at two instances are compared twenty times, plus at most once for each request in progress', async () => {
   const attempts = await Promise.all(Array.from({ length: 30 }, (_, i) => begin(`198.51.100.${i}`)));
   const at = (from: Service, { client }: Begun) => Object.assign(from.client(), { cookies: client.cookies });
   const tries = attempts.flatMap((attempt) =>

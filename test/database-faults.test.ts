@@ -4,7 +4,7 @@ import { type Cluster, createCluster } from './postgres.ts';
 import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { measureLag, sleep, waitUntil } from './waiting.ts';
 
-// A cluster of this file's own, with the durability that PostgreSQL has by default.
+// Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.
 let cluster: Cluster;
 let stage: Stage;
 let service: Service;
@@ -21,7 +21,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-/** Waits until the service serves, and holds it to 2 s. */
+/** Waits until the service is ready and expects that within 2 s. */
 async function expectSoonServing() {
   const [start, client] = [performance.now(), service.client()];
   const lag = measureLag(() => client.get('/healthz'));
@@ -30,7 +30,9 @@ async function expectSoonServing() {
   expect(took).toBeLessThan(2000 + 3 * (await lag.stop()));
 }
 
-test('kill -9 of PostgreSQL, five times: nothing acknowledged is lost, no 500, serving within 2 s', { timeout: 300_000 }, async () => {
+test('loses no acknowledged sign-in and returns no 500 over five kill -9 of PostgreSQL, and serves again within 2 s', {
+  timeout: 300_000,
+}, async () => {
   for (let i = 0; i < 5; i++) {
     const acknowledged: string[] = [];
     const statuses = new Set<number>();
@@ -60,7 +62,7 @@ test('kill -9 of PostgreSQL, five times: nothing acknowledged is lost, no 500, s
   }
 });
 
-test('PostgreSQL frozen: every call 503 within 3 s with a sentence, /healthz 200, heals within 2 s', {
+test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQL is frozen, and serves again within 2 s', {
   timeout: 180_000,
 }, async () => {
   const { client, email } = await signInDeveloper(stage, service);
@@ -70,7 +72,7 @@ test('PostgreSQL frozen: every call 503 within 3 s with a sentence, /healthz 200
   const waiting = freshAddress();
   await askForMail(visitor, waiting, `https://${shop}/`);
   const mail = await stage.mailbox.waitFor(waiting);
-  // What PostgreSQL had received when it froze it carries out when it thaws: this link's fate is open then.
+  // PostgreSQL executes after the thaw what it received before the freeze, so this link may be used or not.
   const doomed = freshAddress();
   await askForMail(visitor, doomed, `https://${shop}/other`);
   const { link } = await stage.mailbox.waitFor(doomed);
@@ -102,7 +104,7 @@ test('PostgreSQL frozen: every call 503 within 3 s with a sentence, /healthz 200
       }
       expect(answers[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
     }
-    // They are answered while a call that needs the database still waits for it.
+    // They must be answered while a call that needs the database still waits for it.
     let isWaiting = true;
     const waits = client.get('/api/user/me').finally(() => {
       isWaiting = false;
@@ -121,7 +123,7 @@ test('PostgreSQL frozen: every call 503 within 3 s with a sentence, /healthz 200
   expect((await service.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true });
 });
 
-test('500 requests at once on a small pool: all answered, none by 5xx', async () => {
+test('answers 500 concurrent requests on a small pool without a 5xx', async () => {
   const { client } = await signInDeveloper(stage, service);
   const ask = (number: number) =>
     Promise.all(
@@ -131,7 +133,7 @@ test('500 requests at once on a small pool: all answered, none by 5xx', async ()
           : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
       ),
     );
-  // A request waits 2.5 s at most: a busy machine gets as many as it answers in one.
+  // A request waits at most 2.5 s, so send only as many as this machine answers in one second.
   const start = performance.now();
   await ask(50);
   const answers = await ask(Math.min(500, Math.ceil((50 * 1000) / (performance.now() - start))));

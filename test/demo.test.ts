@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Begins at the shop. @returns the forward_url that it gave its visitor along */
+/** Starts a sign-in at the shop. @returns the forward_url of its redirect */
 async function begin(browser: Client, language?: string): Promise<string> {
   const answer = await browser.get(`/demo/sign-in${language ? `?language=${language}` : ''}`);
   expect(answer.status).toBe(303);
@@ -20,13 +20,13 @@ async function begin(browser: Client, language?: string): Promise<string> {
   return signIn.searchParams.get('forward_url') ?? '';
 }
 
-/** From the shop to the mailed link and back to the shop's door. @returns the address of the callback, with its token */
+/** Signs in from the shop through the emailed link. @returns the URL of the callback, with its token */
 async function comeBack(browser: Client, email: string): Promise<string> {
   await askForMail(browser, email, await begin(browser));
   return openLink(browser, await stage.mailbox.waitFor(email));
 }
 
-test('a visitor signs in, is known at the next visit, and signs out', async () => {
+test('a visitor signs in, is recognized at the next visit, and signs out', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   expect((await browser.get('/demo')).text).toContain('Sign in with Email');
   const callback = await comeBack(browser, email);
@@ -41,7 +41,7 @@ test('a visitor signs in, is known at the next visit, and signs out', async () =
   expect((await browser.get('/demo')).text).not.toContain(email);
 });
 
-test('a callback works once; again, it gives a sentence and a way back', async () => {
+test('a callback works once; a repetition shows a message and a link back', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const callback = await comeBack(browser, email);
   await browser.get(callback);
@@ -52,7 +52,7 @@ test('a callback works once; again, it gives a sentence and a way back', async (
   expect(again.headers.location).toBeUndefined();
 });
 
-test('a state that is not this browser’s is refused, and the token stays good', async () => {
+test('a state of another browser is rejected, and the token stays valid', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const callback = await comeBack(browser, email);
   const stranger = service.client();
@@ -69,7 +69,7 @@ test('a state that is not this browser’s is refused, and the token stays good'
   expect((await browser.get('/demo')).text).toContain(email);
 });
 
-test('a browser that did not begin is asked first, and signed in only by a click on the shop’s own page', async () => {
+test('a browser that did not start the sign-in must confirm it on a page of the shop', async () => {
   const [browser, other, email] = [service.client(), service.client(), freshAddress()];
   const answer = await other.get(await comeBack(browser, email));
   expect([answer.status, answer.headers.location]).toEqual([303, '/demo/confirm']);
@@ -80,7 +80,7 @@ test('a browser that did not begin is asked first, and signed in only by a click
   expect((await other.post('/demo/confirm')).status).toBe(400);
 });
 
-test('two sign-ins begun in one browser both work', async () => {
+test('two concurrent sign-ins of one browser both work', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const first = await begin(browser, 'lt');
   const second = await begin(browser);
@@ -97,13 +97,13 @@ test.each([
   '?token[]=a&state[]=b',
   '?state=%00&token=%00',
   '?state=a.b&token=c',
-])('a callback with %j is refused with a sentence', async (query) => {
+])('a callback with %j is rejected with a message', async (query) => {
   const answer = await service.client().get(`/demo/callback${query}`);
   expect(answer.status).toBe(400);
   expect(answer.text).toMatch(/<h1>This sign-in did not begin here|<h1>That link is not complete/);
 });
 
-test('a token for another site, or one of nobody’s making, is refused; the other site’s stays good', async () => {
+test('a token of another website and an unknown token are rejected; the other website’s token stays valid', async () => {
   const browser = service.client();
   const domain = await registerSite(service.client());
   const token = await visitorToken(stage, service.client(), domain);

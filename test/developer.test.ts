@@ -17,7 +17,7 @@ const noMailFor = async (email: string) => {
 };
 
 describe('PKCE', () => {
-  test('authorize, the mailed link, exchange: a session', async () => {
+  test('opens a session by authorize, the emailed link and the exchange', async () => {
     const client = service.client();
     const { email, pkce, answer } = await authorize(client);
     expect(answer.status).toBe(200);
@@ -40,7 +40,7 @@ describe('PKCE', () => {
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
   });
 
-  test('every sign-in makes a new sid (S24)', async () => {
+  test('creates a new sid at every sign-in', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const first = client.cookies.get('sid');
     const { pkce } = await authorize(client, email);
@@ -49,7 +49,7 @@ describe('PKCE', () => {
     expect((await client.get('/api/user/me')).json.email).toBe(email);
   });
 
-  test('a sid that somebody planted is not adopted', async () => {
+  test('does not adopt a sid that the browser already had', async () => {
     const client = service.client();
     client.cookies.set('sid', 'A'.repeat(43));
     const { email, pkce } = await authorize(client);
@@ -57,7 +57,7 @@ describe('PKCE', () => {
     expect(client.cookies.get('sid')).not.toBe('A'.repeat(43));
   });
 
-  test('a wrong verifier consumes nothing; after five, the right one is too late', async () => {
+  test('does not consume the code for a wrong verifier, and rejects the right one after five', async () => {
     const client = service.client();
     const first = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(first.email));
@@ -70,7 +70,7 @@ describe('PKCE', () => {
     expect((await exchange(client, secondCode, second.pkce.codeVerifier)).status).toBe(400);
   });
 
-  test('a replay with the right verifier revokes what was issued, one with a wrong verifier does not (S5)', async () => {
+  test('revokes the session on a replay of the code with the right verifier, but not with a wrong verifier', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -96,7 +96,7 @@ describe('PKCE', () => {
     ['a foreign redirect_uri', { redirect_uri: 'https://evil.example/developer' }],
     ['no redirect_uri', { redirect_uri: undefined }],
     ['an array as redirect_uri', { redirect_uri: ['https://evil.example'] }],
-  ])('%s: 400 and no mail (S6, S7)', async (_what, changes) => {
+  ])('returns 400 and sends no email for %s', async (_what, changes) => {
     const { answer, email } = await authorize(service.client(), freshAddress(), changes);
     expect(answer.status).toBe(400);
     expect(answer.json.error_description).toMatch(/\w+ \w+/);
@@ -108,7 +108,7 @@ describe('PKCE', () => {
     ['129 characters', 'x'.repeat(129)],
     ['other characters', `${'x'.repeat(60)} é`],
     ['nothing', undefined],
-  ])('a verifier of %s: 400, nothing consumed', async (_what, verifier) => {
+  ])('returns 400 for a verifier of %s and does not consume the code', async (_what, verifier) => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -116,7 +116,7 @@ describe('PKCE', () => {
     expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
   });
 
-  test('another client, and another redirect_uri, cannot exchange the code', async () => {
+  test('does not exchange the code for another client or redirect_uri', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -126,7 +126,7 @@ describe('PKCE', () => {
     expect((await client.post('/api/auth/token', { ...body, redirect_uri: `${service.url}/developer` })).status).toBe(200);
   });
 
-  test('an expired code is refused', async () => {
+  test('rejects an expired code', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -136,7 +136,7 @@ describe('PKCE', () => {
     expect(answer.json.error).toBe('invalid_grant');
   });
 
-  test('puts the session into an HttpOnly cookie alone: no answer of the portal’s sign-in shows it to a script', async () => {
+  test('returns the session only in an HttpOnly cookie, never in a response that scripts can read', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -156,7 +156,7 @@ describe('PKCE', () => {
     }
   });
 
-  test('a stock OAuth client: form encoding in, RFC 6749 out, errors too', async () => {
+  test('accepts form encoding and returns RFC 6749 responses and errors, for standard OAuth clients', async () => {
     const client = service.client();
     const redirect_uri = 'http://127.0.0.1:51237/callback';
     const { email, pkce, attempt } = await authorize(client, freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
@@ -179,7 +179,7 @@ describe('PKCE', () => {
     expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${answer.json.access_token}` })).json.email).toBe(email);
   });
 
-  test('the code of the mail, with the state, gives the authorization code', async () => {
+  test('returns the authorization code for the code of the email and the state', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const { code } = await stage.mailbox.waitFor(email);
@@ -193,7 +193,7 @@ describe('PKCE', () => {
 describe('a native client', () => {
   const native = (port: number, path = '/callback') => ({ client_id: CLI_CLIENT_ID, redirect_uri: `http://127.0.0.1:${port}${path}` });
 
-  test('gets its code at a loopback address of any port, by a page that forwards', async () => {
+  test('gets its code at a loopback address of any port, through a page that redirects', async () => {
     const { email, pkce, answer } = await authorize(service.client(), freshAddress(), native(51234));
     expect(answer.status).toBe(200);
     const mail = await stage.mailbox.waitFor(email);
@@ -208,7 +208,7 @@ describe('a native client', () => {
     expect((await service.client().post('/api/auth/token', body)).status).toBe(200);
   });
 
-  test('without cookies uses the handle that authorize gave', async () => {
+  test('without cookies uses the attempt that authorize returned', async () => {
     const { email, pkce, attempt } = await authorize(service.client(), freshAddress(), native(51235));
     const { code } = await stage.mailbox.waitFor(email);
     const given = await service.client().post('/api/auth/email-code', { email, code, state: pkce.state, attempt });
@@ -222,7 +222,7 @@ describe('a native client', () => {
     'http://localhost:5000/callback',
     'https://127.0.0.1:5000/callback',
     'http://127.0.0.1.evil.example/callback',
-  ])('%s is no redirect of it', async (redirect_uri) => {
+  ])('is refused the redirect URI %s', async (redirect_uri) => {
     const { answer, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
     expect(answer.status).toBe(400);
     await noMailFor(email);

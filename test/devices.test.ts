@@ -26,7 +26,7 @@ const actionsOf = async (email: string) =>
   (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
 const status = async (client: Client, path = '/api/user/me') => (await client.get(path)).status;
 
-/** Signs in with the User-Agent of a browser. */
+/** Signs in with the given User-Agent. */
 async function signInWith(userAgent: string, email: string, at: Service = service): Promise<Developer> {
   const client = at.client();
   const { pkce } = await authorize(client, email, { redirect_uri: `${service.url}/developer` });
@@ -42,7 +42,7 @@ const letsIn = async ({ client, email, authKey }: Developer) =>
   (await client.post('/api/auth/validate-key', { email, key: authKey })).status;
 
 describe('devices', () => {
-  test('two browsers at two instances: one entry each, the own one first, named by its browser', async () => {
+  test('are one entry for each browser, the current one first, labeled by browser', async () => {
     const email = freshAddress('dev');
     const one = await signInWith(firefox, email);
     const two = await signInWith(safari, email, second);
@@ -73,7 +73,7 @@ describe('devices', () => {
       [one.localKey, true],
       [two.localKey, false],
     ]);
-    // A second sign-in in the same browser is the same device; by a bearer token it is told too.
+    // The sid as a bearer token identifies the same device.
     const sid = one.client.cookies.get('sid');
     const program = second.client();
     const asked = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
@@ -81,7 +81,7 @@ describe('devices', () => {
     expect(JSON.stringify(listed)).not.toContain(createHash('sha256').update(String(sid)).digest('base64url'));
   });
 
-  test('a visitor’s browser, which remembers the address, is one too; signed out, its key is dead', async () => {
+  test('include a visitor’s browser that remembers the account; signing it out revokes its key', async () => {
     const email = freshAddress('dev');
     const shop = await addSite(stage, service);
     const developer = await signInWith(firefox, email);
@@ -97,7 +97,7 @@ describe('devices', () => {
     expect((await developer.client.delete(`/api/user/devices/${remembered.id}`)).json).toEqual({ success: true });
     expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(401);
     expect(await devicesOf(developer)).toHaveLength(1);
-    // Its row stays, so that the limits know the browser.
+    // The row stays so that rate limits still recognize the browser.
     expect((await stage.query('select 1 from remembered_keys where email = $1', [email])).length).toBe(2);
   });
 
@@ -106,7 +106,7 @@ describe('devices', () => {
     ['a session past its end', 'update sessions set expires_at = now() where user_id = $1', false],
     ['a key that ended and a session that did not', 'update remembered_keys set expires_at = now() where email = $2', true],
     ['an idle key', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
-  ])('%s: what still lets in is listed', async (_what, sql, signedIn) => {
+  ])('are listed as long as a session or key is valid: %s', async (_what, sql, signedIn) => {
     const email = freshAddress('dev');
     const [old, asking] = [await signInWith(firefox, email), await signInWith(safari, email)];
     const [{ id }] = await stage.query('select id from users where email = $1', [email]);
@@ -121,7 +121,7 @@ describe('devices', () => {
     expect((await devicesOf(asking)).map((one) => one.id)).toEqual([asking.localKey]);
   });
 
-  test('an application’s token is none, and opens nothing here', async () => {
+  test('do not include tokens of applications', async () => {
     const developer = await signInWith(firefox, freshAddress('dev'));
     await stage.query(
       `insert into sessions (hash, user_id, device, client_id, expires_at)
@@ -131,7 +131,7 @@ describe('devices', () => {
     expect(await devicesOf(developer)).toHaveLength(1);
   });
 
-  test('signing one out ends its session and its key at both instances, and leaves the others', async () => {
+  test('lose session and key at both instances when they are signed out, and other devices do not', async () => {
     const email = freshAddress('dev');
     const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email)];
     const twin = second.client();
@@ -150,9 +150,9 @@ describe('devices', () => {
     expect([again.status, again.json.code]).toEqual([404, 'device_not_found']);
   });
 
-  test('another account in the same browser is left alone', async () => {
+  test('of another account in the same browser are not changed', async () => {
     const [shared, elsewhere] = [await signInWith(firefox, freshAddress('dev')), await signInWith(safari, freshAddress('dev'))];
-    // The second account signs in at the first one's browser as well.
+    // The second account also signs in with the first account's browser.
     const { pkce } = await authorize(shared.client, elsewhere.email);
     const code = codeOf(await stage.mailbox.waitFor(elsewhere.email));
     await shared.client.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID });
@@ -161,7 +161,7 @@ describe('devices', () => {
     expect(await letsIn(shared)).toBe(200);
   });
 
-  test('another user’s device: 404, unchanged (S32)', async () => {
+  test('of another user return 404 and are not changed', async () => {
     const victim = await signInWith(firefox, freshAddress('dev'));
     const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
     expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
@@ -173,11 +173,11 @@ describe('devices', () => {
     }
   });
 
-  test('signing out everywhere ends all of it, this one too, and the cookies', async () => {
+  test('are all signed out by signing out everywhere, which also deletes the cookies', async () => {
     const email = freshAddress('dev');
     const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email, second)];
     const kept = new Map(two.client.cookies);
-    // A token for the portal that somebody holds back.
+    // A portal token that is not used yet.
     const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
     const bystander = await signInWith(firefox, freshAddress('dev'));
     const answer = await two.client.post('/api/user/sign-out-everywhere');
@@ -194,11 +194,11 @@ describe('devices', () => {
     expect(await letsIn(bystander)).toBe(200);
   });
 
-  describe('signing out everywhere while somebody gets in at another instance', () => {
+  describe('signing out everywhere during a sign-in at another instance', () => {
     type GetIn = (thief: Developer) => Promise<Answer>;
     type Hold = (email: string) => [string, unknown[]?];
 
-    /** Signs out everywhere while `getIn` waits in PostgreSQL for what `hold` holds, and lets it go on then. */
+    /** Signs out everywhere while `getIn` waits in PostgreSQL for the lock that `hold` takes, then releases the lock. */
     async function signOutDuring(getIn: GetIn, hold: Hold): Promise<{ thief: Developer; answer: Answer }> {
       const email = freshAddress('dev');
       const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
@@ -222,7 +222,7 @@ describe('devices', () => {
       await held.query('commit');
       await held.end();
       const [answer, { status }] = await Promise.all([gettingIn, signingOut]);
-      // The service waits 2.5 s for a statement; on a busy machine both may not meet in that time, and do so another time.
+      // A statement times out after 2.5 s: on a busy machine one may end before the other waits, and the test tries again.
       if (answer.status === 503 || status === 503) return signOutDuring(getIn, hold);
       expect(status).toBe(200);
       return { thief, answer };
@@ -232,13 +232,13 @@ describe('devices', () => {
     const tryToken = ({ client }: Developer, answer: Answer) =>
       client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
 
-    test('by a remembered account: it gets no token, then or later', async () => {
+    test('by a remembered account issues no token then or later', async () => {
       const { thief, answer } = await signOutDuring(tryKey, () => ['lock table tokens in share row exclusive mode']);
       expect(answer.status).toBe(401);
       expect(await letsIn(thief)).toBe(401);
     });
 
-    test('by a portal token: the session that it opened has ended', async () => {
+    test('by a portal token ends the session that it opened', async () => {
       const { thief, answer } = await signOutDuring(
         async (thief) => tryToken(thief, await tryKey(thief)),
         (email) => ['select from users where email = $1 for update', [email]],

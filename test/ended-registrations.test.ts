@@ -69,8 +69,8 @@ const endings: [string, (website: Website) => Promise<unknown>][] = [
   ['taken over by a proof', takeOver],
 ];
 
-describe.each(endings)('when the website was %s after the mail was sent', (_what, end) => {
-  test('neither its link nor its code signs anybody in, and the page says that it is no longer valid', async () => {
+describe.each(endings)('a website that was %s after the email was sent', (_what, end) => {
+  test('rejects the link and the code, and the page reports that the link is no longer valid', async () => {
     const { website, client, email, mail } = await begin();
     await end(website);
     for (const instance of [service, second]) {
@@ -90,7 +90,7 @@ describe.each(endings)('when the website was %s after the mail was sent', (_what
     expect(await stage.query('select consumed_at from sign_in_attempts where email = $1', [email])).toEqual([{ consumed_at: null }]);
   });
 
-  test('a token that was issued before is unknown, at every instance', async () => {
+  test('has no tokens any more at any instance', async () => {
     const { website, client, mail } = await begin();
     const token = tokenOf(await openLink(client, mail));
     await end(website);
@@ -101,7 +101,7 @@ describe.each(endings)('when the website was %s after the mail was sent', (_what
   });
 });
 
-test('a remembered account gets no token for a website that is gone', async () => {
+test('a remembered account gets no token for a deleted website', async () => {
   const { website, client, email, mail } = await begin();
   await openLink(client, mail);
   const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
@@ -112,7 +112,7 @@ test('a remembered account gets no token for a website that is gone', async () =
   expect((await service.client().get(`/api/verify-token?token=${before}`)).json.reason).toBe('unknown');
 });
 
-test('a new registration signs in at once, and a changed icon or a proof of its own owner ends nothing', async () => {
+test('a new registration accepts sign-ins at once, and keeps open attempts after a changed icon or a proof of its own account', async () => {
   const { website, client, email, mail } = await begin();
   await remove(website);
   await add(website.domain);

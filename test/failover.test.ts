@@ -7,10 +7,10 @@ import { openRelay, type Relay } from './relay.ts';
 import { addSite, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { freePort, sleep, waitUntil } from './waiting.ts';
 
-/** How long a promotion may keep the service from serving. */
+/** Guards against hanging while the service connects to the promoted server. */
 const BACK_MS = 5_000;
 
-// The tests follow one another: the standby of the first ones is the primary of the last one.
+// The tests run in order: the standby of the first ones is the primary of the last one.
 let primary: Cluster;
 let standby: Cluster;
 let relay: Relay;
@@ -44,7 +44,7 @@ const readiness = async (service: Service) => {
   return { status, database: json.missing?.find(({ name }: { name: string }) => name === 'database')?.detail };
 };
 
-/** What `emailauth start` writes when it gives up. */
+/** Returns what `emailauth start` writes when it does not start. */
 async function startFailure(databaseUrl: string): Promise<string> {
   const { stderr, exitCode } = await execa(process.execPath, [entry, 'start'], {
     env: {
@@ -61,7 +61,9 @@ async function startFailure(databaseUrl: string): Promise<string> {
   return `${exitCode}: ${stderr}`;
 }
 
-test('a server that turns read-only: /readyz 503 with the cause, sign-ins 503, and it heals by itself', { timeout: 90_000 }, async () => {
+test('returns 503 with the cause from /readyz and for sign-ins while the server is read-only, and recovers without a restart', {
+  timeout: 90_000,
+}, async () => {
   const service = await stage.start();
   const domain = await addSite(stage, service);
   const { client } = await signInDeveloper(stage, service);
@@ -89,7 +91,7 @@ test('a server that turns read-only: /readyz 503 with the cause, sign-ins 503, a
   expect(await service.stop()).toBe(0);
 });
 
-test('a read-only server is refused at the start with its cause and what to do', { timeout: 90_000 }, async () => {
+test('does not start on a read-only server, and reports the cause and a remedy', { timeout: 90_000 }, async () => {
   const name = new URL(stage.databaseUrl).pathname.slice(1);
   const url = Object.assign(new URL(standby.url(name)), { port: String(portOf(standby)) }).href;
   await query(primary.url('postgres'), 'create database readonly');
@@ -105,13 +107,13 @@ test('a read-only server is refused at the start with its cause and what to do',
   await home.close();
 });
 
-test('a demoted primary that still answers: everything moves to the promoted one, nothing acknowledged is lost', {
+test('moves all connections from a demoted primary to the promoted one and loses no acknowledged sign-in', {
   timeout: 120_000,
 }, async () => {
   const service = await stage.start({ DATABASE_URL: throughRelay });
   const domain = await addSite(stage, service);
   const { client } = await signInDeveloper(stage, service);
-  // Connections of every pool.
+  // Opens connections of every pool.
   await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? client.get('/api/websites') : askForMail(service, domain))));
 
   const acknowledged: string[] = [];
@@ -152,7 +154,7 @@ test('a demoted primary that still answers: everything moves to the promoted one
   expect(await service.stop()).toBe(0);
 });
 
-test('a primary that freezes: the service goes on with the promoted one', { timeout: 120_000 }, async () => {
+test('continues with the promoted server after the primary freezes', { timeout: 120_000 }, async () => {
   const next = await standby.createStandby();
   const service = await stage.start({ DATABASE_URL: throughRelay });
   const domain = await addSite(stage, service);

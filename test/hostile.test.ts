@@ -20,7 +20,7 @@ beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   shop = await addSite(stage, service);
-  // Signed in, so that no call stops at its guard.
+  // Signed in, so that no call stops at the check of the session.
   client = (await signInDeveloper(stage, service)).client;
 });
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A refusal: 4xx, of the catalogue, with a sentence. */
+/** Expects a 4xx with a code of the error catalog and a message. */
 function expectRefusal(what: unknown, answer: Answer) {
   expect([what, answer.status >= 400 && answer.status < 500 ? 'refused' : answer.status]).toEqual([what, 'refused']);
   expect(answer.headers['content-type']).toMatch(/^application\/json/);
@@ -48,7 +48,7 @@ const fieldsOf = (route: Route) => Object.keys((route.input as z.ZodObject).shap
 
 const outbox = () => stage.query('select recipient from outbox');
 
-/** Runs what must send no mail. A mail is in the outbox from before the answer to its request until the mailbox has it. */
+/** Runs requests that must send no email. An email is in the outbox before its request is answered, so an empty outbox proves it. */
 async function expectNoMail(run: () => Promise<void>) {
   await waitUntil('earlier mails are sent', 30_000, async () => (await outbox()).length === 0);
   const before = stage.mailbox.mails.length;
@@ -57,7 +57,7 @@ async function expectNoMail(run: () => Promise<void>) {
   expect(stage.mailbox.mails.slice(before).map(({ recipients }) => recipients)).toEqual([]);
 }
 
-test('addresses: 400 and no mail', () =>
+test('rejects hostile email addresses and sends no email', () =>
   expectNoMail(async () => {
     for (const email of corpora.badAddresses) {
       expectRefusal(email, await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
@@ -66,7 +66,7 @@ test('addresses: 400 and no mail', () =>
     }
   }));
 
-test('forward_urls: 4xx and no mail', () =>
+test('rejects hostile forward_urls and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badForwardUrls) {
       const forward_url = typeof hostile === 'string' ? hostile.replace('SHOP', shop) : hostile;
@@ -77,7 +77,7 @@ test('forward_urls: 4xx and no mail', () =>
     }
   }));
 
-test.each(urls.goodForwardUrls)('%s comes back as its bytes and one token (S14)', async (template) => {
+test.each(urls.goodForwardUrls)('redirects to %s with its bytes unchanged and one token', async (template) => {
   const url = template.replace('SHOP', shop);
   const [visitor, email] = [service.client(), freshAddress()];
   await askForMail(visitor, email, url);
@@ -90,7 +90,7 @@ test.each(urls.goodForwardUrls)('%s comes back as its bytes and one token (S14)'
   expect(tokenOf(location)).toBe(token);
 });
 
-test('redirect_uris: 400 and no mail', () =>
+test('rejects hostile redirect_uris and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badRedirectUris) {
       const redirect_uri = typeof hostile === 'string' ? hostile.replace('ORIGIN', service.url) : hostile;
@@ -98,8 +98,8 @@ test('redirect_uris: 400 and no mail', () =>
     }
   }));
 
-describe('bodies (S30)', () => {
-  test.each(withBody)('of %s', async (_name, route) => {
+describe('hostile bodies', () => {
+  test.each(withBody)('are rejected by %s', async (_name, route) => {
     const path = filled(route.path);
     for (const [what, body] of corpora.badBodies) {
       const answer = await client.send(path, { method: route.method, headers: { 'Content-Type': 'application/json' }, body });
@@ -107,14 +107,14 @@ describe('bodies (S30)', () => {
     }
   });
 
-  test.each(withBody)('fields of %s', async (_name, route) => {
+  test.each(withBody)('with hostile values in fields of %s get no 5xx', async (_name, route) => {
     const path = filled(route.path);
     for (const field of fieldsOf(route)) {
-      // A missing or unknown language is English, whatever stands there.
+      // Any value that is not a language means English.
       const takesAnything = field === 'language';
       for (const [what, value] of corpora.badValues) {
         if ((field === 'confirm' || field === 'enable') && value === true) continue;
-        // No icon.
+        // Removes the icon.
         if (field === 'iconUrl' && value === null) continue;
         const answer = await client.send(path, {
           method: route.method,
@@ -137,7 +137,7 @@ describe('bodies (S30)', () => {
     }
   });
 
-  test('too long is told before it is sent, and the connection stays usable for others', async () => {
+  test('that are too long get 413, and other requests are served', async () => {
     const answer = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
@@ -166,8 +166,8 @@ describe('bodies (S30)', () => {
   }
 });
 
-describe('addresses of calls and pages (S30)', () => {
-  test.each(withQuery)('queries of %s', async (_name, route) => {
+describe('hostile URLs', () => {
+  test.each(withQuery)('with hostile queries of %s get no 5xx', async (_name, route) => {
     for (const query of corpora.hostileQueries) {
       const answer = await client.send(filled(route.path) + query, { method: route.method });
       expect([route.path, query, answer.status < 500]).toEqual([route.path, query, true]);
@@ -175,7 +175,7 @@ describe('addresses of calls and pages (S30)', () => {
     }
   });
 
-  test('paths with parameters', async () => {
+  test('with hostile path parameters are rejected', async () => {
     const values = [
       '%00',
       '%',
@@ -201,7 +201,7 @@ describe('addresses of calls and pages (S30)', () => {
     }
   });
 
-  test('pages', async () => {
+  test('of pages get no 5xx and are not reflected', async () => {
     for (const path of Object.keys(pages)) {
       for (const query of corpora.hostileQueries) {
         const answer = await service.client().get(path + query);
@@ -230,7 +230,7 @@ describe('addresses of calls and pages (S30)', () => {
     }
   });
 
-  test('methods that a path does not take', async () => {
+  test('with methods that a path does not support are rejected', async () => {
     for (const path of [...new Set(allRoutes.map(([, route]) => filled(route.path)))]) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
         if (allRoutes.some(([, route]) => filled(route.path) === path && route.method === method)) continue;
@@ -241,7 +241,7 @@ describe('addresses of calls and pages (S30)', () => {
   });
 });
 
-test('cookies and headers', async () => {
+test('hostile cookies and headers get no 5xx', async () => {
   const values = [
     '',
     '%00',
@@ -279,7 +279,7 @@ test.each([
   'NONSENSE\r\n\r\n',
   'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
-])('a broken request is answered with 4xx or closed: %j', async (text) => {
+])('a malformed HTTP request gets 4xx or a closed connection: %j', async (text) => {
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(text));
     let received = '';

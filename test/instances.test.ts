@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test('five instances start on an empty database at once, three times: each migration once, all ready', {
+test('five instances start concurrently on an empty database and apply each migration once', {
   timeout: 240_000,
 }, async () => {
   for (let i = 0; i < 3; i++) {
@@ -24,7 +24,7 @@ test('five instances start on an empty database at once, three times: each migra
       const names = (await empty.query(`select * from ${tables[0].name}`)).map((row) => JSON.stringify(row.name));
       expect(names.length).toBeGreaterThan(0);
       expect(new Set(names).size).toBe(names.length);
-      // On a busy machine the first look at itself may fail.
+      // On a busy machine the first self-check may fail.
       for (const service of services) expect(service.output()).not.toMatch(/"level":(50|60)(?!.*a probe failed)/);
     } finally {
       await empty.close();
@@ -32,7 +32,7 @@ test('five instances start on an empty database at once, three times: each migra
   }
 });
 
-test('SIGTERM: what runs is finished, nothing new is taken, exit 0', async () => {
+test('SIGTERM finishes requests in progress, refuses new ones and exits with 0', async () => {
   const service = await stage.start();
   const clients = Array.from({ length: 50 }, () => service.client());
   await Promise.all(clients.map((client) => client.get('/healthz')));
@@ -43,7 +43,7 @@ test('SIGTERM: what runs is finished, nothing new is taken, exit 0', async () =>
   await expect(service.client().get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
 });
 
-test('a rolling restart of three instances under load: no failed request', { timeout: 240_000 }, async () => {
+test('a rolling restart of three instances under load fails no request', { timeout: 240_000 }, async () => {
   const ports = await Promise.all([freePort(), freePort(), freePort()]);
   const settings = (i: number) => ({ PORT: String(ports[i]), PUBLIC_URL: 'http://localhost:1' });
   const instances: (Service | null)[] = await Promise.all(ports.map((_, i) => stage.start(settings(i))));
@@ -52,7 +52,7 @@ test('a rolling restart of three instances under load: no failed request', { tim
   let sent = 0;
   const inFlight = new Map<Service, number>();
   let step = 'all are up';
-  // The balancer: a new connection a request, to whoever is up; an instance is taken out before it is told to go.
+  // Like a load balancer: a new connection for each request, to a running instance; an instance is removed before it stops.
   const load = Array.from({ length: 4 }, async () => {
     for (let n = 0; !ended; n++) {
       const service = instances.filter((instance) => instance !== null)[n % 2];
@@ -85,7 +85,7 @@ test('a rolling restart of three instances under load: no failed request', { tim
   expect(failures).toEqual([]);
 });
 
-test('faults in the settings are all told at once, each with its remedy, and the service does not start', async () => {
+test('invalid settings are all reported at once with remedies, and the service does not start', async () => {
   const start = stage.start({
     NODE_ENV: 'production',
     PUBLIC_URL: 'https://login.example',
@@ -101,7 +101,7 @@ test('faults in the settings are all told at once, each with its remedy, and the
   for (const name of ['SECRET_KEY', 'ADMIN_PASSWORD', 'SMTP_URL', 'TRUST_PROXY']) expect(error?.message).toContain(name);
 });
 
-test.each([65, -65])('one instance whose clock is %d minutes off: expiry is unchanged', async (minutes) => {
+test.each([65, -65])('a clock that is %d minutes off at one instance does not change expiry', async (minutes) => {
   const right = await stage.start();
   const shift = `const now = Date.now; Date.now = () => now() + ${minutes * 60_000}; const D = Date;
     globalThis.Date = class extends D { constructor(...given) { if (given.length) super(...given); else super(D.now()); } };`;
@@ -122,7 +122,7 @@ test.each([65, -65])('one instance whose clock is %d minutes off: expiry is unch
   await Promise.all([right.stop(), off.stop()]);
 });
 
-test('1,000 slow connections hold nobody else up', async () => {
+test('1,000 slow connections do not delay other requests', async () => {
   const service = await stage.start();
   const medianMs = async () => {
     const times: number[] = [];
@@ -151,7 +151,7 @@ test('1,000 slow connections hold nobody else up', async () => {
   expect(await service.stop()).toBe(0);
 });
 
-test('two worker processes serve as one, and leave nothing behind', async () => {
+test('two worker processes serve as one instance and leave no process behind', async () => {
   const service = await stage.start({ WORKERS: '2' });
   const shop = await addSite(stage, service);
   for (let i = 0; i < 10; i++) {

@@ -6,7 +6,7 @@ import { openStage, type Service, type Stage } from './harness.ts';
 import { addSite, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-/** Longer than a statement of a job may take, on a busy machine. */
+/** Longer than the statement timeout of a job, also on a busy machine. */
 const SOON = 30_000;
 
 let stage: Stage;
@@ -25,7 +25,7 @@ const nothingLeft = async (sql: string) => (await stage.query(sql)).length === 0
 const summedUp = async () =>
   (await stage.query('select 1 from roll_up where last_audit_id >= (select max(id) from audit_log)')).length === 1;
 
-test('a locked table fails its own job alone, which is logged and tried again within minutes; other jobs and sign-ins go on', {
+test('a locked table fails only its own job, which is logged and retried within minutes; other jobs and sign-ins continue', {
   timeout: 120_000,
 }, async () => {
   await stage.query("insert into probes (minute) values (now() - interval '100 days')");
@@ -61,7 +61,7 @@ test('a locked table fails its own job alone, which is logged and tried again wi
   await waitUntil('the row is removed once the table is free', SOON, () => nothingLeft('select 1 from admin_sessions'));
 });
 
-test('every connection of the jobs has its limits', async () => {
+test('every connection of the jobs has time limits', async () => {
   const pool = openJobsPool(stage.databaseUrl);
   try {
     const clients = await Promise.all([pool.connect(), pool.connect()]);

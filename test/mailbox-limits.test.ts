@@ -5,7 +5,7 @@ import { openStage, production, type Service, type Stage } from './harness.ts';
 import { addSite, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
-// Two instances as in production, behind a proxy, so that a test speaks for many networks.
+// Two instances with production limits behind a proxy, so that a test can send from many networks.
 let stage: Stage;
 let names: NameServer;
 let service: Service;
@@ -31,12 +31,12 @@ const ask = (from: Service | Client, email: string, network: string) =>
     { email, forward_url: `https://${shop}/` },
     { 'X-Forwarded-For': network },
   );
-/** Ends the 15 minutes in which a network may ask for three mails to one mailbox. */
+/** Ends the 15 minutes in which a network may request three emails to one mailbox. */
 const endPairWindows = () => stage.query("update sign_in_limits set resets_at = now() where key like 'pair %'");
 const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status);
 
-describe('the ten mails of a mailbox', () => {
-  test('are not used up by one network in an hour, nor by three', async () => {
+describe('the limit of ten emails to a mailbox', () => {
+  test('cannot be used up by one network or three networks in an hour', async () => {
     const email = freshAddress();
     const strangers = ['198.51.100.1', '198.51.100.2', '2001:db8:1:1::1', '2001:db8:1:2::1', '2001:db8:1:3::1'];
     let sent = 0;
@@ -45,13 +45,13 @@ describe('the ten mails of a mailbox', () => {
         for (let i = 0; i < 3; i++) if ((await ask(i % 2 ? service : second, email, network)).status === 200) sent++;
       await endPairWindows();
     }
-    // Two networks by IPv4, and one /48 by IPv6: six mails, and one of the reserve for each.
+    // Two IPv4 networks and one IPv6 /48: six emails, and one of the reserve for each.
     expect(sent).toBe(9);
     expect((await ask(service, email, '203.0.113.9')).status).toBe(200);
     expect((await ask(service, email, '203.0.113.10')).status).toBe(429);
   });
 
-  test('are exactly ten when fifty networks ask at once on two instances', async () => {
+  test('is exact for concurrent requests of fifty networks at two instances', async () => {
     const email = freshAddress();
     const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? service : second, email, `198.51.100.${i}`)));
     expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(10);
@@ -59,7 +59,7 @@ describe('the ten mails of a mailbox', () => {
     expect(count).toBe(10);
   });
 
-  test('begin again with the hour, the reserve too', async () => {
+  test('starts again after an hour, including the reserve', async () => {
     const email = freshAddress();
     const all = () => Promise.all(Array.from({ length: 12 }, (_, i) => ask(service, email, `198.51.100.${i}`)));
     expect(statusesOf(await all()).filter((status) => status === 200)).toHaveLength(10);
@@ -70,7 +70,7 @@ describe('the ten mails of a mailbox', () => {
   test.each([
     ['ann.smith@gmail.com', 'a.n.n.smith+news@googlemail.com'],
     ['ann.smith@googlemail.com', 'AnnSmith@gmail.com'],
-  ])('%s and %s are one mailbox and two identities', async (one, other) => {
+  ])('treats %s and %s as one mailbox and two identities', async (one, other) => {
     for (const address of [one, other, one]) expect((await ask(service, address, '198.51.100.1')).status).toBe(200);
     expect((await ask(second, other, '198.51.100.1')).status).toBe(429);
     const [{ count }] = await stage.query('select count(distinct email)::int as count from sign_in_attempts where email in ($1, $2)', [
@@ -80,14 +80,14 @@ describe('the ten mails of a mailbox', () => {
     expect(count).toBe(2);
   });
 
-  test('dots of other providers make another mailbox', async () => {
+  test('treats addresses with other dots as other mailboxes at other providers', async () => {
     for (const address of ['a.b@mail.example', 'ab@mail.example', 'a.b@mail.example', 'ab@mail.example'])
       expect((await ask(service, address, '198.51.100.1')).status).toBe(200);
   });
 });
 
 describe('notices about domains', () => {
-  /** Takes a new domain from its owner by proof. */
+  /** Adds a domain with `owner` and takes it over by a proof with `taker`. */
   const loseDomain = async (owner: Client, taker: Client) => {
     const domain = freshDomain();
     expect((await owner.post('/api/websites', { domain })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('notices about domains', () => {
   const owed = async (recipient: string) =>
     stage.query('select due_at > now() as later from outbox where recipient = $1 order by id', [recipient]);
 
-  test('count among the ten mails of a mailbox; one over the limit is sent when the hour is over, and the domain is lost at once', async () => {
+  test('count toward the limit; one above the limit is sent after the hour, and the domain changes its account at once', async () => {
     const victim = await signInDeveloper(stage, service);
     const taker = await signInDeveloper(stage, service);
     await stage.query('truncate sign_in_limits');
@@ -118,8 +118,8 @@ describe('notices about domains', () => {
   });
 });
 
-describe('a browser that the limit of its mailbox refuses', () => {
-  /** Has strangers use up the ten mails of a mailbox. @returns a mail that one of them requested */
+describe('a browser that is refused by the limit of its mailbox', () => {
+  /** Uses up the ten emails of a mailbox from other networks. @returns one of these emails */
   const spendMails = async (email: string) => {
     const strangers = Array.from({ length: 10 }, (_, i) => ask(service, email, `198.51.100.${i}`));
     expect(new Set(statusesOf(await Promise.all(strangers)))).toEqual(new Set([200]));
@@ -128,7 +128,7 @@ describe('a browser that the limit of its mailbox refuses', () => {
   const secretOf = ({ link }: { link: string }) => new URL(link).searchParams.get('t') ?? '';
   const confirm = (client: Client, t: string, email: string) => client.post('/api/auth/confirm-browser', { t, email });
 
-  test('is told what to do, and gets a mail once it is confirmed by one that a stranger requested; nobody is signed in', async () => {
+  test('gets a hint, and an email after it is confirmed by one that another browser requested, without being signed in', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const mail = await spendMails(email);
     const refused = await ask(client, email, '203.0.113.1');
@@ -154,7 +154,7 @@ describe('a browser that the limit of its mailbox refuses', () => {
     expect((await ask(client, email, '203.0.113.1')).status).toBe(200);
   });
 
-  test('is confirmed by a mail to another spelling of the same mailbox', async () => {
+  test('is confirmed by an email to another spelling of the same mailbox', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const mail = await spendMails(email.replace('@', '+tag@'));
     expect((await ask(client, email, '203.0.113.1')).status).toBe(429);
@@ -162,7 +162,7 @@ describe('a browser that the limit of its mailbox refuses', () => {
     expect((await ask(client, email, '203.0.113.1')).status).toBe(200);
   });
 
-  test('is not confirmed by an older mail, a forged link or another address, and a link takes five tries in all', async () => {
+  test('is not confirmed by an older email, a forged link or another address, and a link allows five tries in all', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const t = secretOf(await spendMails(email));
     for (const [secret, address] of [

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const open = async () => Number((await query(url, 'select count(*) as open from people where upper_name is null'))[0].open);
 const records = async () => (await query(url, 'select name from migrations order by name')).map(({ name }) => name);
 
-test('a backfill changes every row in batches, tells its progress, and is recorded with the steps after it', async () => {
+test('a backfill changes every row in batches, reports its progress, and is recorded with the steps after it', async () => {
   const lines: string[] = [];
   const ran = await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line), reportEveryMs: 1 });
   expect(ran).toEqual(['0002-upper-names']);
@@ -39,7 +39,7 @@ test('a backfill changes every row in batches, tells its progress, and is record
   expect(lines).toContain('0002-upper-names, step 2 of 3: build index people_upper_name on people');
 });
 
-test('a backfill that was interrupted keeps the batches that were done, and goes on', async () => {
+test('an interrupted backfill keeps its finished batches and continues', async () => {
   const holder = new pg.Client(url);
   await holder.connect();
   await holder.query(`begin; select from people where id = ${ROWS} for update`);
@@ -57,7 +57,7 @@ test('a backfill that was interrupted keeps the batches that were done, and goes
   expect(await open()).toBe(0);
 });
 
-test('a step that fails is named with its cause, and the steps before it are kept', async () => {
+test('a failed step is reported with its cause, and the steps before it are kept', async () => {
   const failing: Migration = {
     name: '0003-failing',
     steps: [

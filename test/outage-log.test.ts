@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 type Line = { msg: string; level: number; reference?: string; requests?: number; err?: { stack?: string } };
-/** What the service has logged since the first `from` characters of its output. */
+/** Returns the log lines after the first `from` characters of the output. */
 const linesSince = (from: number): Line[] =>
   service
     .output()
@@ -30,7 +30,7 @@ const linesSince = (from: number): Line[] =>
     .map((line) => JSON.parse(line));
 const withStack = (lines: Line[]) => lines.filter(({ err }) => err?.stack);
 
-test('an outage of the database is logged by its begin and its end, not by request', { timeout: 120_000 }, async () => {
+test('logs the start and the end of a database outage, not every request', { timeout: 120_000 }, async () => {
   const from = service.output().length;
   await cluster.kill();
   const statuses = new Set<number>();
@@ -63,7 +63,7 @@ test('an outage of the database is logged by its begin and its end, not by reque
   expect(lines.length).toBeLessThan(50);
 });
 
-test('each answer with status 500 has its reference in the log, and the stack is there once', async () => {
+test('logs the reference of every response with status 500, and the stack once', async () => {
   await stage.query('alter table websites rename column created_at to created');
   const from = service.output().length;
   try {

@@ -20,7 +20,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** What the service writes when it does not start. */
+/** Returns what the service writes when it does not start. */
 async function refusal(settings: Record<string, string>): Promise<string> {
   const started = stage.start(settings).then(
     async (service) => `It started: ${await service.stop()}`,
@@ -29,7 +29,7 @@ async function refusal(settings: Record<string, string>): Promise<string> {
   return (await started).replaceAll(/\s+/g, ' ');
 }
 
-/** Signs visitors in, some at once, and reads the answers of every call. @returns those that are not as they should be */
+/** Signs visitors in, AT_ONCE at a time. @returns descriptions of the calls that failed */
 async function signInMany(services: Service[], domain: string): Promise<string[]> {
   const failures: string[] = [];
   let begun = 0;
@@ -60,7 +60,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
   });
   afterAll(() => pooler.stop());
 
-  test('needs no other setting: sign-ins, jobs, backup and restore work', { timeout: 120_000 }, async () => {
+  test('supports sign-ins, jobs, backup and restore without other settings', { timeout: 120_000 }, async () => {
     const service = await stage.start({ DATABASE_URL: url });
     const domain = await addSite(stage, service);
     expect(await signInMany([service], domain)).toEqual([]);
@@ -79,7 +79,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
     });
   });
 
-  test('is never taken for another mode, also when several starts and other clients keep it busy', { timeout: 60_000 }, async () => {
+  test('is always detected, also while several starts and other clients keep it busy', { timeout: 60_000 }, async () => {
     const busy = await startPgBouncer(inject('clusterUrl'), 'session', { default_pool_size: 40 });
     const crowded = busy.url(stage.databaseUrl);
     let over = false;
@@ -93,7 +93,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
     expect(found).toEqual(found.map(() => 'session'));
   });
 
-  test('says what the server refuses, and what to check', async () => {
+  test('reports what the server refuses and what to check', async () => {
     const options = `${url}?options=${encodeURIComponent('-c jit=off')}`;
     expect(await refusal({ DATABASE_URL: options })).toMatch(
       /refuses: "unsupported startup parameter: options" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
@@ -114,7 +114,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
   });
   afterAll(() => pooler.stop());
 
-  test('is refused without DATABASE_DIRECT_URL, by commands too', async () => {
+  test('is refused without DATABASE_DIRECT_URL, also by commands', async () => {
     const sentence =
       /DATABASE_URL \(127\.0\.0\.1:\d+\/test_\w+\) leads through a pooler in transaction mode.*DATABASE_DIRECT_URL.*session mode/;
     expect(await refusal({ DATABASE_URL: url })).toMatch(sentence);
@@ -135,13 +135,13 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     );
   });
 
-  test('is refused with prepared statements that it does not keep', async () => {
+  test('is refused with prepared statements that it does not support', async () => {
     expect(await refusal({ ...supported, DATABASE_PREPARED_STATEMENTS: 'on' })).toMatch(
       /does not keep prepared statements\. Set DATABASE_PREPARED_STATEMENTS=off/,
     );
   });
 
-  test('is refused when its days are not UTC days', async () => {
+  test('is refused when its time zone is not UTC', async () => {
     const elsewhere = await openStage();
     const name = new URL(elsewhere.databaseUrl).pathname.slice(1);
     await elsewhere.query(`alter database ${name} set timezone = 'Europe/Vilnius'`);
@@ -150,12 +150,12 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     await elsewhere.close();
   });
 
-  test('is refused when DATABASE_DIRECT_URL is another database', async () => {
+  test('is refused when DATABASE_DIRECT_URL leads to another database', async () => {
     const another = Object.assign(new URL(stage.databaseUrl), { pathname: 'postgres' }).href;
     expect(await refusal({ ...supported, DATABASE_DIRECT_URL: another })).toMatch(/lead to two different databases/);
   });
 
-  test('is found also while it is busy', { timeout: 60_000 }, async () => {
+  test('is detected while it is busy', { timeout: 60_000 }, async () => {
     let over = false;
     const others = Array.from({ length: 6 }, async () => {
       while (!over) await query(url, 'select pg_sleep(0.002)');
@@ -167,7 +167,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     expect(found).toEqual(found.map(() => 'transaction'));
   });
 
-  test(`serves with DATABASE_DIRECT_URL and DATABASE_PREPARED_STATEMENTS=off: ${SIGN_INS} sign-ins at two instances, none fails`, {
+  test(`fails none of ${SIGN_INS} sign-ins at two instances with DATABASE_DIRECT_URL and DATABASE_PREPARED_STATEMENTS=off`, {
     timeout: 180_000,
   }, async () => {
     const first = await stage.start({ ...supported, WORKERS: '2' });
@@ -181,7 +181,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
     }
   });
 
-  test('leaves nothing in the sessions of the pooler, and no name that would hold up a restore', { timeout: 60_000 }, async () => {
+  test("changes no settings of the pooler's sessions, and does not block a restore", { timeout: 60_000 }, async () => {
     const service = await stage.start(supported);
     await visitorToken(stage, service.client(), await addSite(stage, service));
     expect(await service.stop()).toBe(0);

@@ -8,7 +8,7 @@ const ROUNDS = 200;
 const RACERS = 50;
 const MINUTES = 60_000;
 
-// Two processes on one database; the racers of a round are spread over both.
+// Two instances on one database; the requests of a round go to both.
 let stage: Stage;
 let services: Service[];
 let shop: string;
@@ -25,12 +25,12 @@ async function rounds(round: (browsers: [Client, Client], from: Record<string, s
   const browsers = services.map((service) => service.client()) as [Client, Client];
   for (let i = 0; i < ROUNDS; i++) {
     for (const browser of browsers) browser.cookies = new Map();
-    // A client address of its own for each round keeps the limits out of the race.
+    // Each round has its own client address, so that rate limits do not interfere.
     await round(browsers, { 'X-Forwarded-For': `198.51.${i >> 8}.${i & 255}` }, freshAddress());
   }
 }
 
-/** Sends RACERS requests at once. @returns the answers that won */
+/** Sends RACERS concurrent requests. @returns the successful responses */
 async function race(
   browsers: [Client, Client],
   run: (browser: Client, racer: number) => Promise<Answer>,
@@ -42,22 +42,25 @@ async function race(
   return answers.filter(won);
 }
 
-test(`a link: ${RACERS} openings by the browser that asked and by others, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
-  rounds(async (browsers, from, email) => {
-    await askForMail(browsers[0], email, `https://${shop}/`);
-    const { link } = await stage.mailbox.waitFor(email);
-    const t = new URL(link).searchParams.get('t');
-    const winners = await race(
-      browsers,
-      (browser, racer) => (racer % 5 ? browser.get(link, from) : browser.post('/api/auth/confirm-link', { t, email }, from)),
-      (answer) => answer.status === 303 || answer.json.redirectUrl !== undefined,
-    );
-    expect(winners).toHaveLength(1);
-    expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
-  }),
+test(
+  `a link signs in once for ${RACERS} concurrent openings by its own and other browsers, ${ROUNDS} times`,
+  { timeout: 15 * MINUTES },
+  () =>
+    rounds(async (browsers, from, email) => {
+      await askForMail(browsers[0], email, `https://${shop}/`);
+      const { link } = await stage.mailbox.waitFor(email);
+      const t = new URL(link).searchParams.get('t');
+      const winners = await race(
+        browsers,
+        (browser, racer) => (racer % 5 ? browser.get(link, from) : browser.post('/api/auth/confirm-link', { t, email }, from)),
+        (answer) => answer.status === 303 || answer.json.redirectUrl !== undefined,
+      );
+      expect(winners).toHaveLength(1);
+      expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
+    }),
 );
 
-test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
+test(`a code is accepted once for ${RACERS} concurrent entries, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     await askForMail(browsers[0], email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
@@ -70,7 +73,7 @@ test(`a code: ${RACERS} entries, one winner, ${ROUNDS} times`, { timeout: 15 * M
   }),
 );
 
-test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
+test(`a token is valid once for ${RACERS} concurrent verifications, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     await askForMail(browsers[0], email, `https://${shop}/`);
     const token = tokenOf(await openLink(browsers[0], await stage.mailbox.waitFor(email)));
@@ -84,7 +87,9 @@ test(`a token: ${RACERS} verifications, one winner, ${ROUNDS} times`, { timeout:
   }),
 );
 
-test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS / 10} times`, { timeout: 4 * MINUTES }, async () => {
+test(`${RACERS} concurrent verifications with one Idempotency-Key get the same response, ${ROUNDS / 10} times`, {
+  timeout: 4 * MINUTES,
+}, async () => {
   const [client, other] = services.map((service) => service.client());
   for (let i = 0; i < ROUNDS / 10; i++) {
     const email = freshAddress();
@@ -99,7 +104,7 @@ test(`one Idempotency-Key: ${RACERS} verifications get the same answer, ${ROUNDS
   }
 });
 
-test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
+test(`an authorization code is exchanged once for ${RACERS} concurrent requests, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
     const { pkce } = await authorize(browsers[0], email, { redirect_uri: `${services[0].url}/developer` });
     const body = { code: codeOf(await stage.mailbox.waitFor(email)), code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID };
@@ -112,7 +117,7 @@ test(`an authorization code: ${RACERS} exchanges, one winner, ${ROUNDS} times`, 
   }),
 );
 
-test('wrong addresses for a link are counted before they are compared: thirty at once use its tries up', {
+test('concurrent wrong addresses for a link are counted before they are compared', {
   timeout: 4 * MINUTES,
 }, async () => {
   const [owner, stranger, other] = [services[0].client(), services[0].client(), services[1].client()];
@@ -126,7 +131,7 @@ test('wrong addresses for a link are counted before they are compared: thirty at
   }
 });
 
-test('links of one browser opened at once in both processes hold nobody up', { timeout: 4 * MINUTES }, async () => {
+test('links of one browser opened concurrently at both instances do not block each other', { timeout: 4 * MINUTES }, async () => {
   const deadlocks = async () =>
     (await stage.query('select deadlocks from pg_stat_database where datname = current_database()'))[0].deadlocks;
   const before = await deadlocks();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-describe('what mail scanners and browsers do unasked consumes nothing (S10)', () => {
+describe('requests of email scanners and prefetching browsers do not consume a link', () => {
   test.each(['a visitor', 'a developer of the portal'])('of %s', async (who) => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, who === 'a visitor' ? `https://${shop}/` : undefined);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Every row of every table, the job runner's too, as text. */
+/** Returns every row of every table as text, including the tables of the job queue. */
 async function dump(): Promise<string> {
   const tables = await stage.query(
     `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
@@ -27,17 +27,17 @@ async function dump(): Promise<string> {
   return text;
 }
 
-/** A secret as it is, and in the forms in which it could hide. */
+/** Returns a secret in each encoding in which it could be stored. */
 function formsOf(secret: string): string[] {
   const decoded = Buffer.from(secret, 'base64url');
   return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex'), decoded.toString('hex'), decoded.toString('base64')];
 }
 
-test('a dump of the database and all logs hold no secret that was issued', async () => {
+test('the database and all logs contain no issued secret', async () => {
   const secrets: Record<string, string> = {};
   const [client, email] = [service.client(), freshAddress()];
 
-  // One that is waiting while its mail is still owed.
+  // One whose email is still in the outbox.
   await stage.mailbox.down();
   await askForMail(client, email, `https://${shop}/`);
   const whileOwed = await dump();
@@ -83,7 +83,7 @@ test('a dump of the database and all logs hold no secret that was issued', async
   await service.client().get(`/api/verify-token?token=${secrets['a token of a quick login']}&token=2`);
 
   const rows = await dump();
-  // What it has logged is written half a second later, or when it stops.
+  // Log lines are written half a second later or when the service stops.
   expect(await service.stop()).toBe(0);
   const held = { 'the database': rows, 'the log': service.output() };
   for (const [what, secret] of Object.entries(secrets)) {
@@ -95,7 +95,7 @@ test('a dump of the database and all logs hold no secret that was issued', async
   service = await stage.start();
 });
 
-test('the log of a fault has the reference that the answer names, and the answer shows no internals', async () => {
+test('the log of an error has the reference of the response, and the response shows no internals', async () => {
   await stage.query('alter table sessions rename to sessions_away');
   const begun = await authorize(service.client());
   const code = codeOf(await stage.mailbox.waitFor(begun.email));
@@ -109,7 +109,7 @@ test('the log of a fault has the reference that the answer names, and the answer
   await waitUntil('the log names the reference', 30_000, () => service.output().includes(reference));
 });
 
-test('a known and an unknown address get the same status, body and headers, after the same time', async () => {
+test('known and unknown addresses get the same status, body and headers after the same time', async () => {
   const known = (await signInDeveloper(stage, service)).email;
   const PAIRS = 60;
   let [slower, faster] = [0, 0];
@@ -129,6 +129,6 @@ test('a known and an unknown address get the same status, body and headers, afte
     if (times.unknown > times.known + 5) faster++;
   }
   expect([...shapes]).toHaveLength(1);
-  // What else this machine does hits both alike; a difference of 5 ms in the work itself shows in every pair.
+  // Other load on the machine affects both alike; a systematic difference of 5 ms would show in every pair.
   expect(Math.abs(slower - faster)).toBeLessThan(PAIRS / 2);
 });

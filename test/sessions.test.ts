@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** The status that a browser holding only this session gets, at both instances. */
+/** Returns the status of a request with only this session cookie, at both instances. */
 async function statusesOf(sid: string): Promise<number[]> {
   const statuses: number[] = [];
   for (const instance of [service, second]) {
@@ -29,14 +29,14 @@ async function statusesOf(sid: string): Promise<number[]> {
 
 const sidOf = (client: Client) => client.cookies.get('sid') ?? '';
 
-/** A browser with the same cookies at an instance. */
+/** Returns a client at an instance with a copy of the cookies of `client`. */
 function copyOf(client: Client, instance: Service = service): Client {
   const copy = instance.client();
   copy.cookies = new Map(client.cookies);
   return copy;
 }
 
-/** A sign-in of a browser up to its mail. @returns the last step */
+/** Starts a sign-in and waits for its email. @returns the exchange that completes it */
 async function beginSignIn(client: Client, email: string): Promise<(through?: Client) => ReturnType<typeof exchange>> {
   const { pkce } = await authorize(client, email);
   const code = codeOf(await stage.mailbox.waitFor(email));
@@ -48,7 +48,7 @@ async function signInAgain(client: Client, email: string): Promise<void> {
   expect((await finish()).status).toBe(200);
 }
 
-/** Signs in through the command line's client, without cookies. @returns the bearer token */
+/** Signs in with the client of the command line, without cookies. @returns the bearer token */
 async function signInProgram(email: string): Promise<string> {
   const redirect_uri = 'http://127.0.0.1:51236/callback';
   const { pkce, attempt } = await authorize(service.client(), email, { client_id: CLI_CLIENT_ID, redirect_uri });
@@ -60,7 +60,7 @@ async function signInProgram(email: string): Promise<string> {
 
 const statusWith = async (token: string) => (await service.client().get('/api/user/me', { Authorization: `Bearer ${token}` })).status;
 
-/** Runs two requests, the second one while the first waits for what `hold` locks in the database. */
+/** Runs two requests, the second while the first waits for the database lock that `hold` takes. */
 async function overlapping<First, Second>(
   hold: [string, unknown[]?],
   first: () => Promise<First>,
@@ -89,7 +89,7 @@ async function overlapping<First, Second>(
 const lockUser = (email: string): [string, unknown[]] => ['select from users where email = $1 for update', [email]];
 
 describe('a sign-in', () => {
-  test('ends the session that the browser had, at every instance', async () => {
+  test('ends the previous session of the browser at every instance', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     expect(await statusesOf(stolen)).toEqual([200, 200]);
@@ -98,7 +98,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 
-  test('of another account ends it too, and leaves the first account remembered', async () => {
+  test('to another account ends the previous session and keeps the first account remembered', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     await signInAgain(client, freshAddress('dev'));
@@ -122,7 +122,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(stolen)).toEqual([401, 401]);
   });
 
-  test('by the portal’s own token ends it too', async () => {
+  test('by a portal token ends the previous session', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     const { redirectUrl } = (await client.post('/api/auth/validate-key', { email, key: authKey })).json;
@@ -131,7 +131,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 
-  test('that is refused ends nothing', async () => {
+  test('that is rejected ends no session', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const { pkce } = await authorize(client, email);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -140,7 +140,7 @@ describe('a sign-in', () => {
     expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
   });
 
-  test('leaves the same account signed in in another browser and in programs', async () => {
+  test('keeps the sessions of the account in other browsers and programs', async () => {
     const email = freshAddress('dev');
     const one = await signInDeveloper(stage, service, email);
     const programs = [await signInProgram(email), await signInProgram(email)];
@@ -154,7 +154,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(one.client))).toEqual([200, 200]);
   });
 
-  test('twice at once in one browser, through two instances: one session is left', async () => {
+  test('leaves one session when two run concurrently in one browser at two instances', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const [first, next] = [copyOf(client), copyOf(client, second)];
     const finishFirst = await beginSignIn(client, email);
@@ -171,7 +171,7 @@ describe('a sign-in', () => {
 });
 
 describe('a logout', () => {
-  test('ends every session of the device, also one that another version of the service left', async () => {
+  test('ends every session of the device, including one of another version of the service', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const left = 'L'.repeat(43);
     await stage.query(
@@ -197,7 +197,7 @@ describe('a logout', () => {
     expect(await statusesOf(stolen)).toEqual([401, 401]);
   });
 
-  test('with a session that has ended, and no device cookie, ends nothing else', async () => {
+  test('with an ended session and no device cookie ends no other session', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     await signInAgain(client, email);
@@ -220,7 +220,7 @@ describe('a logout', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('after a sign-in that has not committed yet, through another instance, ends the new session', async () => {
+  test('ends the session of a sign-in at another instance that has not committed yet', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const signingIn = copyOf(client, second);
     const finish = await beginSignIn(client, email);
@@ -233,7 +233,7 @@ describe('a logout', () => {
     expect(await statusesOf(sidOf(signingIn))).toEqual([401, 401]);
   });
 
-  test('while the browser’s key is being used, ends the portal token that the key gives', async () => {
+  test('ends the portal token that the browser’s key is exchanged for at the same time', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const entering = copyOf(client, second);
     const [answer] = await overlapping(

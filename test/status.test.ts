@@ -6,7 +6,7 @@ import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
 
-// A cluster of this file's own: it is killed.
+// Killed and frozen by the tests, so not the shared cluster.
 let cluster: Cluster;
 let stage: Stage;
 let service: Service;
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const status = async (of: Service = service) => (await of.client().get('/api/status')).json;
 const minutes = 60_000;
-/** What is answered may be 15 s old, and a probe takes up to 5; on a busy machine a good one may need a second try. */
+/** A response may be 15 s old and a probe takes up to 5 s; on a busy machine a second probe may be needed. */
 const SOON = 90_000;
 const untilState = (state: string) =>
   waitUntil(`the state is ${state}`, SOON, async () => {
@@ -35,7 +35,7 @@ const untilState = (state: string) =>
     return answer.state === state || JSON.stringify(answer).slice(0, 200);
   });
 
-/** Waits until the newest incident, and the only one, is such. */
+/** Waits until there is exactly one incident and it matches. */
 const untilIncident = (wanted: object) =>
   waitUntil('the incident is told', SOON, async () => {
     const incidents = (await status()).history?.incidents;
@@ -47,7 +47,7 @@ const untilIncident = (wanted: object) =>
     }
   });
 
-test('a probe comes soon after the start, and its row says how long the answers took', { timeout: 5 * minutes }, async () => {
+test('probes soon after the start and stores the response times', { timeout: 5 * minutes }, async () => {
   const good = () => stage.query("select *, now() - minute < interval '2 minutes' as new from probes where failed = '{}'");
   await waitUntil('a good probe', 150_000, async () => (await good()).length > 0);
   const [row] = await good();
@@ -72,7 +72,7 @@ test('a probe comes soon after the start, and its row says how long the answers 
   expect(await stage.query('select 1 from sign_in_limits')).toEqual([]);
 });
 
-test('the mail server is away: degraded, by a failed probe of its own; and back', { timeout: 5 * minutes }, async () => {
+test('is degraded while the SMTP server is down, and recovers', { timeout: 5 * minutes }, async () => {
   await stage.query('delete from probes');
   await stage.mailbox.down();
   try {
@@ -87,7 +87,7 @@ test('the mail server is away: degraded, by a failed probe of its own; and back'
   await untilIncident({ endedAt: expect.any(String), components: expect.arrayContaining(['mail']) });
 });
 
-test('a mail server that takes connections and never greets fails too', { timeout: 5 * minutes }, async () => {
+test('is degraded while the SMTP server accepts connections without a greeting', { timeout: 5 * minutes }, async () => {
   stage.mailbox.behave({ kind: 'silent' });
   try {
     await untilState('degraded');
@@ -97,8 +97,8 @@ test('a mail server that takes connections and never greets fails too', { timeou
   await untilState('operational');
 });
 
-test('a mail that nobody sends for more than a minute fails the mail', { timeout: 5 * minutes }, async () => {
-  // As if leased by a sender that died: due in the future, never tried.
+test('is degraded while an email is not sent for more than a minute', { timeout: 5 * minutes }, async () => {
+  // As if leased by a sender that was killed: due in the future, never tried.
   await stage.query(
     `insert into outbox (id, kind, recipient, language, created_at, due_at, expires_at)
      values (gen_random_uuid(), 'registered', 'a@b.example', 'en', now() - interval '2 minutes', now() + interval '1 hour', now() + interval '2 hours')`,
@@ -108,7 +108,7 @@ test('a mail that nobody sends for more than a minute fails the mail', { timeout
   await untilState('operational');
 });
 
-test('PostgreSQL killed and frozen: down from memory; what failed meanwhile is written once it is back', {
+test('is down while PostgreSQL is killed or frozen, and stores the failed probes once it is back', {
   timeout: 10 * minutes,
 }, async () => {
   await stage.query('delete from probes');
@@ -132,7 +132,7 @@ test('PostgreSQL killed and frozen: down from memory; what failed meanwhile is w
   await untilState('operational');
 });
 
-test('two instances: one row a minute', { timeout: 5 * minutes }, async () => {
+test('two instances store one row a minute', { timeout: 5 * minutes }, async () => {
   const other = await stage.start({ PUBLIC_URL: service.url });
   await stage.query('delete from probes');
   await waitUntil('both have measured', SOON, async () => {
@@ -144,7 +144,7 @@ test('two instances: one row a minute', { timeout: 5 * minutes }, async () => {
   expect(await other.stop()).toBe(0);
 });
 
-test('a minute is the worst of all that was measured in it', async () => {
+test('a minute has the worst results of its probes', async () => {
   await stage.query('delete from probes');
   const store = createStatusStore(pool);
   // An hour ago, in the middle of a minute.
@@ -164,15 +164,15 @@ test('a minute is the worst of all that was measured in it', async () => {
   ]);
 });
 
-test('uptime, response time, days and incidents are those of the probes', { timeout: 5 * minutes }, async () => {
+test('uptime, response time, days and incidents are computed from the probes', { timeout: 5 * minutes }, async () => {
   await stage.query('delete from probes');
-  // 1,000 minutes that end an hour ago; two runs of failures, the first with a gap of five good minutes in it.
+  // 1,000 minutes that end an hour ago, with two incidents; the first has a gap of five minutes without failures.
   await stage.query(`
     insert into probes (minute, database_ms, response_ms, failed)
     select date_trunc('minute', now()) - make_interval(mins => 60 + n), 1, 4,
       case when n in (500, 499, 493) then '{database}' when n = 300 then '{mail,response}' else '{}' end::text[]
     from generate_series(1, 1000) as n`);
-  // Before the 30 days, and beyond the 90.
+  // One older than 30 days, one older than 90 days.
   await stage.query(
     "insert into probes (minute, failed) values (now() - interval '40 days', '{mail}'), (now() - interval '91 days', '{mail}')",
   );
@@ -203,7 +203,7 @@ test('uptime, response time, days and incidents are those of the probes', { time
   expect(await stage.query("select 1 from probes where minute < now() - interval '39 days'")).toHaveLength(1);
 });
 
-test('reading the history of 90 days takes as long as a few counts of their rows', async () => {
+test('reading the history of 90 days takes no longer than six counts of its rows', async () => {
   await stage.query(`
     insert into probes (minute, database_ms, response_ms, failed)
     select date_trunc('minute', now()) - make_interval(mins => n), 1, 4, case when n % 1000 < 7 then '{database}' else '{}' end::text[]

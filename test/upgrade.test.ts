@@ -11,7 +11,7 @@ import { waitUntil } from './waiting.ts';
 const ROWS = 1_000_000;
 const AT_ONCE = 3;
 
-/** `emailauth db migrate`, with everything that it has written so far. */
+/** Starts `emailauth db migrate`. `text` returns what it has written so far. */
 function beginMigration(stage: Stage) {
   const child = execa(process.execPath, [entry, 'db', 'migrate', '--json'], {
     env: { PATH: process.env.PATH, HOME: stage.dataDir, DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir },
@@ -30,7 +30,7 @@ function beginMigration(stage: Stage) {
   return { child, text: () => text, ended: () => ended };
 }
 
-/** Keeps a transaction open. @returns the end of it */
+/** Opens a connection and runs statements on it. @returns closes the connection */
 async function hold(stage: Stage, ...statements: string[]): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: stage.databaseUrl, application_name: 'a report' });
   await client.connect();
@@ -38,13 +38,13 @@ async function hold(stage: Stage, ...statements: string[]): Promise<() => Promis
   return () => client.end();
 }
 
-/** It locks a table against DDL, as a backup does. */
+/** Locks a table against DDL, as a backup does. */
 const holdTable = (stage: Stage, table: string) => hold(stage, 'begin', `select from ${table} limit 1`);
 
-/** An index that is built concurrently waits for it before it is complete. */
+/** Holds a snapshot, for whose end a concurrent index build waits. */
 const holdSnapshot = (stage: Stage) => hold(stage, 'begin isolation level repeatable read', 'select from website_recipients limit 1');
 
-/** Whether an index is built that waits for `holdSnapshot`. @param index any unless given */
+/** Returns whether an index build waits for `holdSnapshot`. @param index any index by default */
 const isBuilding = async (stage: Stage, index = '%') =>
   (
     await stage.query(
@@ -54,7 +54,7 @@ const isBuilding = async (stage: Stage, index = '%') =>
     )
   ).length > 0;
 
-/** The tables of the public schema with everything that belongs to them. */
+/** Returns the definitions of the tables of the public schema with their columns, indexes, constraints and triggers. */
 const catalog = async (stage: Stage) =>
   stage.query(`
     select 'column' as kind, c.relname || ' ' || a.attnum || ' ' || a.attname as name,
@@ -71,7 +71,7 @@ const catalog = async (stage: Stage) =>
     union all select 'migration', name, '' from migrations
     order by 1, 2`);
 
-/** Visitors who sign in without a pause, each at one of the instances. */
+/** Signs visitors in continuously, at all instances in turn. */
 function openLoad(stage: Stage, domain: string, instances: Service[]) {
   const failures: string[] = [];
   let done = 0;
@@ -180,7 +180,7 @@ describe('an upgrade from the first schema', () => {
   afterEach(() => stage.close());
 
   test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends it too'])(
-    'goes on after kill -9 in the middle of an index: %s',
+    'continues after a kill -9 during the build of an index: %s',
     async (then) => {
       await openFirstSchema();
       const letGo = await holdSnapshot(stage);
@@ -210,13 +210,13 @@ describe('an upgrade from the first schema', () => {
       await letGo();
       const { exitCode, stdout, stderr } = await next.child;
       expect([exitCode, JSON.parse(stdout)]).toEqual([0, { applied: MIGRATIONS.slice(1) }]);
-      // What had ended before is not done again.
+      // Finished steps are not repeated.
       expect(stderr).not.toContain('0002-portal, step 1 of');
       expect(await catalog(stage)).toEqual(fresh);
     },
   );
 
-  test('is done once by two processes that begin at the same time, and leaves the schema of a fresh database', async () => {
+  test('is applied once by two concurrent processes and results in the schema of a new database', async () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const first = beginMigration(stage);
@@ -233,7 +233,7 @@ describe('an upgrade from the first schema', () => {
     expect(await catalog(stage)).toEqual(fresh);
   });
 
-  test('the service starts after a migration that takes longer than its clients wait, and logs each step', async () => {
+  test('starts the service after a migration that takes longer than its clients wait, and logs each step', async () => {
     await openFirstSchema();
     const letGo = await holdTable(stage, 'audit_log');
     const starting = stage.start();
@@ -252,7 +252,7 @@ describe('an upgrade from the first schema', () => {
     expect(await catalog(stage)).toEqual(expect.arrayContaining(fresh));
   });
 
-  test('Ctrl-C ends the statement in PostgreSQL, says what is kept, and the next run goes on', async () => {
+  test('cancels its statement on Ctrl-C, reports what is kept, and continues at the next run', async () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const interrupted = beginMigration(stage);

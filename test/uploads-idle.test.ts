@@ -17,7 +17,7 @@ afterAll(() => stage.close());
 
 const begin = async ({ client }: Developer): Promise<string> => (await client.post('/api/objects/upload')).json.uploadURL;
 
-/** An upload that sends its headers and the given start of its body, and then nothing. */
+/** Starts an upload that sends its headers and the start of its body, and then nothing. */
 type Idle = { url: string; sent: ClientRequest; answer: Promise<{ status: number; code: string }> };
 
 function openIdle(url: string, start: Buffer | null): Idle {
@@ -40,14 +40,14 @@ async function upload({ client }: Developer, url: string) {
   return client.send(url, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } });
 }
 
-/** An account may have four uploads under way: the others are refused once these are. */
+/** Waits until an account has four uploads in progress, its maximum: then others are refused. */
 async function waitForRefusals(idle: Idle[], count: number): Promise<void> {
   const refused: number[] = [];
   for (const { answer } of idle) answer.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
   await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(count);
 }
 
-test('idle uploads of one account block no upload of another, and end after 5 seconds without data', async () => {
+test('idle uploads of one account do not block uploads of another account, and end after 5 seconds without data', async () => {
   const [idler, other] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
   const idle: Idle[] = [];
   for (let count = 0; count < 20; count++) idle.push(openIdle(await begin(idler), count % 2 ? await png() : null));
@@ -57,11 +57,11 @@ test('idle uploads of one account block no upload of another, and end after 5 se
   const answers = await Promise.all(idle.map(({ answer }) => answer));
   const ended = idle.filter((_, at) => answers[at].status !== 503);
   expect(answers.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
-  // The address was not used up.
+  // The upload URL is still valid.
   expect((await upload(idler, ended[0].url)).status).toBe(200);
 });
 
-test('idle uploads of four accounts block no upload of a fifth', async () => {
+test('idle uploads of four accounts do not block an upload of a fifth', async () => {
   const accounts = await Promise.all(Array.from({ length: 5 }, () => signInDeveloper(stage, service)));
   const other = accounts.pop() as Developer;
   const urls = await Promise.all(accounts.flatMap((account) => Array.from({ length: 5 }, () => begin(account))));
@@ -71,7 +71,7 @@ test('idle uploads of four accounts block no upload of a fifth', async () => {
   for (const { sent } of idle) sent.destroy();
 });
 
-test('a file in chunks of one byte takes memory for its bytes, not for its chunks', async () => {
+test('a file in chunks of one byte uses memory for its bytes, not for its chunks', async () => {
   const developer = await signInDeveloper(stage, service);
   const { port, pathname, search } = new URL(await begin(developer));
   const before = await residentMegabytes();

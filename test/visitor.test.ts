@@ -15,7 +15,7 @@ afterAll(() => stage.close());
 const verify = (token: string, query = '') => service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`);
 
 describe('a visitor', () => {
-  test('asks, opens the link in the same browser and is back on the site with a token that is good once', async () => {
+  test('opens the link in the requesting browser and returns to the website with a single-use token', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const asked = await askForMail(client, email, `https://${shop}/welcome?from=home#top`);
     expect(asked.json).toEqual({ sent: true, expiresIn: 600 });
@@ -28,7 +28,7 @@ describe('a visitor', () => {
     expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'used' });
   });
 
-  test('types the code where it all began', async () => {
+  test('enters the code in the requesting browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://www.${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
@@ -38,7 +38,7 @@ describe('a visitor', () => {
     expect((await verify(tokenOf(answer.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
   });
 
-  test('opens the link in another browser: nothing happens until the address is given there', async () => {
+  test('must enter the address when the link is opened in another browser', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
     await askForMail(first, email, `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email);
@@ -49,13 +49,13 @@ describe('a visitor', () => {
     expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress('eve') })).status).toBe(400);
     const confirmed = await second.post('/api/auth/confirm-link', { t, email: email.toUpperCase() });
     expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toEqual({ email, valid: true, domain: shop });
-    // S11: the first browser learns that the link was used, and gets nothing by it.
+    // The first browser is told that the link was opened, and is not signed in.
     expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened' });
     expect((await first.get('/api/user/me')).status).toBe(401);
     expect((await first.get(mail.link)).status).toBe(200);
   });
 
-  test('a link dies after five wrong addresses', async () => {
+  test('cannot use a link after five wrong addresses', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
     await askForMail(first, email, `https://${shop}/`);
     const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
@@ -63,7 +63,7 @@ describe('a visitor', () => {
     expect((await second.post('/api/auth/confirm-link', { t, email })).status).toBe(400);
   });
 
-  test('the sixth code fails even if right, and every code fails in another browser (S12)', async () => {
+  test('cannot use the correct code after five wrong ones, or in another browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
@@ -76,7 +76,7 @@ describe('a visitor', () => {
     expect((await client.post('/api/auth/email-code', { email, code })).status).toBe(400);
   });
 
-  test('may use any of several open mails; one ends its siblings', async () => {
+  test('may use any of several open emails, which ends the others', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://${shop}/`);
     const first = await stage.mailbox.waitFor(email);
@@ -86,7 +86,7 @@ describe('a visitor', () => {
     expect((await client.get(second.link)).status).toBe(200);
   });
 
-  test('a link dies at 600 s and a token at 3,600 s, by the clock of the database (S8)', async () => {
+  test('cannot use a link after 600 s or a token after 3,600 s, by the clock of the database', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://${shop}/`);
     const [life] = await stage.query('select extract(epoch from expires_at - now())::int as s from sign_in_attempts where email = $1', [
@@ -106,7 +106,7 @@ describe('a visitor', () => {
     expect((await verify(token)).json).toEqual({ email: null, valid: false, reason: 'expired' });
   });
 
-  test('an unregistered domain is refused, and no mail goes out', async () => {
+  test('gets no email for an unregistered domain', async () => {
     const [client, email, domain] = [service.client(), freshAddress(), freshDomain()];
     const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
     expect(answer.status).toBe(403);
@@ -115,7 +115,7 @@ describe('a visitor', () => {
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
   });
 
-  test('the default target is the portal, and its token is no site’s', async () => {
+  test('is sent to the portal by default, with a token that no website can verify', async () => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email);
     const location = await openLink(client, await stage.mailbox.waitFor(email));
@@ -125,7 +125,7 @@ describe('a visitor', () => {
   });
 });
 
-describe('the mail', () => {
+describe('the sign-in email', () => {
   test.each([
     ['en', 'en'],
     ['lt', 'lt'],
@@ -133,7 +133,7 @@ describe('the mail', () => {
     ['uk', 'uk'],
     ['ru', 'ru'],
     ['xx', 'en'],
-  ])('in %s speaks %s, names the host, has text and HTML and one recipient', async (asked, language) => {
+  ])('requested in %s is in %s, names the host, and has text, HTML and one recipient', async (asked, language) => {
     const [client, email] = [service.client(), freshAddress()];
     await askForMail(client, email, `https://my.${shop}/`, asked);
     const mail = await stage.mailbox.waitFor(email);
@@ -150,7 +150,7 @@ describe('the mail', () => {
     expect(header('bcc')).toEqual([]);
   });
 
-  test('its links come from PUBLIC_URL, whatever Host and X-Forwarded-* say (S15)', async () => {
+  test('has links with PUBLIC_URL, whatever Host and X-Forwarded-* are', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const answer = await client.send('/api/auth/domain-auth', {
       method: 'POST',
@@ -169,7 +169,7 @@ describe('the mail', () => {
     expect(mail.raw).not.toContain('evil.example');
   });
 
-  test('one mailbox is one identity: case and Unicode domains have one normal form (S17)', async () => {
+  test('is sent to the normalized address, in lower case and with an A-label domain', async () => {
     const [client, email] = [service.client(), freshAddress('Ann.Lee')];
     await askForMail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
