@@ -96,7 +96,7 @@ describe('the admin password', () => {
     expect(rows).not.toContain(Buffer.from(secret, 'base64url').toString('base64'));
   });
 
-  test('disables the pages when it is not set, and logs that', async () => {
+  test('disables the pages when it is not set', async () => {
     const disabled = await stage.start({ NODE_ENV: 'production' });
     const client = disabled.client();
     client.cookies = new Map((await unlocked()).cookies);

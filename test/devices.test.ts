@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
 import type { Answer, Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { type Overlap, runOverlapping } from './overlap.ts';
 import { addSite, askForMail, authorize, codeOf, type Developer, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -38,7 +37,7 @@ async function signInWith(userAgent: string, email: string, at: Service = servic
 
 const devicesOf = async ({ client }: Pick<Developer, 'client'>): Promise<Record<string, unknown>[]> =>
   (await client.get('/api/user/devices')).json;
-const letsIn = async ({ client, email, authKey }: Developer) =>
+const keyStatus = async ({ client, email, authKey }: Developer) =>
   (await client.post('/api/auth/validate-key', { email, key: authKey })).status;
 
 describe('devices', () => {
@@ -140,9 +139,9 @@ describe('devices', () => {
     expect((await two.client.delete(`/api/user/devices/${one.localKey}`)).json).toEqual({ success: true });
     expect(await status(one.client)).toBe(401);
     expect(await status(twin)).toBe(401);
-    expect(await letsIn(one)).toBe(401);
+    expect(await keyStatus(one)).toBe(401);
     expect(await status(two.client)).toBe(200);
-    expect(await letsIn(two)).toBe(200);
+    expect(await keyStatus(two)).toBe(200);
     expect((await devicesOf(two)).map(({ id }) => id)).toEqual([two.localKey]);
     expect((await actionsOf(email))[0]).toBe('signed_in_again');
     expect((await actionsOf(email)).filter((action) => action === 'device_signed_out')).toHaveLength(1);
@@ -158,7 +157,7 @@ describe('devices', () => {
     await shared.client.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID });
     expect((await elsewhere.client.delete(`/api/user/devices/${shared.localKey}`)).status).toBe(200);
     expect(await status(shared.client)).toBe(401);
-    expect(await letsIn(shared)).toBe(200);
+    expect(await keyStatus(shared)).toBe(200);
   });
 
   test('of another user return 404 and are not changed', async () => {
@@ -166,7 +165,7 @@ describe('devices', () => {
     const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
     expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
     expect(await status(victim.client)).toBe(200);
-    expect(await letsIn(victim)).toBe(200);
+    expect(await keyStatus(victim)).toBe(200);
     expect(await actionsOf(bob.email)).not.toContain('device_signed_out');
     for (const id of ['x', `${victim.localKey}x`, '%27%20or%201%3D1', '_'.repeat(21), '%00'.repeat(22)]) {
       expect([id, (await bob.client.delete(`/api/user/devices/${id}`)).status]).toEqual([id, 400]);
@@ -187,65 +186,46 @@ describe('devices', () => {
     two.client.cookies = kept;
     expect(await status(two.client)).toBe(401);
     expect(await status(one.client)).toBe(401);
-    expect([await letsIn(one), await letsIn(two)]).toEqual([401, 401]);
+    expect([await keyStatus(one), await keyStatus(two)]).toEqual([401, 401]);
     expect((await one.client.post('/api/auth/token-login', { token: tokenOf(json.redirectUrl), confirm: true })).status).toBe(401);
     expect((await actionsOf(email))[0]).toBe('signed_out_everywhere');
     expect(await status(bystander.client)).toBe(200);
-    expect(await letsIn(bystander)).toBe(200);
+    expect(await keyStatus(bystander)).toBe(200);
   });
 
   describe('signing out everywhere during a sign-in at another instance', () => {
-    type GetIn = (thief: Developer) => Promise<Answer>;
-    type Hold = (email: string) => [string, unknown[]?];
+    const enter = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
 
-    /** Signs out everywhere while `getIn` waits in PostgreSQL for the lock that `hold` takes, then releases the lock. */
-    async function signOutDuring(getIn: GetIn, hold: Hold): Promise<{ thief: Developer; answer: Answer }> {
-      const email = freshAddress('dev');
-      const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
-      const held = new pg.Client(stage.databaseUrl);
-      await held.connect();
-      const waiting = async (): Promise<number> => {
-        const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-        return (await held.query(sql)).rows[0].n;
-      };
-      await held.query('begin');
-      await held.query(...hold(email));
-      let isOver = false;
-      const gettingIn = getIn(thief).finally(() => {
-        isOver = true;
+    /** Signs out everywhere while a browser at another instance signs in by `signIn`, which waits for the lock. */
+    async function signOutDuring(
+      signIn: (attacker: Developer) => Promise<Answer>,
+      lock: (email: string) => Overlap['lock'],
+    ): Promise<{ attacker: Developer; answer: Answer }> {
+      const { attacker, responses } = await runOverlapping(stage, async () => {
+        const email = freshAddress('dev');
+        const [attacker, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
+        const signOut = () => owner.client.post('/api/user/sign-out-everywhere');
+        return { attacker, lock: lock(email), first: () => signIn(attacker), second: signOut };
       });
-      await waitUntil('the thief waits', 30_000, async () => isOver || (await waiting()) === 1);
-      const signingOut = owner.client.post('/api/user/sign-out-everywhere').finally(() => {
-        isOver = true;
-      });
-      await waitUntil('the sign-out waits', 30_000, async () => isOver || (await waiting()) === 2);
-      await held.query('commit');
-      await held.end();
-      const [answer, { status }] = await Promise.all([gettingIn, signingOut]);
-      // A statement times out after 2.5 s: on a busy machine one may end before the other waits, and the test tries again.
-      if (answer.status === 503 || status === 503) return signOutDuring(getIn, hold);
-      expect(status).toBe(200);
-      return { thief, answer };
+      expect(responses[1].status).toBe(200);
+      return { attacker, answer: responses[0] };
     }
 
-    const tryKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
-    const tryToken = ({ client }: Developer, answer: Answer) =>
-      client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
-
     test('by a remembered account issues no token then or later', async () => {
-      const { thief, answer } = await signOutDuring(tryKey, () => ['lock table tokens in share row exclusive mode']);
+      const { attacker, answer } = await signOutDuring(enter, () => ['lock table tokens in share row exclusive mode']);
       expect(answer.status).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
+      expect(await keyStatus(attacker)).toBe(401);
     });
 
     test('by a portal token ends the session that it opened', async () => {
-      const { thief, answer } = await signOutDuring(
-        async (thief) => tryToken(thief, await tryKey(thief)),
-        (email) => ['select from users where email = $1 for update', [email]],
-      );
+      const openSession = async (attacker: Developer) => {
+        const token = tokenOf((await enter(attacker)).json.redirectUrl);
+        return attacker.client.post('/api/auth/token-login', { token, confirm: true });
+      };
+      const { attacker, answer } = await signOutDuring(openSession, (email) => ['select from users where email = $1 for update', [email]]);
       expect(answer.status).toBe(200);
-      expect(await status(thief.client)).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
+      expect(await status(attacker.client)).toBe(401);
+      expect(await keyStatus(attacker)).toBe(401);
     });
   });
 });

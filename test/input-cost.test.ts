@@ -29,13 +29,17 @@ const probes = probesOf(1).filter(({ kind, target }) => kind !== 'headers' || HE
 test.each(probes.map((probe): [string, Probe] => [`${probe.target}: ${probe.kind}`, probe]))(
   'a request of the maximum size uses little CPU time: %s',
   async (_name, { requests }) => {
-    const stranger = service.client();
-    let before = await cpuMilliseconds(service.pid);
+    const anonymous = service.client();
     for (const request of requests) {
-      const status = await sendHostile(client, stranger, request);
-      const after = await cpuMilliseconds(service.pid);
-      expect([request.what, status < 500, after - before < MAX_MS || after - before]).toEqual([request.what, true, true]);
-      before = after;
+      // A job of the service that runs during a request adds to it once; the request's own cost is in every attempt.
+      let cost = Number.POSITIVE_INFINITY;
+      for (let attempt = 0; attempt < 3 && cost >= MAX_MS; attempt++) {
+        const before = await cpuMilliseconds(service.pid);
+        const status = await sendHostile(client, anonymous, request);
+        expect([request.what, status < 500]).toEqual([request.what, true]);
+        cost = Math.min(cost, (await cpuMilliseconds(service.pid)) - before);
+      }
+      expect([request.what, cost < MAX_MS || cost]).toEqual([request.what, true]);
     }
   },
 );

@@ -45,7 +45,7 @@ test('an interrupted backfill keeps its finished batches and continues', async (
   await holder.query(`begin; select from people where id = ${ROWS} for update`);
   const interrupted = migrate(url, { migrations: [people, upperNames] });
   const rejected = expect(interrupted).rejects.toThrow('0002-upper-names, step 1 of 3');
-  await waitUntil('the batches before the locked row are done', 20_000, async () => (await open()) === 2_000);
+  await waitUntil('the batches before the locked row are done', 60_000, async () => (await open()) === 2_000);
   await query(
     url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()",

@@ -97,6 +97,8 @@ test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at th
   for (const { port } of [closed, open]) expect((await throughProxy(port)).status).toBe(404);
   const answer = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
   expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
+  // Log lines are written half a second later or when the service stops.
+  await Promise.all([closed.stop(), open.stop()]);
   expect(closed.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
   expect(open.output()).not.toContain('METRICS_TOKEN');
 });

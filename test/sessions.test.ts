@@ -1,10 +1,9 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../contract/rules.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { runOverlapping } from './overlap.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -59,32 +58,6 @@ async function signInProgram(email: string): Promise<string> {
 }
 
 const statusWith = async (token: string) => (await service.client().get('/api/user/me', { Authorization: `Bearer ${token}` })).status;
-
-/** Runs two requests, the second while the first waits for the database lock that `hold` takes. */
-async function overlapping<First, Second>(
-  hold: [string, unknown[]?],
-  first: () => Promise<First>,
-  next: () => Promise<Second>,
-): Promise<[First, Second]> {
-  const held = new pg.Client(stage.databaseUrl);
-  await held.connect();
-  const waiting = async (): Promise<number> => {
-    const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    return (await held.query(sql)).rows[0].n;
-  };
-  try {
-    await held.query('begin');
-    await held.query(...hold);
-    const one = first();
-    await waitUntil('the first request waits', 2000, async () => (await waiting()) === 1);
-    const two = next();
-    await waitUntil('the second request waits', 2000, async () => (await waiting()) === 2);
-    await held.query('commit');
-    return await Promise.all([one, two]);
-  } finally {
-    await held.end();
-  }
-}
 
 const lockUser = (email: string): [string, unknown[]] => ['select from users where email = $1 for update', [email]];
 
@@ -155,18 +128,16 @@ describe('a sign-in', () => {
   });
 
   test('leaves one session when two run concurrently in one browser at two instances', async () => {
-    const { client, email } = await signInDeveloper(stage, service);
-    const [first, next] = [copyOf(client), copyOf(client, second)];
-    const finishFirst = await beginSignIn(client, email);
-    const finishNext = await beginSignIn(client, freshAddress('dev'));
-    const answers = await overlapping(
-      lockUser(email),
-      () => finishFirst(first),
-      () => finishNext(next),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await statusesOf(sidOf(first))).toEqual([401, 401]);
-    expect(await statusesOf(sidOf(next))).toEqual([200, 200]);
+    const { browsers, responses } = await runOverlapping(stage, async () => {
+      const { client, email } = await signInDeveloper(stage, service);
+      const browsers = [copyOf(client), copyOf(client, second)];
+      const finishFirst = await beginSignIn(client, email);
+      const finishSecond = await beginSignIn(client, freshAddress('dev'));
+      return { browsers, lock: lockUser(email), first: () => finishFirst(browsers[0]), second: () => finishSecond(browsers[1]) };
+    });
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await statusesOf(sidOf(browsers[0]))).toEqual([401, 401]);
+    expect(await statusesOf(sidOf(browsers[1]))).toEqual([200, 200]);
   });
 });
 
@@ -221,29 +192,27 @@ describe('a logout', () => {
   });
 
   test('ends the session of a sign-in at another instance that has not committed yet', async () => {
-    const { client, email } = await signInDeveloper(stage, service);
-    const signingIn = copyOf(client, second);
-    const finish = await beginSignIn(client, email);
-    const [answer] = await overlapping(
-      lockUser(email),
-      () => finish(signingIn),
-      () => copyOf(client).post('/api/auth/logout'),
-    );
-    expect(answer.status).toBe(200);
-    expect(await statusesOf(sidOf(signingIn))).toEqual([401, 401]);
+    const { browser, responses } = await runOverlapping(stage, async () => {
+      const { client, email } = await signInDeveloper(stage, service);
+      const browser = copyOf(client, second);
+      const finish = await beginSignIn(client, email);
+      return { browser, lock: lockUser(email), first: () => finish(browser), second: () => copyOf(client).post('/api/auth/logout') };
+    });
+    expect(responses[0].status).toBe(200);
+    expect(await statusesOf(sidOf(browser))).toEqual([401, 401]);
   });
 
   test('ends the portal token that the browser’s key is exchanged for at the same time', async () => {
-    const { client, email, authKey } = await signInDeveloper(stage, service);
-    const entering = copyOf(client, second);
-    const [answer] = await overlapping(
-      ['select from remembered_keys where email = $1 for update', [email]],
-      () => entering.post('/api/auth/validate-key', { email, key: authKey }),
-      () => copyOf(client).post('/api/auth/logout'),
-    );
-    expect(answer.status).toBe(200);
-    const token = tokenOf(answer.json.redirectUrl);
-    expect((await entering.post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
-    expect((await entering.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+    const { browser, enter, responses } = await runOverlapping(stage, async () => {
+      const { client, email, authKey } = await signInDeveloper(stage, service);
+      const browser = copyOf(client, second);
+      const enter = () => browser.post('/api/auth/validate-key', { email, key: authKey });
+      const lock: [string, unknown[]] = ['select from remembered_keys where email = $1 for update', [email]];
+      return { browser, enter, lock, first: enter, second: () => copyOf(client).post('/api/auth/logout') };
+    });
+    expect(responses[0].status).toBe(200);
+    const token = tokenOf(responses[0].json.redirectUrl);
+    expect((await browser.post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
+    expect((await enter()).status).toBe(401);
   });
 });

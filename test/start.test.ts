@@ -38,6 +38,12 @@ async function left(): Promise<{ pid: number; command: string }[]> {
     .filter(({ command }) => command.includes(stage.dataDir));
 }
 
+const untilAllEnded = () =>
+  waitUntil('no process is left', 30_000, async () => {
+    const processes = await left();
+    return processes.length === 0 || JSON.stringify(processes);
+  });
+
 /** Signs a visitor in with the email in the development inbox. */
 async function signIn(service: Service): Promise<string> {
   const [client, email] = [service.client(), freshAddress()];
@@ -64,14 +70,14 @@ test('starts without settings, prints its URLs and signs a visitor in; SIGINT le
   timeout: 240_000,
 }, async () => {
   const service = await start();
-  await waitUntil('it says where to go', 30_000, () => service.output().includes('/dev/inbox'));
-  for (const text of [service.url, '/demo', '/dev/inbox', 'dmin password']) expect(service.output()).toContain(text);
+  for (const text of [service.url, '/demo', '/dev/inbox', 'dmin password'])
+    await waitUntil(`the output has ${text}`, 30_000, () => service.output().includes(text) || service.output());
   await signIn(service);
   expect((await service.client().get('/demo')).status).toBe(200);
   expect((await left()).length).toBeGreaterThan(0);
   service.signal('SIGINT');
   expect(await service.stop()).toBe(0);
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
   const secrets = (await readdir(stage.dataDir, { recursive: true })).filter(
     (name) => /secret|password/i.test(name) && !/postgres|pg_/.test(name),
   );
@@ -97,26 +103,26 @@ test('takes over the embedded database with its data after a kill -9 of the serv
   expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'waiting' });
   await signIn(second);
   await second.stop();
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
 });
 
 test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', { timeout: 240_000 }, async () => {
   const service = await start();
   await signIn(service);
   process.kill(await postmaster(), 'SIGKILL');
-  await waitUntil('it serves again', 60_000, async () => {
+  await waitUntil('requests are served again', 60_000, async () => {
     const answer = await service.client().get('/api/verify-token?token=nothing');
     return answer.status === 200 || `it answers ${answer.status}`;
   });
   await service.ready();
   await signIn(service);
   await service.stop();
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
 });
 
 test('uses another port and logs a message when the port is in use', async () => {
   const service = await start();
   const second = await stage.start({ PORT: port });
-  await waitUntil('the second one says so', 60_000, () => /in use/.test(second.output()) || second.output());
+  await waitUntil('the second service logs it', 60_000, () => /in use/.test(second.output()) || second.output());
   await service.stop();
 });

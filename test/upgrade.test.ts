@@ -185,13 +185,13 @@ describe('an upgrade from the first schema', () => {
       await openFirstSchema();
       const letGo = await holdSnapshot(stage);
       const killed = beginMigration(stage);
-      await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+      await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
       killed.child.kill('SIGKILL');
       await killed.child;
       if (then === 'PostgreSQL ends it too') {
         await stage.query(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'emailauth-migrate' and datname = current_database()`);
-        await waitUntil('an index is left that is not valid', 10_000, async () => {
+        await waitUntil('an index is left that is not valid', 60_000, async () => {
           return (await stage.query('select from pg_index where not indisvalid')).length === 1;
         });
         const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar.gz`, '--json'], {
@@ -205,8 +205,8 @@ describe('an upgrade from the first schema', () => {
       }
       const next = beginMigration(stage);
       if (then === 'PostgreSQL finishes the statement')
-        await waitUntil('it waits', 30_000, () => next.text().includes('Another process migrates the database'));
-      else await waitUntil('it builds the index again', 30_000, () => isBuilding(stage, 'websites_icon'));
+        await waitUntil('it waits', 60_000, () => next.text().includes('Another process migrates the database'));
+      else await waitUntil('it builds the index again', 60_000, () => isBuilding(stage, 'websites_icon'));
       await letGo();
       const { exitCode, stdout, stderr } = await next.child;
       expect([exitCode, JSON.parse(stdout)]).toEqual([0, { applied: MIGRATIONS.slice(1) }]);
@@ -220,9 +220,9 @@ describe('an upgrade from the first schema', () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const first = beginMigration(stage);
-    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
     const second = beginMigration(stage);
-    await waitUntil('the other one waits', 30_000, () => second.text().includes('Another process migrates the database'));
+    await waitUntil('the other one waits', 60_000, () => second.text().includes('Another process migrates the database'));
     await letGo();
     const answers = await Promise.all([first.child, second.child]);
     expect(answers.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
@@ -238,7 +238,7 @@ describe('an upgrade from the first schema', () => {
     const letGo = await holdTable(stage, 'audit_log');
     const starting = stage.start();
     starting.catch(() => {});
-    await waitUntil('the migration has taken longer than clients of the service wait', 30_000, async () => {
+    await waitUntil('the migration has taken longer than clients of the service wait', 60_000, async () => {
       const sql =
         "select from pg_stat_activity where datname = current_database() and application_name = 'a report' and now() - xact_start > interval '6 s'";
       return (await stage.query(sql)).length > 0;
@@ -256,11 +256,11 @@ describe('an upgrade from the first schema', () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const interrupted = beginMigration(stage);
-    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
     interrupted.child.kill('SIGINT');
     const { exitCode, stdout } = await interrupted.child;
     expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The steps that had ended are kept')]);
-    await waitUntil('its connection has ended', 10_000, async () => {
+    await waitUntil('its connection has ended', 60_000, async () => {
       const sql = "select from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()";
       return (await stage.query(sql)).length === 0;
     });

@@ -16,7 +16,7 @@ let ann: Developer;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  second = await stage.start({ ...production, PUBLIC_URL: service.url, PORT: String(service.port + 1) });
+  second = await stage.start({ ...production, PUBLIC_URL: service.url });
   ann = await signInDeveloper(stage, service);
 });
 afterAll(async () => {

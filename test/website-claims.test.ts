@@ -187,7 +187,7 @@ describe('the challenge of a claim', () => {
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${domain}`]);
       const proving = codeOf(websites.prove(ann, { domain }));
-      await waitUntil('the proof waits for the lock', 10_000, async () => {
+      await waitUntil('the proof waits for the lock', 30_000, async () => {
         const waiting = await rows(
           "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
         );

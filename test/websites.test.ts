@@ -209,10 +209,12 @@ describe('a proof', () => {
     const { domain }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '0.0.0.0']) {
       names.setAddresses(domain, [address]);
-      const start = performance.now();
-      expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
-      // A connection that hangs times out after 5 s; not opening one is immediate.
-      expect(performance.now() - start).toBeLessThan(4500);
+      // A connection that hangs times out after 5 s every time; without one only a busy machine may be slow once.
+      await waitUntil(`a proof at ${address} ends without a connection`, 15_000, async () => {
+        const start = performance.now();
+        expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
+        return performance.now() - start < 4500;
+      });
     }
   });
 });
