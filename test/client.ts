@@ -5,14 +5,14 @@ export type Answer = {
   headers: IncomingHttpHeaders;
   setCookies: string[];
   text: string;
-  /** The body as JSON; an empty object when it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  /** The body as JSON, or an empty object when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert its shape.
   json: any;
 };
 
-export type Sending = { method?: string; headers?: Record<string, string>; body?: string | Buffer; milliseconds?: number };
+export type RequestOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer; timeoutMs?: number };
 
-/** An HTTP client with a cookie jar: to the service it is one browser. Redirects are not followed. */
+/** An HTTP client with a cookie jar, like one browser. It does not follow redirects. */
 export class Client {
   readonly origin: string;
   cookies = new Map<string, string>();
@@ -38,8 +38,11 @@ export class Client {
     return this.send(path, { method: 'DELETE' });
   }
 
-  /** Sends to the service's port on 127.0.0.1, with the origin's Host unless another is given. `path` may be a full address, whose origin is left out. */
-  async send(path: string, { method = 'GET', headers = {}, body, milliseconds = 45_000 }: Sending = {}): Promise<Answer> {
+  /**
+   * Sends a request to the service's port on 127.0.0.1, with the Host of the origin unless `headers` has another.
+   * @param path a path, or a URL whose origin is ignored
+   */
+  async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<Answer> {
     const { host, port } = new URL(this.origin);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await new Promise<Answer>((resolve, reject) => {
@@ -49,7 +52,7 @@ export class Client {
         path: path.replace(/^https?:\/\/[^/]+/, ''),
         method,
         agent: this.#agent,
-        timeout: milliseconds,
+        timeout: timeoutMs,
         headers: {
           Host: host,
           ...(cookie ? { Cookie: cookie } : {}),
@@ -57,7 +60,7 @@ export class Client {
           ...headers,
         },
       });
-      sent.on('timeout', () => sent.destroy(new Error(`No answer to ${method} ${path} within ${milliseconds} ms`)));
+      sent.on('timeout', () => sent.destroy(new Error(`No response to ${method} ${path} within ${timeoutMs} ms`)));
       sent.on('error', reject);
       sent.on('response', (response) => {
         const chunks: Buffer[] = [];
@@ -71,7 +74,7 @@ export class Client {
       });
       sent.end(body);
     });
-    for (const line of answer.setCookies) this.#keep(line);
+    for (const line of answer.setCookies) this.#store(line);
     return answer;
   }
 
@@ -79,15 +82,15 @@ export class Client {
     return this.send(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } });
   }
 
-  #keep(line: string) {
+  #store(line: string) {
     const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as RegExpExecArray;
-    const gone = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
-    if (gone || value === '') this.cookies.delete(name);
+    const expired = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
+    if (expired || value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);
   }
 }
 
-/** Sends again while the answer is 503: on a busy machine a crowd waits for PostgreSQL for longer than the service lets it. */
+/** Repeats a request while it gets 503: on a busy machine concurrent requests may time out while they wait for PostgreSQL. */
 export async function insist(send: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await send();

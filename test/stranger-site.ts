@@ -2,14 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from './client.ts';
 
+/** A website that uses the service. */
 export type StrangerSite = {
   url: string;
-  /** The sign-in page with this site's forward_url, in a language. */
+  /** Returns the URL of the sign-in page with a forward_url of this website. */
   signInUrl(language?: string): string;
   close(): Promise<void>;
 };
 
-/** A stranger's site that signs its visitors in with the service: it sends them there and verifies what they bring back. */
+/** Starts a website that signs its visitors in with the service: its page verifies the token of its URL. */
 export async function openStrangerSite(serviceUrl: string): Promise<StrangerSite> {
   const service = new Client(serviceUrl);
   const server: Server = createServer(async (request, response) => {
