@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -99,9 +99,9 @@ describe('settings', () => {
       ['/api/user/organisation', { organisation: text }],
       ['/api/user/branding', { fromName: text, logoUrl: '' }],
     ] as const) {
-      const answer = await ann.client.put(path, body);
-      expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'bad_request']);
-      expect(answer.json.error).toMatch(/\w+ \w+/);
+      const response = await ann.client.put(path, body);
+      expect([path, response.status, response.json.code]).toEqual([path, 400, 'bad_request']);
+      expect(response.json.error).toMatch(/\w+ \w+/);
     }
     expect((await ann.client.get('/api/user/settings')).text).toBe(before);
   });
@@ -118,8 +118,8 @@ describe('settings', () => {
     'Shop \ufe64eve\ufe65',
     'x'.repeat(61),
   ])('reject the From name %j', async (fromName) => {
-    const answer = await ann.client.put('/api/user/branding', { fromName, logoUrl: '' });
-    expect([answer.status, answer.json.field]).toEqual([400, 'fromName']);
+    const response = await ann.client.put('/api/user/branding', { fromName, logoUrl: '' });
+    expect([response.status, response.json.field]).toEqual([400, 'fromName']);
   });
 
   test.each([
@@ -139,8 +139,8 @@ describe('settings', () => {
     `https://shop.example/${'x'.repeat(500)}`,
     ['https://shop.example/logo.png'],
   ])('reject the logo URL %j', async (logoUrl) => {
-    const answer = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
-    expect([answer.status, answer.json.field]).toEqual([400, 'logoUrl']);
+    const response = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
+    expect([response.status, response.json.field]).toEqual([400, 'logoUrl']);
   });
 });
 
@@ -151,12 +151,12 @@ describe('the audit log', () => {
     await developer.client.post('/api/websites', { domain });
     await developer.client.put('/api/user/profile', { name: 'Dev' });
     // Visitors' sign-ins must not be listed: neither by the developer's address nor at the developer's website.
-    await askForMail(developer.client, developer.email, `https://${domain}/`);
+    await requestEmail(developer.client, developer.email, `https://${domain}/`);
     await openLink(developer.client, await stage.mailbox.waitFor(developer.email));
-    const stranger = freshAddress();
+    const visitorEmail = freshAddress();
     const visitor = service.client();
-    await askForMail(visitor, stranger, `https://${domain}/`);
-    await openLink(visitor, await stage.mailbox.waitFor(stranger));
+    await requestEmail(visitor, visitorEmail, `https://${domain}/`);
+    await openLink(visitor, await stage.mailbox.waitFor(visitorEmail));
     await bob.client.put('/api/user/profile', { name: freshAddress() });
 
     const { json } = await developer.client.get('/api/audit-logs');
@@ -177,8 +177,8 @@ describe('the audit log', () => {
 test('an account joins a waitlist only once', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   expect((await client.get('/api/waitlist')).json).toEqual({ joined: [] });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => client.post('/api/waitlist', { service: 'bugs', email: bob.email })));
-  for (const { json } of answers) expect(json).toEqual({ joined: ['bugs'] });
+  const responses = await Promise.all(Array.from({ length: 8 }, () => client.post('/api/waitlist', { service: 'bugs', email: bob.email })));
+  for (const { json } of responses) expect(json).toEqual({ joined: ['bugs'] });
   expect((await client.post('/api/waitlist', { service: 'analytics' })).json).toEqual({ joined: ['analytics', 'bugs'] });
   expect((await client.get('/api/waitlist')).json).toEqual({ joined: ['analytics', 'bugs'] });
   expect((await bob.client.get('/api/waitlist')).json).toEqual({ joined: [] });
@@ -191,7 +191,7 @@ test('an account joins a waitlist only once', async () => {
 
 test('every account call returns 401 without a session', async () => {
   const anonymous = service.client();
-  for (const answer of [
+  for (const response of [
     await anonymous.get('/api/user/settings'),
     await anonymous.put('/api/user/profile', { name: 'x' }),
     await anonymous.put('/api/user/organisation', { organisation: 'x' }),
@@ -204,6 +204,6 @@ test('every account call returns 401 without a session', async () => {
     await anonymous.post('/api/waitlist', { service: 'bugs' }),
     await anonymous.get('/dashboard/settings/preview'),
   ]) {
-    expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+    expect([response.status, response.json.code]).toEqual([401, 'sign_in_needed']);
   }
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../contract/remembered.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
@@ -20,13 +20,13 @@ const me = (client: Client) => client.get('/api/user/me');
 
 /** Returns a client for the second instance that shares the cookies of `client`. */
 function atSecond(client: Client): Client {
-  const twin = second.client();
-  twin.cookies = client.cookies;
-  return twin;
+  const copy = second.client();
+  copy.cookies = client.cookies;
+  return copy;
 }
 
 async function portalToken(client: Client, email: string): Promise<string> {
-  await askForMail(client, email);
+  await requestEmail(client, email);
   return tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
 }
 
@@ -42,8 +42,8 @@ describe('token login', () => {
   test('requires confirmation in another browser', async () => {
     const [client, other, email] = [service.client(), service.client(), freshAddress()];
     const token = await portalToken(client, email);
-    const asked = await other.post('/api/auth/token-login', { token });
-    expect([asked.status, asked.json.code]).toEqual([409, 'confirmation_needed']);
+    const requested = await other.post('/api/auth/token-login', { token });
+    expect([requested.status, requested.json.code]).toEqual([409, 'confirmation_needed']);
     expect((await me(other)).status).toBe(401);
     expect((await other.post('/api/auth/token-login', { token, confirm: true })).json).toEqual({ success: true, email });
     expect((await me(other)).json.email).toBe(email);
@@ -64,8 +64,8 @@ describe('token login', () => {
     const token = await portalToken(client, email);
     await stage.query("update tokens set expires_at = now() - interval '1 second' where email = $1", [email]);
     for (const tried of [token, 'A'.repeat(43), 'nothing']) {
-      const answer = await client.post('/api/auth/token-login', { token: tried, confirm: true });
-      expect([answer.status, answer.json.code]).toEqual([401, 'bad_token']);
+      const response = await client.post('/api/auth/token-login', { token: tried, confirm: true });
+      expect([response.status, response.json.code]).toEqual([401, 'bad_token']);
     }
   });
 });
@@ -97,7 +97,7 @@ describe('logout', () => {
 describe('a remembered account', () => {
   async function remembered(): Promise<{ client: Client; email: string; key: string }> {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     await openLink(client, await stage.mailbox.waitFor(email));
     return { client, email, key: decodeURIComponent(client.cookies.get(hintCookies.key) ?? '') };
   }
@@ -107,19 +107,19 @@ describe('a remembered account', () => {
   test('gets a token for the website at any instance', async () => {
     const { client, email, key } = await remembered();
     expect(decodeURIComponent(client.cookies.get(hintCookies.account) ?? '')).toBe(email);
-    const answer = await quickLogin(atSecond(client), email, key);
-    expect(answer.status).toBe(200);
-    expect(answer.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
-    const verdict = await service.client().get(`/api/verify-token?token=${tokenOf(answer.json.redirectUrl)}&domain=${shop}`);
-    expect(verdict.json).toEqual({ email, valid: true, domain: shop });
+    const response = await quickLogin(atSecond(client), email, key);
+    expect(response.status).toBe(200);
+    expect(response.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
+    const result = await service.client().get(`/api/verify-token?token=${tokenOf(response.json.redirectUrl)}&domain=${shop}`);
+    expect(result.json).toEqual({ email, valid: true, domain: shop });
   });
 
   test('is rejected without the device cookie and for another address', async () => {
     const { client, email, key } = await remembered();
-    const thief = service.client();
-    expect((await quickLogin(thief, email, key)).status).toBe(401);
-    for (const [name, value] of client.cookies) if (name !== 'device') thief.cookies.set(name, value);
-    expect((await quickLogin(thief, email, key)).status).toBe(401);
+    const attacker = service.client();
+    expect((await quickLogin(attacker, email, key)).status).toBe(401);
+    for (const [name, value] of client.cookies) if (name !== 'device') attacker.cookies.set(name, value);
+    expect((await quickLogin(attacker, email, key)).status).toBe(401);
     expect((await quickLogin(client, freshAddress(), key)).status).toBe(401);
     expect((await quickLogin(client, email, `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`)).status).toBe(401);
     expect((await quickLogin(client, email, key)).status).toBe(200);

@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
@@ -49,16 +49,16 @@ describe('the development pages', () => {
     const { client } = await signInDeveloper(stage, service);
     await verify(client);
     for (const [method, path] of DEVELOPMENT) {
-      const answer = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
-      expect([path, answer.status, answer.json.code]).toEqual([path, 404, 'not_found']);
+      const response = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
+      expect([path, response.status, response.json.code]).toEqual([path, 404, 'not_found']);
     }
     expect((await service.client().get('/openapi.json')).text).not.toContain('/api/dev/');
   });
 
   test('require an admin session', async () => {
     for (const [method, path] of DEVELOPMENT.slice(1)) {
-      const answer = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);
-      expect([path, answer.status, answer.json.code]).toEqual([path, 401, 'admin_needed']);
+      const response = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);
+      expect([path, response.status, response.json.code]).toEqual([path, 401, 'admin_needed']);
     }
   });
 
@@ -127,20 +127,20 @@ describe('the development pages', () => {
 describe('the outbox page', () => {
   test('lists pending emails, and a retry sends one before it is due', async () => {
     const admin = await unlocked(local);
-    const shop = await addSite(stage, local);
+    const shop = await addWebsite(stage, local);
     const email = freshAddress();
     await stage.mailbox.down();
-    await askForMail(local.client(), email, `https://${shop}/`);
-    const owed = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
-    const mail = await owed();
+    await requestEmail(local.client(), email, `https://${shop}/`);
+    const pending = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
+    const mail = await pending();
     expect(mail).toMatchObject({ kind: 'sign_in', recipient: email });
     expect(Date.parse(mail.expiresAt) - Date.parse(mail.createdAt)).toBe(600_000);
     await stage.query("update outbox set tries = 6, due_at = now() + interval '5 minutes' where id = $1", [mail.id]);
-    expect(await owed()).toMatchObject({ tries: 6 });
+    expect(await pending()).toMatchObject({ tries: 6 });
     await stage.mailbox.up();
     expect((await admin.post(`/api/dev/mails/${mail.id}/retry`)).json).toEqual({ success: true });
     await stage.mailbox.waitFor(email);
-    await waitUntil('the mail leaves the queue', 30_000, async () => (await owed()) === undefined);
+    await waitUntil('the email has left the outbox', 30_000, async () => (await pending()) === undefined);
     expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
     expect(await actions()).toContain('mail_retried');
     const again = await admin.post(`/api/dev/mails/${mail.id}/retry`);

@@ -39,9 +39,9 @@ describe('the admin password', () => {
   test('opens a session at all instances with a SameSite=Strict cookie', async () => {
     const client = service.client();
     expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: true, development: false });
-    const answer = await verify(client);
-    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
-    const cookie = answer.setCookies.find((line) => line.startsWith('admin=')) ?? '';
+    const response = await verify(client);
+    expect([response.status, response.json]).toEqual([200, { success: true }]);
+    const cookie = response.setCookies.find((line) => line.startsWith('admin=')) ?? '';
     expect(cookie).toMatch(/^admin=[\w-]{43};/);
     for (const flag of ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=28800']) expect(cookie).toContain(flag);
     expect(cookie).not.toMatch(/domain=/i);
@@ -60,26 +60,26 @@ describe('the admin password', () => {
   });
 
   test.each([
-    ['a wrong one', 'a password for the test', 401],
-    ['one with something behind', `${PASSWORD} `, 401],
-    ['an empty one', '', 401],
+    ['a wrong password', 'a password for the test', 401],
+    ['a password with a trailing space', `${PASSWORD} `, 401],
+    ['an empty password', '', 401],
     ['null', null, 400],
     ['a list', [PASSWORD], 400],
     ['an object', { toString: PASSWORD }, 400],
-    ['a very long one', 'x'.repeat(513), 400],
+    ['a very long password', 'x'.repeat(513), 400],
   ])('%s opens no session', async (_, password, status) => {
     const client = service.client();
-    const answer = await verify(client, password);
-    expect(answer.status).toBe(status);
-    if (status === 401) expect(answer.json).toMatchObject({ error: 'Invalid password', code: 'bad_password', field: 'password' });
-    expect(answer.setCookies).toEqual([]);
+    const response = await verify(client, password);
+    expect(response.status).toBe(status);
+    if (status === 401) expect(response.json).toMatchObject({ error: 'Invalid password', code: 'bad_password', field: 'password' });
+    expect(response.setCookies).toEqual([]);
     expect(await isUnlocked(client)).toBe(false);
     if (status === 401) expect((await actions())[0]).toBe('admin_refused');
   });
 
   test('is rejected from a page of another origin', async () => {
-    const answer = await verify(service.client(), PASSWORD, { Origin: 'https://evil.example' });
-    expect([answer.status, answer.setCookies]).toEqual([403, []]);
+    const response = await verify(service.client(), PASSWORD, { Origin: 'https://evil.example' });
+    expect([response.status, response.setCookies]).toEqual([403, []]);
   });
 
   test('and session secrets are not logged, and the database stores only a hash of the session secret', async () => {
@@ -102,8 +102,8 @@ describe('the admin password', () => {
     client.cookies = new Map((await unlocked()).cookies);
     expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: false, development: false });
     for (const password of ['', 'null', 'undefined', PASSWORD]) {
-      const answer = await verify(client, password);
-      expect([answer.status, answer.json.code]).toEqual([403, 'admin_disabled']);
+      const response = await verify(client, password);
+      expect([response.status, response.json.code]).toEqual([403, 'admin_disabled']);
     }
     await disabled.stop();
   });
@@ -114,10 +114,10 @@ describe('rate limits of the admin password', () => {
     verify(from.client(), 'wrong', address ? { 'X-Forwarded-For': address, Forwarded: `for=${address}` } : {});
 
   test('allow five tries in 15 minutes per client address at all instances together, despite a forged X-Forwarded-For', async () => {
-    const answers = [];
-    for (let i = 1; i <= 6; i++) answers.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
-    const wait = Number(answers[5].headers['retry-after']);
+    const responses = [];
+    for (let i = 1; i <= 6; i++) responses.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+    const wait = Number(responses[5].headers['retry-after']);
     expect(wait).toBeGreaterThan(600);
     expect(wait).toBeLessThanOrEqual(900);
     expect((await verify(service.client())).status).toBe(429);
@@ -173,8 +173,8 @@ describe('rate limits of the admin password', () => {
   test('allow one of the concurrent first tries of each of twenty networks at two instances, above the total limit', async () => {
     const other = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
     await spendTotal();
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? proxied : other, `203.0.113.${i % 20}`)));
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(20);
+    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? proxied : other, `203.0.113.${i % 20}`)));
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(20);
     await other.stop();
   });
 
@@ -261,11 +261,11 @@ describe('an admin session', () => {
   });
 
   test.each([
-    ['an empty one', ''],
-    ['one that is too short', 'x'],
-    ['one that was made up', 'A'.repeat(43)],
-    ['one with a NUL', `${'A'.repeat(42)}%00`],
-    ['a very long one', 'A'.repeat(5000)],
+    ['an empty cookie', ''],
+    ['a short cookie', 'x'],
+    ['a forged cookie', 'A'.repeat(43)],
+    ['a cookie with a NUL', `${'A'.repeat(42)}%00`],
+    ['a very long cookie', 'A'.repeat(5000)],
   ])('is not replaced by %s', async (_, secret) => {
     const client = service.client();
     client.cookies.set('admin', secret);

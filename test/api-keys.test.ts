@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insist } from './client.ts';
+import { retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Developer, freshDomain, signInDeveloper, visitorToken } from './sign-ins.ts';
 import { measureLag, sleep, waitUntil } from './waiting.ts';
@@ -20,9 +20,9 @@ afterAll(() => stage.close());
 type Key = { id: string; key: string; keyId: string; isActive: boolean; expiresAt: string | null; lastUsed: string | null };
 
 async function makeKey(owner = ann, environment = 'live', name = 'Deploys'): Promise<Key> {
-  const answer = await owner.client.post('/api/api-keys', { name, environment });
-  if (answer.status !== 200) throw new Error(`Making a key answered ${answer.status}: ${answer.text}`);
-  return answer.json;
+  const response = await owner.client.post('/api/api-keys', { name, environment });
+  if (response.status !== 200) throw new Error(`Making a key answered ${response.status}: ${response.text}`);
+  return response.json;
 }
 
 const as = (key: string) => ({ Authorization: `Bearer ${key}` });
@@ -40,9 +40,9 @@ const send = (key: string, method: string, path: string, body?: unknown) =>
 async function lastUse(key: string, at = service): Promise<number> {
   const start = performance.now();
   for (let last = 0; ; await sleep(20)) {
-    const asked = performance.now() - start;
+    const started = performance.now() - start;
     if ((await me(key, at)).status !== 200) return last;
-    last = asked;
+    last = started;
   }
 }
 
@@ -74,8 +74,8 @@ describe('an API key', () => {
       ['DELETE', `/api/api-keys/${id}`, undefined],
       ['GET', `/api/api-keys/${id}/usage`, undefined],
     ] as const) {
-      const answer = await send(key, method, path, body);
-      expect([path, answer.status, answer.json.code]).toEqual([path, 403, 'person_needed']);
+      const response = await send(key, method, path, body);
+      expect([path, response.status, response.json.code]).toEqual([path, 403, 'person_needed']);
     }
     expect((await listed(id)).isActive).toBe(true);
   });
@@ -94,25 +94,25 @@ describe('an API key', () => {
   test.each(['ea_live_', `ea_live_${'A'.repeat(43)}`, 'ea_live_x y', `ea_prod_${'A'.repeat(43)}`, `ea_live_${'A'.repeat(5000)}`])(
     'is rejected when it does not exist: %j',
     async (key) => {
-      const answer = await me(key);
-      expect([answer.status, answer.json.code]).toEqual([401, 'bad_api_key']);
+      const response = await me(key);
+      expect([response.status, response.json.code]).toEqual([401, 'bad_api_key']);
     },
   );
 
   test('is rejected without the Bearer scheme, even with a session cookie', async () => {
     const { key } = await makeKey();
-    const answer = await ann.client.get('/api/user/me', { Authorization: key });
-    expect([answer.status, answer.json.code]).toEqual([401, 'bad_api_key']);
+    const response = await ann.client.get('/api/user/me', { Authorization: key });
+    expect([response.status, response.json.code]).toEqual([401, 'bad_api_key']);
   });
 
   test('of another account is not found and not changed', async () => {
     const { id, key } = await makeKey();
-    for (const answer of [
+    for (const response of [
       await bob.client.post(`/api/api-keys/${id}/rotate`, { graceHours: 0 }),
       await bob.client.delete(`/api/api-keys/${id}`),
       await bob.client.get(`/api/api-keys/${id}/usage`),
     ])
-      expect([answer.status, answer.json.code]).toEqual([404, 'api_key_not_found']);
+      expect([response.status, response.json.code]).toEqual([404, 'api_key_not_found']);
     expect((await me(key)).status).toBe(200);
     expect((await bob.client.get('/api/api-keys')).json).toEqual([]);
   });
@@ -134,12 +134,12 @@ describe('an API key', () => {
 
   test('is refused beyond 50 active keys, also for concurrent requests; a revocation makes room', async () => {
     const eve = await signInDeveloper(stage, service);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => insist(() => eve.client.post('/api/api-keys', { name: 'x', environment: 'live' }))),
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () => retryUnavailable(() => eve.client.post('/api/api-keys', { name: 'x', environment: 'live' }))),
     );
     const made = (await eve.client.get('/api/api-keys')).json as Key[];
     expect(made).toHaveLength(50);
-    expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
+    expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
     expect((await eve.client.post(`/api/api-keys/${made[0].id}/rotate`, { graceHours: 24 })).json.code).toBe('too_many');
     expect((await listed(made[0].id, eve)).expiresAt).toBeNull();
     expect((await eve.client.post(`/api/api-keys/${made[0].id}/rotate`, { graceHours: 0 })).status).toBe(200);
@@ -151,10 +151,10 @@ describe('an API key', () => {
 describe('rotation', () => {
   test('returns a new key once; the old key stays valid for the given hours', async () => {
     const old = await makeKey(ann, 'test', 'Reports');
-    const answer = await ann.client.post(`/api/api-keys/${old.id}/rotate`, { graceHours: 24 });
-    expect(answer.json).toMatchObject({ name: 'Reports', environment: 'test', isActive: true, expiresAt: null });
-    expect(answer.json.key).toMatch(/^ea_test_/);
-    for (const key of [old.key, answer.json.key]) expect((await me(key)).status).toBe(200);
+    const response = await ann.client.post(`/api/api-keys/${old.id}/rotate`, { graceHours: 24 });
+    expect(response.json).toMatchObject({ name: 'Reports', environment: 'test', isActive: true, expiresAt: null });
+    expect(response.json.key).toMatch(/^ea_test_/);
+    for (const key of [old.key, response.json.key]) expect((await me(key)).status).toBe(200);
     const { expiresAt, isActive } = await listed(old.id);
     expect(isActive).toBe(true);
     expect(Math.abs(Date.parse(String(expiresAt)) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
@@ -163,7 +163,7 @@ describe('rotation', () => {
     await stage.query("update api_keys set expires_at = now() - interval '1 second' where id = $1", [old.id]);
     await lastUse(old.key);
     expect((await listed(old.id)).isActive).toBe(false);
-    expect((await me(answer.json.key)).status).toBe(200);
+    expect((await me(response.json.key)).status).toBe(200);
   });
 
   test('without a grace period ends the old key within a second', async () => {
@@ -232,15 +232,15 @@ describe('verify-token with a key', () => {
 
   test.each([{}, { domain: 'SHOP' }, { domain: 'RIVAL' }])(
     'of another website’s developer returns other_domain and does not consume the token, with domain %j',
-    async (asked) => {
+    async (started) => {
       const { key } = await makeKey(bob);
       const token = await visitorToken(stage, service.client(), shop);
-      const domain = asked.domain && { domain: asked.domain === 'SHOP' ? shop : rival };
-      for (const answer of [
+      const domain = started.domain && { domain: started.domain === 'SHOP' ? shop : rival };
+      for (const response of [
         await verify(key, { token, ...domain }),
         await service.client().post('/api/verify-token', { token, ...domain }, as(key)),
       ])
-        expect(answer.json).toEqual({ email: null, valid: false, reason: 'other_domain' });
+        expect(response.json).toEqual({ email: null, valid: false, reason: 'other_domain' });
       expect((await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`)).json.valid).toBe(true);
     },
   );

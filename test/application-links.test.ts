@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import { authorize, type Begun, confirmLink, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
@@ -26,10 +26,10 @@ async function begin(client = service.client()): Promise<Mailed> {
   return { ...begun, client, application, mail, code: new URL(mail.link).searchParams.get('t') ?? '' };
 }
 
-const exchange = ({ application, code, pkce }: Mailed): Promise<Answer> =>
+const exchange = ({ application, code, pkce }: Mailed): Promise<HttpResponse> =>
   service.client().post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: application.clientId });
 
-const linkOf = (page: Answer) =>
+const linkOf = (page: HttpResponse) =>
   JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}').link;
 
 const change = ({ application }: Mailed, changes: Record<string, unknown>) =>
@@ -57,10 +57,10 @@ describe('the emailed link of an application', () => {
   test('redirects with code, state and issuer after the address is entered, and remembers no account', async () => {
     const mailed = await begin();
     const opener = service.client();
-    const answer = await confirmLink(opener, mailed.mail, mailed.email.toUpperCase());
+    const response = await confirmLink(opener, mailed.mail, mailed.email.toUpperCase());
     const parameters = new URLSearchParams({ code: mailed.code, state: mailed.pkce.state, iss: service.url });
-    expect(answer.json).toEqual({ redirectUrl: `${REDIRECT}?${parameters}` });
-    expect([answer.setCookies, answer.headers['cache-control']]).toEqual([[], 'no-store']);
+    expect(response.json).toEqual({ redirectUrl: `${REDIRECT}?${parameters}` });
+    expect([response.setCookies, response.headers['cache-control']]).toEqual([[], 'no-store']);
     expect((await opener.get('/api/user/me')).status).toBe(401);
     expect(await stage.query('select 1 from remembered_keys where email = $1', [mailed.email])).toEqual([]);
     expect((await exchange(mailed)).json.email).toBe(mailed.email);
@@ -91,22 +91,22 @@ describe('the emailed link of an application', () => {
         await stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
       },
     ],
-    ['the application is switched off', (mailed: Mailed) => change(mailed, { isActive: false })],
+    ['the application is deactivated', (mailed: Mailed) => change(mailed, { isActive: false })],
     [
-      'the application was switched off and on again',
+      'the application was deactivated and reactivated',
       async (mailed: Mailed) => {
         await change(mailed, { isActive: false });
         await change(mailed, { isActive: true });
       },
     ],
-    ['its redirect URI was taken away', (mailed: Mailed) => change(mailed, { redirectUris: ['https://new.example/callback'] })],
+    ['its redirect URI was removed', (mailed: Mailed) => change(mailed, { redirectUris: ['https://new.example/callback'] })],
     ['the application is deleted', ({ application }: Mailed) => owner.client.delete(`/api/clients/${application.id}`)],
   ])('is rejected with the correct address when %s, and its page reports it', async (_what, end) => {
     const mailed = await begin();
     await end(mailed);
-    const answer = await confirmLink(service.client(), mailed.mail, mailed.email);
-    expect(answer.status).toBe(400);
-    expect(answer.text).not.toContain(mailed.code);
+    const response = await confirmLink(service.client(), mailed.mail, mailed.email);
+    expect(response.status).toBe(400);
+    expect(response.text).not.toContain(mailed.code);
     expect(linkOf(await service.client().get(mailed.mail.link)).state).toMatch(/^(expired|invalid)$/);
   });
 });

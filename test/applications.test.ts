@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPkce } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { type Answer, type Client, insist } from './client.ts';
+import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Developer,
   freshAddress,
   freshDomain,
-  registerSite,
+  registerWebsite,
   signInDeveloper,
 } from './sign-ins.ts';
 
@@ -31,9 +31,9 @@ const REDIRECT = 'https://app.example/callback?from=mail';
 type Application = { id: string; clientId: string; name: string; redirectUris: string[]; isActive: boolean };
 
 async function addApplication(redirectUris = [REDIRECT], owner = ann): Promise<Application> {
-  const answer = await owner.client.post('/api/clients', { name: 'Notes', redirectUris });
-  if (answer.status !== 200) throw new Error(`Adding an application answered ${answer.status}: ${answer.text}`);
-  return answer.json;
+  const response = await owner.client.post('/api/clients', { name: 'Notes', redirectUris });
+  if (response.status !== 200) throw new Error(`Adding an application answered ${response.status}: ${response.text}`);
+  return response.json;
 }
 
 const begin = (application: Application, email = freshAddress('user'), changes: Record<string, unknown> = {}) =>
@@ -54,14 +54,14 @@ async function codeAtRedirect({ email }: Begun, mail?: ReceivedMail): Promise<st
   return new URL(redirectUrl).searchParams.get('code') ?? '';
 }
 
-const exchange = (application: Application, code: string, verifier: string, client: Client = service.client()): Promise<Answer> =>
+const exchange = (application: Application, code: string, verifier: string, client: Client = service.client()): Promise<HttpResponse> =>
   client.post('/api/auth/token', { code, code_verifier: verifier, client_id: application.clientId, redirect_uri: REDIRECT });
 
 async function tokenFor(application: Application, email = freshAddress('user')): Promise<string> {
   const begun = await begin(application, email);
-  const answer = await exchange(application, await codeAtRedirect(begun), begun.pkce.codeVerifier);
-  if (answer.status !== 200) throw new Error(`The exchange answered ${answer.status}: ${answer.text}`);
-  return answer.json.access_token;
+  const response = await exchange(application, await codeAtRedirect(begun), begun.pkce.codeVerifier);
+  if (response.status !== 200) throw new Error(`The exchange answered ${response.status}: ${response.text}`);
+  return response.json.access_token;
 }
 
 const as = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -93,12 +93,12 @@ describe('the list of applications', () => {
   test('returns 404 for another account’s application, leaves it unchanged, and ignores extra fields', async () => {
     const application = await addApplication();
     const input = { name: 'Taken', redirectUris: ['https://evil.example/'], isActive: true };
-    for (const answer of [
+    for (const response of [
       await bob.client.put(`/api/clients/${application.id}`, input),
       await bob.client.delete(`/api/clients/${application.id}`),
       await bob.client.get(`/api/clients/${application.id}/logs`),
     ])
-      expect([answer.status, answer.json.code]).toEqual([404, 'application_not_found']);
+      expect([response.status, response.json.code]).toEqual([404, 'application_not_found']);
     expect((await bob.client.get('/api/clients')).json).toEqual([]);
     expect((await ann.client.get('/api/clients')).json).toContainEqual(application);
     const own = await bob.client.post('/api/clients', { ...input, clientId: application.clientId, userId: 'x', isActive: false });
@@ -126,8 +126,8 @@ describe('the list of applications', () => {
     '/callback',
     `https://app.example/${'x'.repeat(1024)}`,
   ])('rejects the redirect URI %j', async (uri) => {
-    const answer = await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT, uri] });
-    expect([answer.status, answer.json.field]).toEqual([400, expect.stringMatching(/^redirectUris/)]);
+    const response = await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT, uri] });
+    expect([response.status, response.json.field]).toEqual([400, expect.stringMatching(/^redirectUris/)]);
   });
 
   test('requires a name and one to ten redirect URIs', async () => {
@@ -137,11 +137,13 @@ describe('the list of applications', () => {
 
   test('holds at most 50, also for concurrent requests', async () => {
     const eve = await signInDeveloper(stage, service);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => insist(() => eve.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] }))),
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        retryUnavailable(() => eve.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] })),
+      ),
     );
     expect((await eve.client.get('/api/clients')).json).toHaveLength(50);
-    expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
+    expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
   });
 });
 
@@ -149,7 +151,7 @@ describe('a sign-in to an application', () => {
   test('shows the host in the email, redirects after the address is entered, and issues a token that only identifies', async () => {
     const application = await addApplication();
     const begun = await begin(application);
-    expect(begun.answer.status).toBe(200);
+    expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
     expect(mail.subject).toBe('Sign in to app.example');
     expect(mail.text).not.toContain('Notes');
@@ -164,10 +166,10 @@ describe('a sign-in to an application', () => {
     expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([begun.pkce.state, service.url]);
     expect((await linkPage(mail.link)).link.state).toBe('open');
 
-    const answer = await exchange(application, target.searchParams.get('code') ?? '', begun.pkce.codeVerifier);
-    expect(answer.json).toEqual({ email: begun.email, access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
-    expect(answer.setCookies).toEqual([]);
-    expect((await me(answer.json.access_token)).json).toEqual({ id: expect.any(String), email: begun.email, name: null });
+    const response = await exchange(application, target.searchParams.get('code') ?? '', begun.pkce.codeVerifier);
+    expect(response.json).toEqual({ email: begun.email, access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
+    expect(response.setCookies).toEqual([]);
+    expect((await me(response.json.access_token)).json).toEqual({ id: expect.any(String), email: begun.email, name: null });
     expect((await linkPage(mail.link)).link).toEqual({ state: 'used', again: 'https://app.example' });
     expect(await stage.query('select 1 from remembered_keys where email = $1', [begun.email])).toEqual([]);
 
@@ -229,7 +231,7 @@ describe('a sign-in to an application', () => {
 
   test('does not claim a website of its linked address', async () => {
     const owner = freshAddress('owner');
-    const domain = await registerSite(service.client(), freshDomain(), owner);
+    const domain = await registerWebsite(service.client(), freshDomain(), owner);
     await stage.mailbox.waitFor(owner);
     await tokenFor(await addApplication(), owner);
     expect(await stage.query('select claimed_at from websites where domain = $1', [domain])).toEqual([{ claimed_at: null }]);
@@ -269,8 +271,8 @@ describe('a sign-in to an application', () => {
     const application = await addApplication();
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(application, code, begun.pkce.codeVerifier)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => exchange(application, code, begun.pkce.codeVerifier)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test('does not consume the code for a wrong verifier or another application, and ends the attempt after five', async () => {
@@ -295,15 +297,15 @@ describe('a sign-in to an application', () => {
     ['another URI', { redirect_uri: 'https://app.example/other' }],
     ['a longer query', { redirect_uri: `${REDIRECT}&x` }],
     ['another host', { redirect_uri: 'https://app.example.evil.example/callback?from=mail' }],
-    ['the port of a host that is not loopback', { redirect_uri: 'https://app.example:8443/callback?from=mail' }],
-    ['a loopback that is not its own', { redirect_uri: 'http://127.0.0.1:5000/callback?from=mail' }],
-    ['a client_id that nobody has', { client_id: `app_${'A'.repeat(22)}` }],
+    ['a port at a host that is not loopback', { redirect_uri: 'https://app.example:8443/callback?from=mail' }],
+    ['an unregistered loopback URI', { redirect_uri: 'http://127.0.0.1:5000/callback?from=mail' }],
+    ['an unknown client_id', { client_id: `app_${'A'.repeat(22)}` }],
     ['the portal’s redirect', { redirect_uri: 'PORTAL' }],
   ])('returns 400 and sends no email for %s', async (_what, changes) => {
     const application = await addApplication();
     const portal = 'redirect_uri' in changes && changes.redirect_uri === 'PORTAL' ? { redirect_uri: `${service.url}/developer` } : {};
-    const { answer, email } = await begin(application, freshAddress(), { ...changes, ...portal });
-    expect(answer.status).toBe(400);
+    const { response, email } = await begin(application, freshAddress(), { ...changes, ...portal });
+    expect(response.status).toBe(400);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
     expect(stage.mailbox.mailsFor(email)).toEqual([]);
   });
@@ -311,12 +313,12 @@ describe('a sign-in to an application', () => {
   test('accepts any port of a loopback redirect URI (RFC 8252 §7.3)', async () => {
     const application = await addApplication(['http://127.0.0.1:3000/cb']);
     const begun = await begin(application, freshAddress(), { redirect_uri: 'http://127.0.0.1:51000/cb' });
-    expect(begun.answer.status).toBe(200);
+    expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
     expect(mail.subject).toBe('Sign in to 127.0.0.1');
     expect(await redirectOf(mail, begun.email)).toMatch(/^http:\/\/127\.0\.0\.1:51000\/cb\?code=/);
     for (const redirect_uri of ['http://127.0.0.1:51000/other', 'http://localhost:51000/cb', 'http://127.0.0.1:0/cb'])
-      expect((await begin(application, freshAddress(), { redirect_uri })).answer.status).toBe(400);
+      expect((await begin(application, freshAddress(), { redirect_uri })).response.status).toBe(400);
   });
 
   test('by the portal or the command line has no page of an application and opens a full session', async () => {
@@ -343,7 +345,7 @@ describe('a deactivated or deleted application', () => {
     const code = await codeAtRedirect(begun, mail);
     await switchTo(application, false);
     expect((await me(token)).status).toBe(401);
-    expect((await begin(application)).answer.json.code).toBe('unknown_client');
+    expect((await begin(application)).response.json.code).toBe('unknown_client');
     for (const active of [false, true]) {
       if (active) await switchTo(application, true);
       expect((await exchange(application, code, begun.pkce.codeVerifier)).status).toBe(400);
@@ -363,7 +365,7 @@ describe('a deactivated or deleted application', () => {
     expect((await me(token)).status).toBe(401);
     expect((await exchange(application, code, begun.pkce.codeVerifier)).status).toBe(400);
     expect((await linkPage(`/auth/link?t=${code}`)).link.state).toBe('invalid');
-    expect((await begin(application)).answer.status).toBe(400);
+    expect((await begin(application)).response.status).toBe(400);
   });
 
   test('sends no codes of open attempts to a removed redirect URI, and its tokens stay valid', async () => {

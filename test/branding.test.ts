@@ -5,15 +5,15 @@ import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
-  addProvenSite,
-  askForMail,
+  addProvenWebsite,
   authorize,
   type Developer,
   freshAddress,
   freshDomain,
   openLink,
-  proveSite,
-  registerSite,
+  proveWebsite,
+  registerWebsite,
+  requestEmail,
   signInDeveloper,
 } from './sign-ins.ts';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   names = await openNameServer();
   service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
-  shop = await addSite(owner);
+  shop = await addWebsite(owner);
   await owner.client.put('/api/user/branding', branding);
 });
 afterAll(async () => {
@@ -36,14 +36,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-const addSite = (developer: Developer) => addProvenSite(names, developer);
+const addWebsite = (developer: Developer) => addProvenWebsite(names, developer);
 
 const fromOf = async ({ raw }: ReceivedMail) => (await PostalMime.parse(raw)).from;
 const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
 
 async function visitorMail(domain: string, language = 'en', at: Service = service): Promise<ReceivedMail> {
   const email = freshAddress();
-  await askForMail(at.client(), email, `https://${domain}/`, language);
+  await requestEmail(at.client(), email, `https://${domain}/`, language);
   return stage.mailbox.waitFor(email);
 }
 
@@ -56,7 +56,7 @@ async function expectPlain(mail: ReceivedMail) {
 describe('an email of a website whose developer has branding', () => {
   test.each(['lt', 'uk'])('has the From name, the logo and the host (%s)', async (language) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`, language);
+    await requestEmail(client, email, `https://${shop}/`, language);
     const mail = await stage.mailbox.waitFor(email);
     expect(await fromOf(mail)).toMatchObject({ name: 'Žalia & Co.', address: plain.address });
     expect(mail.sender).toBe(plain.address);
@@ -69,7 +69,7 @@ describe('an email of a website whose developer has branding', () => {
 
   test('has no logo when only a name is set, and the host as From name when only a logo is set', async () => {
     const other = await signInDeveloper(stage, service);
-    const domain = await addSite(other);
+    const domain = await addWebsite(other);
     await expectPlain(await visitorMail(domain));
     await other.client.put('/api/user/branding', { fromName: 'Just a name', logoUrl: '' });
     const named = await visitorMail(domain);
@@ -87,7 +87,7 @@ describe('an email of a website whose developer has branding', () => {
     'encodes the name %j in one header',
     async (fromName) => {
       const other = await signInDeveloper(stage, service);
-      const domain = await addSite(other);
+      const domain = await addWebsite(other);
       expect((await other.client.put('/api/user/branding', { fromName, logoUrl: '' })).status).toBe(200);
       const mail = await visitorMail(domain);
       expect(await fromOf(mail)).toMatchObject({ name: fromName, address: plain.address });
@@ -101,7 +101,7 @@ describe('an email of a website whose developer has branding', () => {
     const victim = await stage.start({ PUBLIC_URL: service.url });
     const email = freshAddress();
     await stage.mailbox.down();
-    await askForMail(victim.client(), email, `https://${shop}/`, 'lv');
+    await requestEmail(victim.client(), email, `https://${shop}/`, 'lv');
     await victim.kill();
     // Ends the lease of the killed process.
     await stage.query('update outbox set due_at = now() where recipient = $1', [email]);
@@ -123,7 +123,7 @@ describe('branding is not used for', () => {
   test('a registered website whose account has not signed in since, nor its registration email', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
-    const domain = await registerSite(service.client(), freshDomain(), dev.email);
+    const domain = await registerWebsite(service.client(), freshDomain(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
     await expectPlain(await visitorMail(domain));
   });
@@ -133,7 +133,7 @@ describe('branding is not used for', () => {
     await dev.client.put('/api/user/branding', branding);
     const { id, domain } = (await dev.client.post('/api/websites', { domain: freshDomain() })).json;
     await expectPlain(await visitorMail(domain));
-    await proveSite(names, dev.client, domain);
+    await proveWebsite(names, dev.client, domain);
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: branding.fromName });
     const moved = freshDomain();
     await dev.client.put(`/api/websites/${id}`, { domain: moved });
@@ -141,32 +141,32 @@ describe('branding is not used for', () => {
   });
 
   test('a website that another account registered; after a proof of the domain the prover’s branding is used', async () => {
-    const [squatter, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
-    await squatter.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
+    const [registrant, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+    await registrant.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
     await prover.client.put('/api/user/branding', { fromName: 'The bank', logoUrl: '' });
-    const domain = await registerSite(service.client(), freshDomain(), squatter.email);
-    await stage.mailbox.waitFor(squatter.email);
-    await signInDeveloper(stage, service, squatter.email);
-    const squatted = await visitorMail(domain);
-    await expectPlain(squatted);
-    expect(squatted.raw).not.toContain('Not the bank');
-    await proveSite(names, prover.client, domain);
+    const domain = await registerWebsite(service.client(), freshDomain(), registrant.email);
+    await stage.mailbox.waitFor(registrant.email);
+    await signInDeveloper(stage, service, registrant.email);
+    const registered = await visitorMail(domain);
+    await expectPlain(registered);
+    expect(registered.raw).not.toContain('Not the bank');
+    await proveWebsite(names, prover.client, domain);
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: 'The bank' });
   });
 
   test('an email of the portal, even to its developer', async () => {
     const dev = await signInDeveloper(stage, service);
-    await addSite(dev);
+    await addWebsite(dev);
     await dev.client.put('/api/user/branding', branding);
     await authorize(service.client(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
-    await askForMail(service.client(), dev.email);
+    await requestEmail(service.client(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
   });
 
   test('the website of another developer', async () => {
-    const stranger = await signInDeveloper(stage, service);
-    await expectPlain(await visitorMail(await addSite(stranger)));
+    const anonymous = await signInDeveloper(stage, service);
+    await expectPlain(await visitorMail(await addWebsite(anonymous)));
   });
 
   test.each([
@@ -176,7 +176,7 @@ describe('branding is not used for', () => {
     ["E'\\uE000link\\uE001'", "'http://shop.example/logo.png'"],
   ])('an email whose row holds %s and %s: it is sent to its one recipient without them', async (name, logo) => {
     const other = await signInDeveloper(stage, service);
-    const domain = await addSite(other);
+    const domain = await addWebsite(other);
     await stage.query(`update users set brand_name = ${name}, brand_logo_url = ${logo} where email = $1`, [other.email]);
     const mail = await visitorMail(domain);
     await expectPlain(mail);
@@ -191,8 +191,8 @@ describe('the preview', () => {
     owner.client.get(`/dashboard/settings/preview?${new URLSearchParams(query)}`, headers);
 
   test.each(languages.map(({ code }) => code))('is identical to the email, in %s', async (language) => {
-    const answer = await previewOf({ ...branding, language });
-    expect(answer.status).toBe(200);
+    const response = await previewOf({ ...branding, language });
+    expect(response.status).toBe(200);
     const real = await visitorMail(shop, language);
     const body = (html: string) =>
       html
@@ -203,9 +203,9 @@ describe('the preview', () => {
         .replace(/http:\/\/localhost:\d+\/auth\/link\?t=preview/g, '*')
         .replaceAll('123456', '*')
         .trim();
-    expect(body(answer.text)).toBe(body(real.html));
-    expect(answer.text).toContain(`<dd>Žalia &amp; Co. <span>&lt;${plain.address}&gt;</span></dd>`);
-    expect(answer.text).toContain(real.subject);
+    expect(body(response.text)).toBe(body(real.html));
+    expect(response.text).toContain(`<dd>Žalia &amp; Co. <span>&lt;${plain.address}&gt;</span></dd>`);
+    expect(response.text).toContain(real.subject);
     expect(stage.mailbox.mailsFor(owner.email).some(({ messageId }) => messageId.includes('preview'))).toBe(false);
   });
 
@@ -246,7 +246,7 @@ describe('the preview', () => {
     const { domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
     const preview = async () => (await client.get('/dashboard/settings/preview?fromName=Shop')).text;
     expect(await preview()).toContain('Sign in to shop.example');
-    await proveSite(names, client, domain);
+    await proveWebsite(names, client, domain);
     expect(await preview()).toContain(`Sign in to ${domain}`);
   });
 });

@@ -36,12 +36,12 @@ export async function openBucket(): Promise<TestBucket> {
     if (!isSigned(request, body)) return void response.writeHead(403).end('SignatureDoesNotMatch');
     bucket.requests.push(`${request.method} ${request.url?.replace(`/${NAME}/`, '')}`);
     const passed = Object.entries(request.headers).filter(([name]) => /^(authorization|content-type|x-amz-)/.test(name));
-    const answer = await fetch(`http://127.0.0.1:${portOf(behind)}${request.url}`, {
+    const stored = await fetch(`http://127.0.0.1:${portOf(behind)}${request.url}`, {
       method: request.method,
       headers: Object.fromEntries(passed) as Record<string, string>,
       body: request.method === 'PUT' ? body : undefined,
     });
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    response.writeHead(stored.status).end(Buffer.from(await stored.arrayBuffer()));
   });
   await listen(behind);
   await listen(server);

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-export type Answer = {
+export type HttpResponse = {
   status: number;
   headers: IncomingHttpHeaders;
   setCookies: string[];
@@ -22,19 +22,19 @@ export class Client {
     this.origin = origin;
   }
 
-  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  get(path: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
     return this.send(path, { headers });
   }
 
-  post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<HttpResponse> {
     return this.#json('POST', path, body, headers);
   }
 
-  put(path: string, body: unknown = {}): Promise<Answer> {
+  put(path: string, body: unknown = {}): Promise<HttpResponse> {
     return this.#json('PUT', path, body, {});
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<HttpResponse> {
     return this.send(path, { method: 'DELETE' });
   }
 
@@ -42,10 +42,10 @@ export class Client {
    * Sends a request to the service's port on 127.0.0.1, with the Host of the origin unless `headers` has another.
    * @param path a path, or a URL whose origin is ignored
    */
-  async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<Answer> {
+  async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<HttpResponse> {
     const { host, port } = new URL(this.origin);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const response = await new Promise<HttpResponse>((resolve, reject) => {
       const sent = request({
         host: '127.0.0.1',
         port,
@@ -62,23 +62,23 @@ export class Client {
       });
       sent.on('timeout', () => sent.destroy(new Error(`No response to ${method} ${path} within ${timeoutMs} ms`)));
       sent.on('error', reject);
-      sent.on('response', (response) => {
+      sent.on('response', (incoming) => {
         const chunks: Buffer[] = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          const setCookies = response.headers['set-cookie'] ?? [];
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, setCookies, text, json: parsed(text) });
+          const setCookies = incoming.headers['set-cookie'] ?? [];
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, setCookies, text, json: parsed(text) });
         });
       });
       sent.end(body);
     });
-    for (const line of answer.setCookies) this.#store(line);
-    return answer;
+    for (const line of response.setCookies) this.#store(line);
+    return response;
   }
 
-  #json(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
+  #json(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<HttpResponse> {
     return this.send(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } });
   }
 
@@ -91,10 +91,10 @@ export class Client {
 }
 
 /** Repeats a request while it gets 503: on a busy machine concurrent requests may time out while they wait for PostgreSQL. */
-export async function insist(send: () => Promise<Answer>): Promise<Answer> {
+export async function retryUnavailable(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (;;) {
-    const answer = await send();
-    if (answer.status !== 503) return answer;
+    const response = await send();
+    if (response.status !== 503) return response;
   }
 }
 

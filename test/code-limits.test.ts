@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, freshAddress, openLink } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 // Two instances with production limits behind a proxy, so that a test can send from many networks.
@@ -14,7 +14,7 @@ beforeAll(async () => {
   const settings = { ...production, TRUST_PROXY: '1' };
   service = await stage.start(settings);
   second = await stage.start({ ...settings, PUBLIC_URL: service.url });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
 afterAll(() => stage.close());
@@ -27,8 +27,8 @@ type Begun = { client: Client; email: string; code: string; mail: Awaited<Return
 /** Starts a sign-in and waits for its email. */
 async function begin(network: string): Promise<Begun> {
   const [client, email] = [service.client(), freshAddress()];
-  const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': network });
-  expect(answer.status).toBe(200);
+  const response = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, { 'X-Forwarded-For': network });
+  expect(response.status).toBe(200);
   const mail = await stage.mailbox.waitFor(email);
   return { client, email, code: mail.code, mail };
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../contract/pages.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 
 let stage: Stage;
@@ -83,12 +83,12 @@ test('a redirect to PUBLIC_URL, an MCP response and a preflight response have th
   expect(message.status).toBe(200);
   const preflight = await client.send('/api/verify-token', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
   expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-  const answers: [string, Answer][] = [
+  const responses: [string, HttpResponse][] = [
     ['redirect', redirect],
     ['message', message],
     ['preflight', preflight],
   ];
-  for (const [what, { headers }] of answers) expectProtected(what, headers);
+  for (const [what, { headers }] of responses) expectProtected(what, headers);
 });
 
 describe('a request that the HTTP parser rejects gets the common security headers', () => {
@@ -101,7 +101,7 @@ describe('a request that the HTTP parser rejects gets the common security header
       400,
       'bad_request',
     ],
-    ['a broken chunk', 'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400, 'bad_request'],
+    ['an invalid chunk', 'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400, 'bad_request'],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'bad_request'],
     ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: miracle\r\n\r\n', 200, undefined],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
-import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { measureLag, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 // Killed and frozen by the tests, so not the shared cluster; it has PostgreSQL's default durability.
@@ -13,7 +13,7 @@ beforeAll(async () => {
   cluster = await createCluster();
   stage = await openStage(cluster.url('postgres'));
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(async () => {
   await cluster.thaw();
@@ -42,9 +42,9 @@ test('loses no acknowledged sign-in and returns no 500 over five kill -9 of Post
     const senders = Array.from({ length: 8 }, async () => {
       while (!killing) {
         const email = freshAddress();
-        const answer = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
-        statuses.add(answer.status);
-        if (answer.status === 200) acknowledged.push(email);
+        const response = await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` });
+        statuses.add(response.status);
+        if (response.status === 200) acknowledged.push(email);
         else await sleep(20);
       }
     });
@@ -71,20 +71,20 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
 }, async () => {
   const { client, email } = await signInDeveloper(stage, service);
   const visitor = service.client();
-  await askForMail(visitor, freshAddress(), `https://${shop}/`);
+  await requestEmail(visitor, freshAddress(), `https://${shop}/`);
   const token = await visitorToken(stage, service.client(), shop);
   const waiting = freshAddress();
-  await askForMail(visitor, waiting, `https://${shop}/`);
+  await requestEmail(visitor, waiting, `https://${shop}/`);
   const mail = await stage.mailbox.waitFor(waiting);
   // PostgreSQL executes after the thaw what it received before the freeze, so this link may be used or not.
-  const doomed = freshAddress();
-  await askForMail(visitor, doomed, `https://${shop}/other`);
-  const { link } = await stage.mailbox.waitFor(doomed);
+  const undetermined = freshAddress();
+  await requestEmail(visitor, undetermined, `https://${shop}/other`);
+  const { link } = await stage.mailbox.waitFor(undetermined);
   await cluster.freeze();
   try {
     const calls = () => [
       service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
-      authorize(service.client()).then(({ answer }) => answer),
+      authorize(service.client()).then(({ response }) => response),
       service.client().get('/api/verify-token?token=unknown'),
       service.client().post('/api/auth/email-code', { email, code: '123456' }),
       visitor.get(link),
@@ -99,14 +99,14 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
       const prober = service.client();
       const lag = measureLag(() => prober.get('/healthz'));
       const start = performance.now();
-      const answers = await Promise.all(calls());
+      const responses = await Promise.all(calls());
       const took = performance.now() - start;
       expect(took).toBeLessThan(3000 + 3 * (await lag.stop()));
-      for (const answer of answers) {
-        expect([answer.status, answer.text.slice(0, 200)]).toEqual([503, expect.anything()]);
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      for (const response of responses) {
+        expect([response.status, response.text.slice(0, 200)]).toEqual([503, expect.anything()]);
+        expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
       }
-      expect(answers[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
+      expect(responses[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
     }
     // A call waits 2.5 s for the database, in which a very busy machine may not send three responses; then it is repeated.
     await waitUntil('/healthz and /auth are answered while a call waits for the database', 60_000, async () => {

@@ -19,9 +19,9 @@ const noMailFor = async (email: string) => {
 describe('PKCE', () => {
   test('opens a session by authorize, the emailed link and the exchange', async () => {
     const client = service.client();
-    const { email, pkce, answer } = await authorize(client);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ sent: true, expiresIn: 600 });
+    const { email, pkce, response } = await authorize(client);
+    expect(response.status).toBe(200);
+    expect(response.json).toMatchObject({ sent: true, expiresIn: 600 });
     const mail = await stage.mailbox.waitFor(email);
     const link = new URL(mail.link);
     expect(link.origin + link.pathname).toBe(`${service.url}/auth/callback`);
@@ -75,10 +75,10 @@ describe('PKCE', () => {
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
     const { authKey } = (await exchange(client, code, pkce.codeVerifier)).json;
-    const thief = service.client();
-    expect((await exchange(thief, code, 'x'.repeat(64))).status).toBe(400);
+    const attacker = service.client();
+    expect((await exchange(attacker, code, 'x'.repeat(64))).status).toBe(400);
     expect((await client.get('/api/user/me')).status).toBe(200);
-    expect((await exchange(thief, code, pkce.codeVerifier)).status).toBe(400);
+    expect((await exchange(attacker, code, pkce.codeVerifier)).status).toBe(400);
     expect((await client.get('/api/user/me')).status).toBe(401);
     expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
   });
@@ -97,9 +97,9 @@ describe('PKCE', () => {
     ['no redirect_uri', { redirect_uri: undefined }],
     ['an array as redirect_uri', { redirect_uri: ['https://evil.example'] }],
   ])('returns 400 and sends no email for %s', async (_what, changes) => {
-    const { answer, email } = await authorize(service.client(), freshAddress(), changes);
-    expect(answer.status).toBe(400);
-    expect(answer.json.error_description).toMatch(/\w+ \w+/);
+    const { response, email } = await authorize(service.client(), freshAddress(), changes);
+    expect(response.status).toBe(400);
+    expect(response.json.error_description).toMatch(/\w+ \w+/);
     await noMailFor(email);
   });
 
@@ -131,25 +131,25 @@ describe('PKCE', () => {
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
     await stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
-    const answer = await exchange(client, code, pkce.codeVerifier);
-    expect(answer.status).toBe(400);
-    expect(answer.json.error).toBe('invalid_grant');
+    const response = await exchange(client, code, pkce.codeVerifier);
+    expect(response.status).toBe(400);
+    expect(response.json.error).toBe('invalid_grant');
   });
 
   test('returns the session only in an HttpOnly cookie, never in a response that scripts can read', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
-    const answers = [await exchange(client, code, pkce.codeVerifier)];
-    const [exchanged] = answers;
+    const responses = [await exchange(client, code, pkce.codeVerifier)];
+    const [exchanged] = responses;
     const sessions = [client.cookies.get('sid') ?? ''];
     const quick = await client.post('/api/auth/validate-key', { email, key: exchanged.json.authKey });
-    answers.push(quick, await client.post('/api/auth/token-login', { token: tokenOf(quick.json.redirectUrl) }));
+    responses.push(quick, await client.post('/api/auth/token-login', { token: tokenOf(quick.json.redirectUrl) }));
     sessions.push(client.cookies.get('sid') ?? '');
     for (const path of ['/api/user/me', '/api/user/settings', '/api/user/devices', '/api/audit-logs', '/developer'])
-      answers.push(await client.get(path));
+      responses.push(await client.get(path));
     expect(new Set(sessions).size).toBe(2);
-    for (const { text, setCookies } of answers) {
+    for (const { text, setCookies } of responses) {
       const readable = setCookies.filter((line) => !/;\s*HttpOnly/i.test(line)).join();
       for (const secret of [...sessions, client.cookies.get('device') ?? ''])
         expect([secret.length, (text + readable).includes(secret)]).toEqual([43, false]);
@@ -172,11 +172,11 @@ describe('PKCE', () => {
     const refused = await form({ ...values, code_verifier: 'x'.repeat(43) });
     expect([refused.status, refused.json.error, refused.headers['cache-control']]).toEqual([400, 'invalid_grant', 'no-store']);
     expect(refused.json.error_description).toBeTruthy();
-    const answer = await form({ ...values, code_verifier: pkce.codeVerifier });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String), expires_in: expect.any(Number), email });
+    const response = await form({ ...values, code_verifier: pkce.codeVerifier });
+    expect(response.status).toBe(200);
+    expect(response.json).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String), expires_in: expect.any(Number), email });
     const bearer = service.client();
-    expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${answer.json.access_token}` })).json.email).toBe(email);
+    expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${response.json.access_token}` })).json.email).toBe(email);
   });
 
   test('returns the authorization code for the code of the email and the state', async () => {
@@ -184,9 +184,9 @@ describe('PKCE', () => {
     const { email, pkce } = await authorize(client);
     const { code } = await stage.mailbox.waitFor(email);
     expect((await client.post('/api/auth/email-code', { email, code, state: 'another' })).status).toBe(400);
-    const answer = await client.post('/api/auth/email-code', { email, code, state: pkce.state });
-    expect(answer.status).toBe(200);
-    expect((await exchange(client, answer.json.code, pkce.codeVerifier)).status).toBe(200);
+    const response = await client.post('/api/auth/email-code', { email, code, state: pkce.state });
+    expect(response.status).toBe(200);
+    expect((await exchange(client, response.json.code, pkce.codeVerifier)).status).toBe(200);
   });
 });
 
@@ -194,8 +194,8 @@ describe('a native client', () => {
   const native = (port: number, path = '/callback') => ({ client_id: CLI_CLIENT_ID, redirect_uri: `http://127.0.0.1:${port}${path}` });
 
   test('gets its code at a loopback address of any port, through a page that redirects', async () => {
-    const { email, pkce, answer } = await authorize(service.client(), freshAddress(), native(51234));
-    expect(answer.status).toBe(200);
+    const { email, pkce, response } = await authorize(service.client(), freshAddress(), native(51234));
+    expect(response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
     const page = await service.client().get(mail.link);
@@ -223,8 +223,8 @@ describe('a native client', () => {
     'https://127.0.0.1:5000/callback',
     'http://127.0.0.1.evil.example/callback',
   ])('is refused the redirect URI %s', async (redirect_uri) => {
-    const { answer, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
-    expect(answer.status).toBe(400);
+    const { response, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
+    expect(response.status).toBe(400);
     await noMailFor(email);
   });
 });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Overlap, runOverlapping } from './overlap.ts';
-import { addSite, askForMail, authorize, codeOf, type Developer, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, type Developer, freshAddress, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -75,17 +75,17 @@ describe('devices', () => {
     // The sid as a bearer token identifies the same device.
     const sid = one.client.cookies.get('sid');
     const program = second.client();
-    const asked = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
-    expect(asked.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
+    const byToken = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
+    expect(byToken.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
     expect(JSON.stringify(listed)).not.toContain(createHash('sha256').update(String(sid)).digest('base64url'));
   });
 
   test('include a visitor’s browser that remembers the account; signing it out revokes its key', async () => {
     const email = freshAddress('dev');
-    const shop = await addSite(stage, service);
+    const shop = await addWebsite(stage, service);
     const developer = await signInWith(firefox, email);
     const visitor = service.client();
-    await askForMail(visitor, email, `https://${shop}/`);
+    await requestEmail(visitor, email, `https://${shop}/`);
     const { link } = await stage.mailbox.waitFor(email);
     expect((await visitor.get(link, { 'User-Agent': 'emailauth/1.0' })).status).toBe(303);
     const [, remembered] = await devicesOf(developer);
@@ -101,10 +101,10 @@ describe('devices', () => {
   });
 
   test.each([
-    ['a session that is idle and a key that is not', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
-    ['a session past its end', 'update sessions set expires_at = now() where user_id = $1', false],
-    ['a key that ended and a session that did not', 'update remembered_keys set expires_at = now() where email = $2', true],
-    ['an idle key', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
+    ['an idle session and a valid key', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
+    ['an expired session and a valid key', 'update sessions set expires_at = now() where user_id = $1', false],
+    ['an expired key and a valid session', 'update remembered_keys set expires_at = now() where email = $2', true],
+    ['an idle key and a valid session', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
   ])('are listed as long as a session or key is valid: %s', async (_what, sql, signedIn) => {
     const email = freshAddress('dev');
     const [old, asking] = [await signInWith(firefox, email), await signInWith(safari, email)];
@@ -133,12 +133,12 @@ describe('devices', () => {
   test('lose session and key at both instances when they are signed out, and other devices do not', async () => {
     const email = freshAddress('dev');
     const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email)];
-    const twin = second.client();
-    twin.cookies = new Map(one.client.cookies);
-    expect(await status(twin)).toBe(200);
+    const copy = second.client();
+    copy.cookies = new Map(one.client.cookies);
+    expect(await status(copy)).toBe(200);
     expect((await two.client.delete(`/api/user/devices/${one.localKey}`)).json).toEqual({ success: true });
     expect(await status(one.client)).toBe(401);
-    expect(await status(twin)).toBe(401);
+    expect(await status(copy)).toBe(401);
     expect(await keyStatus(one)).toBe(401);
     expect(await status(two.client)).toBe(200);
     expect(await keyStatus(two)).toBe(200);
@@ -162,8 +162,8 @@ describe('devices', () => {
 
   test('of another user return 404 and are not changed', async () => {
     const victim = await signInWith(firefox, freshAddress('dev'));
-    const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
-    expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
+    const response = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
+    expect([response.status, response.json.code]).toEqual([404, 'device_not_found']);
     expect(await status(victim.client)).toBe(200);
     expect(await keyStatus(victim)).toBe(200);
     expect(await actionsOf(bob.email)).not.toContain('device_signed_out');
@@ -179,8 +179,8 @@ describe('devices', () => {
     // A portal token that is not used yet.
     const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
     const bystander = await signInWith(firefox, freshAddress('dev'));
-    const answer = await two.client.post('/api/user/sign-out-everywhere');
-    expect(answer.json).toEqual({ success: true });
+    const response = await two.client.post('/api/user/sign-out-everywhere');
+    expect(response.json).toEqual({ success: true });
     expect(two.client.cookies.has('sid')).toBe(false);
     expect(two.client.cookies.has('auth_key')).toBe(false);
     two.client.cookies = kept;
@@ -198,9 +198,9 @@ describe('devices', () => {
 
     /** Signs out everywhere while a browser at another instance signs in by `signIn`, which waits for the lock. */
     async function signOutDuring(
-      signIn: (attacker: Developer) => Promise<Answer>,
+      signIn: (attacker: Developer) => Promise<HttpResponse>,
       lock: (email: string) => Overlap['lock'],
-    ): Promise<{ attacker: Developer; answer: Answer }> {
+    ): Promise<{ attacker: Developer; response: HttpResponse }> {
       const { attacker, responses } = await runOverlapping(stage, async () => {
         const email = freshAddress('dev');
         const [attacker, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
@@ -208,12 +208,12 @@ describe('devices', () => {
         return { attacker, lock: lock(email), first: () => signIn(attacker), second: signOut };
       });
       expect(responses[1].status).toBe(200);
-      return { attacker, answer: responses[0] };
+      return { attacker, response: responses[0] };
     }
 
     test('by a remembered account issues no token then or later', async () => {
-      const { attacker, answer } = await signOutDuring(enter, () => ['lock table tokens in share row exclusive mode']);
-      expect(answer.status).toBe(401);
+      const { attacker, response } = await signOutDuring(enter, () => ['lock table tokens in share row exclusive mode']);
+      expect(response.status).toBe(401);
       expect(await keyStatus(attacker)).toBe(401);
     });
 
@@ -222,8 +222,11 @@ describe('devices', () => {
         const token = tokenOf((await enter(attacker)).json.redirectUrl);
         return attacker.client.post('/api/auth/token-login', { token, confirm: true });
       };
-      const { attacker, answer } = await signOutDuring(openSession, (email) => ['select from users where email = $1 for update', [email]]);
-      expect(answer.status).toBe(200);
+      const { attacker, response } = await signOutDuring(openSession, (email) => [
+        'select from users where email = $1 for update',
+        [email],
+      ]);
+      expect(response.status).toBe(200);
       expect(await status(attacker.client)).toBe(401);
       expect(await keyStatus(attacker)).toBe(401);
     });

@@ -13,7 +13,7 @@ export type NameServer = {
   /** Sets the MX records of a name; an empty server is the null MX of RFC 7505. */
   setMailServers(name: string, servers: string[]): void;
   /** Names of the received queries, in order. */
-  asked: string[];
+  queries: string[];
   close(): Promise<void>;
 };
 
@@ -27,14 +27,14 @@ export async function openNameServer(): Promise<NameServer> {
     [Packet.TYPE.A, { of: addresses, field: (value) => ({ address: value }) }],
     [Packet.TYPE.MX, { of: mailServers, field: (value) => ({ exchange: value, priority: 10 }) }],
   ]);
-  const asked: string[] = [];
+  const queries: string[] = [];
   const server = dns2.createServer({
     udp: true,
     handle(request, send) {
       const response = Packet.createResponseFromRequest(request);
       const [{ name, type }] = request.questions as unknown as { name: string; type: number }[];
       const key = name.toLowerCase();
-      asked.push(key);
+      queries.push(key);
       const kind = kinds.get(type);
       for (const value of kind?.of.get(key) ?? []) {
         response.answers.push({ name, type, class: Packet.CLASS.IN, ttl: 1, ...kind?.field(value) } as never);
@@ -51,7 +51,7 @@ export async function openNameServer(): Promise<NameServer> {
     setText: (name, values) => set(texts, name, values),
     setAddresses: (name, values) => set(addresses, name, values),
     setMailServers: (name, values) => set(mailServers, name, values),
-    asked,
+    queries,
     close: async () => void (await server.close()),
   };
 }

@@ -78,8 +78,8 @@ describe('for assistants', () => {
   test('llms-full.txt contains every page and every framework below its URL', async () => {
     const { text } = await get('/llms-full.txt');
     for (const { slug } of [...docPages, ...frameworkPages]) {
-      const twin = await get(twinPath(slug));
-      expect(text).toContain(`<!-- ${service.url}${twinPath(slug)} -->\n\n${twin.text.trimEnd()}`);
+      const copy = await get(twinPath(slug));
+      expect(text).toContain(`<!-- ${service.url}${twinPath(slug)} -->\n\n${copy.text.trimEnd()}`);
     }
   });
 

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, registerSite } from './sign-ins.ts';
+import { addWebsite, registerWebsite } from './sign-ins.ts';
 import { freePort, sleep, waitUntil } from './waiting.ts';
 
 /** Guards against hanging; the conditions hold at once on an idle machine. */
@@ -35,14 +35,14 @@ const refusesConnections = (service: Service) => () =>
 
 test('after SIGTERM /readyz returns 503 for DRAIN_SECONDS while all other requests are served; then the service exits', async () => {
   const service = await stage.start({ DRAIN_SECONDS: LONG });
-  const shop = await addSite(stage, service);
+  const shop = await addWebsite(stage, service);
   const keptAlive = service.client();
   await keptAlive.get('/healthz');
   service.signal('SIGTERM');
   await waitUntil('/readyz returns 503', TIMEOUT_MS, drains(service));
   expect((await readiness(service)).json.missing).toEqual([{ name: 'service', detail: 'stopping' }]);
-  const answer = await keptAlive.get(`/api/websites/domain/${shop}`);
-  expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
+  const response = await keptAlive.get(`/api/websites/domain/${shop}`);
+  expect([response.status, response.headers.connection]).toEqual([200, 'close']);
   await service.kill();
 
   const brief = await stage.start({ DRAIN_SECONDS: '2' });
@@ -58,8 +58,8 @@ test('the embedded PostgreSQL runs during the drain, and a second signal ends th
   service.signal('SIGINT');
   service.signal('SIGTERM');
   await waitUntil('/readyz returns 503', TIMEOUT_MS, drains(service));
-  const answer = await service.client().get('/api/websites/domain/localhost');
-  expect(answer.status).toBe(200);
+  const response = await service.client().get('/api/websites/domain/localhost');
+  expect(response.status).toBe(200);
   await sleep(BETWEEN_SIGNALS_MS);
   expect((await service.client().get('/api/websites/domain/localhost')).status).toBe(200);
   expect(await service.stop()).toBe(0);
@@ -70,8 +70,8 @@ test('all workers drain together, including a worker that is replaced meanwhile'
   service.signal('SIGTERM');
   const allDrain = async () => {
     // Each request uses a new connection, and connections go to the workers in turn.
-    const answers = await Promise.all(Array.from({ length: 10 }, () => readiness(service)));
-    return answers.every(({ status }) => status === 503) || answers.map(({ status }) => status).join();
+    const responses = await Promise.all(Array.from({ length: 10 }, () => readiness(service)));
+    return responses.every(({ status }) => status === 503) || responses.map(({ status }) => status).join();
   };
   await waitUntil('every worker returns 503', TIMEOUT_MS, allDrain);
   const pids = () => [...new Set(Array.from(service.output().matchAll(/"worker":(\d+)/g), ([, pid]) => Number(pid)))];
@@ -100,7 +100,7 @@ test.skipIf(!hasHaproxy)(
     const ports = { a: await freePort(), b: await freePort() };
     const settings = (name: 'a' | 'b') => ({ PORT: String(ports[name]), PUBLIC_URL: 'http://localhost:1', DRAIN_SECONDS: '5' });
     const instances = { a: await stage.start(settings('a')), b: await stage.start(settings('b')) };
-    const shop = await registerSite(instances.a.client());
+    const shop = await registerWebsite(instances.a.client());
     const haproxy = await startHaproxy(ports);
     let busy: ChildProcess | undefined;
     let load: ReturnType<typeof startLoad> | undefined;

@@ -4,7 +4,7 @@ import { entry, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster, query } from './postgres.ts';
 import { openRelay, type Relay } from './relay.ts';
-import { addSite, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { freePort, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 /** How soon the service must serve again after a promotion. */
@@ -68,7 +68,7 @@ test('returns 503 with the cause from /readyz and for sign-ins while the server 
   timeout: 90_000,
 }, async () => {
   const service = await stage.start();
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   const setReadOnly = async (to: 'on' | 'off') => {
     await query(primary.url('postgres'), `alter system set default_transaction_read_only = ${to}`);
@@ -78,12 +78,12 @@ test('returns 503 with the cause from /readyz and for sign-ins while the server 
   try {
     await waitWithin('/readyz returns 503', DETECTION_MS, ping(service), async () => (await readiness(service)).status === 503);
     expect(await readiness(service)).toEqual({ status: 503, database: 'The server is read-only: default_transaction_read_only is on' });
-    const answers = [
+    const responses = [
       await requestEmail(service, domain),
       await client.post('/api/websites', { domain: 'read-only.example' }),
       await service.client().post('/api/websites/register', { domain: 'read-only.example', email: freshAddress() }),
     ];
-    for (const { status, json } of answers) expect([status, json.code]).toEqual([503, 'unavailable']);
+    for (const { status, json } of responses) expect([status, json.code]).toEqual([503, 'unavailable']);
     expect((await service.client().get(`/api/websites/domain/${domain}`)).status).toBe(200);
   } finally {
     await setReadOnly('off');
@@ -114,7 +114,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
   timeout: 120_000,
 }, async () => {
   const service = await stage.start({ DATABASE_URL: throughRelay });
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   // Opens connections of every pool.
   await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? client.get('/api/websites') : requestEmail(service, domain))));
@@ -131,7 +131,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
       else await sleep(20);
     }
   });
-  await waitUntil('sign-ins are acknowledged', 60_000, () => acknowledged.length > 20);
+  await waitUntil('sign-ins succeed', 60_000, () => acknowledged.length > 20);
   await query(primary.url('postgres'), 'alter system set default_transaction_read_only = on');
   await query(primary.url('postgres'), 'select pg_reload_conf()');
   await waitWithin('/readyz returns 503', DETECTION_MS, ping(service), async () => (await readiness(service)).status === 503);
@@ -139,7 +139,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
   await query(standby.url('postgres'), 'select pg_promote()');
   const before = acknowledged.length;
   relay.switchTo(portOf(standby));
-  await waitWithin('sign-ins are acknowledged again', RECOVERY_MS, ping(service), () => acknowledged.length > before);
+  await waitWithin('sign-ins succeed again', RECOVERY_MS, ping(service), () => acknowledged.length > before);
   await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
   over = true;
   await Promise.all(load);
@@ -160,7 +160,7 @@ test('moves all connections from a demoted primary to the promoted one and loses
 test('continues with the promoted server after the primary freezes', { timeout: 120_000 }, async () => {
   const next = await standby.createStandby();
   const service = await stage.start({ DATABASE_URL: throughRelay });
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? client.get('/api/websites') : requestEmail(service, domain))));
   await standby.freeze();
@@ -169,7 +169,7 @@ test('continues with the promoted server after the primary freezes', { timeout: 
     await query(next.url('postgres'), 'select pg_promote()');
     relay.switchTo(portOf(next));
     await waitWithin(
-      'sign-ins are acknowledged again',
+      'sign-ins succeed again',
       RECOVERY_MS,
       ping(service),
       async () => (await requestEmail(service, domain)).status === 200,

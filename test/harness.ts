@@ -108,7 +108,7 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
         waitUntil(`${url} is ready`, timeoutMs, async () => {
           if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
           const status = await new Client(`http://localhost:${port}`).get('/readyz').then(
-            (answer) => answer.status,
+            (response) => response.status,
             () => 0,
           );
           return status === 200 || `/readyz returns ${status}`;

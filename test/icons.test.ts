@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { png } from './images.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -44,7 +44,7 @@ test("a website's icon is in the list, in the lookup, on its sign-in page and on
   expect(await shownOf(domain)).toBe(icon);
   expect(await signInPage(domain)).toEqual({ kind: 'site', host: `www.${domain}`, displayHost: `www.${domain}`, iconUrl: icon });
   const email = freshAddress();
-  await askForMail(service.client(), email, `https://${domain}/`);
+  await requestEmail(service.client(), email, `https://${domain}/`);
   const { link } = await stage.mailbox.waitFor(email);
   expect(await targetOn(link)).toMatchObject({ kind: 'site', iconUrl: icon });
 });
@@ -70,17 +70,17 @@ test('an update keeps an omitted icon, replaces it, removes it by null, and keep
 test('the upload of another account, one without a file and an unknown one are rejected with the same error', async () => {
   const [domain, mine, unsent] = [freshDomain(), await upload(ann), new URL(await begin(bob)).pathname];
   const { id } = (await bob.client.post('/api/websites', { domain })).json;
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const iconUrl of [mine, unsent, '/objects/uploads/0198c0de-0000-7000-8000-000000000000']) {
-    for (const answer of [
+    for (const response of [
       await bob.client.put(`/api/websites/${id}`, { domain: freshDomain(), iconUrl }),
       await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl }),
     ]) {
-      expect([answer.status, answer.json.code, answer.json.field]).toEqual([400, 'bad_request', 'iconUrl']);
-      answers.push(answer.text);
+      expect([response.status, response.json.code, response.json.field]).toEqual([400, 'bad_request', 'iconUrl']);
+      responses.push(response.text);
     }
   }
-  expect(new Set(answers).size).toBe(1);
+  expect(new Set(responses).size).toBe(1);
   expect((await bob.client.get('/api/websites')).json).toMatchObject([{ id, domain, iconUrl: null }]);
 });
 
@@ -95,8 +95,8 @@ test.each([
   [],
   {},
 ])('rejects the icon %j', async (iconUrl) => {
-  const answer = await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl });
-  expect([answer.status, answer.json.field]).toEqual([400, 'iconUrl']);
+  const response = await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl });
+  expect([response.status, response.json.field]).toEqual([400, 'iconUrl']);
 });
 
 test("an account cannot change the icon of another account's website", async () => {

@@ -40,7 +40,7 @@ export const png = (width = 64, height = 64, color = '#0b6e58') => picture(width
 export const jpeg = (width = 64, height = 64, color = '#0b6e58') => picture(width, height, color).jpeg().toBuffer();
 
 /** Returns a rotated JPEG, 60 × 40 as stored and 40 × 60 upright, with a location and a copyright in its metadata. */
-export const lyingPhoto = () =>
+export const photoWithMetadata = () =>
   picture(60, 40, '#b3261e')
     .jpeg()
     .withExif({ IFD0: { Copyright: 'a secret of mine' }, IFD3: { GPSLatitude: '54/1 41/1 0/1' } })

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 import { freePort, sleep, waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -36,10 +36,10 @@ test('SIGTERM finishes requests in progress, refuses new ones and exits with 0',
   const service = await stage.start();
   const clients = Array.from({ length: 50 }, () => service.client());
   await Promise.all(clients.map((client) => client.get('/healthz')));
-  const answers = clients.map((client) => client.get('/api/verify-token?token=nothing'));
-  await Promise.race(answers);
+  const responses = clients.map((client) => client.get('/api/verify-token?token=nothing'));
+  await Promise.race(responses);
   expect(await service.stop()).toBe(0);
-  for (const { status } of await Promise.all(answers)) expect(status).toBe(200);
+  for (const { status } of await Promise.all(responses)) expect(status).toBe(200);
   await expect(service.client().get('/healthz')).rejects.toThrow(/ECONNREFUSED/);
 });
 
@@ -72,14 +72,14 @@ test('a rolling restart of three instances under load fails no request', { timeo
   for (let i = 0; i < ports.length; i++) {
     const leaving = instances[i] as Service;
     instances[i] = null;
-    await waitUntil('its requests are answered', 30_000, () => !inFlight.get(leaving));
+    await waitUntil('its requests are finished', 30_000, () => !inFlight.get(leaving));
     step = `${ports[i]} stops`;
     expect(await leaving.stop()).toBe(0);
     step = `${ports[i]} starts`;
     instances[i] = await stage.start(settings(i));
     step = `${ports[i]} is back`;
   }
-  await waitUntil('there was load', 60_000, () => sent > 200);
+  await waitUntil('enough requests were sent', 60_000, () => sent > 200);
   ended = true;
   await Promise.all(load);
   expect(failures).toEqual([]);
@@ -106,9 +106,9 @@ test.each([65, -65])('a clock that is %d minutes off at one instance does not ch
   const shift = `const now = Date.now; Date.now = () => now() + ${minutes * 60_000}; const D = Date;
     globalThis.Date = class extends D { constructor(...given) { if (given.length) super(...given); else super(D.now()); } };`;
   const off = await stage.start({ PUBLIC_URL: right.url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` });
-  const shop = await addSite(stage, right);
+  const shop = await addWebsite(stage, right);
   const [client, email] = [off.client(), freshAddress()];
-  await askForMail(client, email, `https://${shop}/`);
+  await requestEmail(client, email, `https://${shop}/`);
   const [attempt] = await stage.query('select extract(epoch from expires_at - now())::int as life from sign_in_attempts where email = $1', [
     email,
   ]);
@@ -144,7 +144,7 @@ test('1,000 slow connections do not delay other requests', async () => {
     socket.on('error', () => {});
     slow.push(socket);
   }
-  await waitUntil('all are connected', 60_000, () => connected === slow.length || `${connected} are`);
+  await waitUntil('all sockets are connected', 60_000, () => connected === slow.length || `${connected} are connected`);
   // On a busy machine both are slow.
   expect(await medianMs()).toBeLessThan(500 + 3 * before);
   for (const socket of slow) socket.destroy();
@@ -153,7 +153,7 @@ test('1,000 slow connections do not delay other requests', async () => {
 
 test('two worker processes serve as one instance and leave no process behind', async () => {
   const service = await stage.start({ WORKERS: '2' });
-  const shop = await addSite(stage, service);
+  const shop = await addWebsite(stage, service);
   for (let i = 0; i < 10; i++) {
     const token = await visitorToken(stage, service.client(), shop);
     expect((await service.client().get(`/api/verify-token?token=${token}`)).json.valid).toBe(true);

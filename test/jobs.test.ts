@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openJobsPool } from '../server/jobs/store.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, visitorToken } from './sign-ins.ts';
+import { addWebsite, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 /** Longer than the statement timeout of a job, also on a busy machine. */
@@ -15,7 +15,7 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
@@ -35,7 +35,7 @@ test('a locked table fails only its own job, which is logged and retried within 
   await holder.query('begin; lock table admin_sessions in access exclusive mode');
   try {
     await runNow('clean-up-accounts');
-    await waitUntil('the failure is logged, with its SQLSTATE', TIMEOUT_MS, () =>
+    await waitUntil('the failure is logged with its SQLSTATE', TIMEOUT_MS, () =>
       service
         .output()
         .split('\n')
@@ -48,7 +48,7 @@ test('a locked table fails only its own job, which is logged and retried within 
     const token = await visitorToken(stage, service.client(), shop);
     expect((await service.client().get(`/api/verify-token?token=${token}`)).json).toMatchObject({ valid: true });
     await runNow('roll-up');
-    await waitUntil('another job runs', TIMEOUT_MS, isRolledUp);
+    await waitUntil('another job has run', TIMEOUT_MS, isRolledUp);
     await waitUntil('the failed job is scheduled again', TIMEOUT_MS, async () => {
       const [job] = await stage.query(
         `select run_at <= now() + interval '5 minutes' as soon, attempts from graphile_worker.jobs where key = 'clean-up-accounts'`,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, freshDomain, openLink, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
 
 // Two instances with production limits, which count together.
 let stage: Stage;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await stage.start(production);
   second = await stage.start({ ...production, PUBLIC_URL: service.url });
   proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
 afterAll(() => stage.close());
@@ -39,30 +39,30 @@ test('a mailbox gets three emails in 15 minutes, counted over plus tags, letter 
 
 test('a mailbox gets ten emails an hour from any number of client addresses', async () => {
   const email = freshAddress();
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await ask(proxied, email, { 'X-Forwarded-For': `198.51.100.${i}` })).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await ask(proxied, email, { 'X-Forwarded-For': `198.51.100.${i}` })).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
 test('a client address may request thirty emails an hour, despite a forged X-Forwarded-For', async () => {
-  const answers = [];
+  const responses = [];
   for (let i = 1; i <= 31; i++) {
-    answers.push(
+    responses.push(
       (await ask(i % 2 ? service : second, freshAddress(), { 'X-Forwarded-For': `198.51.100.${i}`, Forwarded: `for=198.51.100.${i}` }))
         .status,
     );
   }
-  expect(answers).toEqual([...Array(30).fill(200), 429]);
+  expect(responses).toEqual([...Array(30).fill(200), 429]);
 });
 
 test('an account may request challenges for 60 new domains an hour, and repeat requests for known ones', async () => {
   const { client } = await signInDeveloper(stage, service);
   const domains = Array.from({ length: 61 }, freshDomain);
   const claim = (domain: string) => client.get(`/api/websites/claim/${domain}`);
-  const answers = await Promise.all(domains.map(claim));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
-  expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
-  const known = answers.find(({ status }) => status === 200)?.json;
+  const responses = await Promise.all(domains.map(claim));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(60);
+  expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
+  const known = responses.find(({ status }) => status === 200)?.json;
   expect((await claim(known.domain)).json).toEqual(known);
 });
 
@@ -75,7 +75,7 @@ test('the client address behind one proxy is the last of X-Forwarded-For, and IP
 
 test('a browser that is known for the mailbox has its own rate limit', async () => {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, `https://${shop}/`);
+  await requestEmail(client, email, `https://${shop}/`);
   await openLink(client, await stage.mailbox.waitFor(email));
   for (let i = 0; i < 4; i++) await ask(service, email);
   expect((await ask(service, email)).status).toBe(429);
@@ -95,8 +95,8 @@ test('verify-token refuses more than sixty failed calls a minute, but never call
   expect(refused.status).toBe(429);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   for (const token of tokens) {
-    const answer = await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`);
-    expect([answer.status, answer.json.valid]).toEqual([200, true]);
+    const response = await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`);
+    expect([response.status, response.json.valid]).toEqual([200, true]);
   }
   expect((await wrong(service)).status).toBe(429);
 });
@@ -105,9 +105,9 @@ test('an address longer than the key column is limited like any other', async ()
   const email = `${'l'.repeat(64)}@${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(58)}.example`;
   expect(email).toHaveLength(253);
   const { client } = await signInDeveloper(stage, service, email);
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await client.post('/api/websites', { domain: freshDomain() })).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await client.post('/api/websites', { domain: freshDomain() })).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
 test('a client address may register ten websites an hour', async () => {
@@ -115,9 +115,9 @@ test('a client address may register ten websites an hour', async () => {
     proxied
       .client()
       .post('/api/websites/register', { domain: freshDomain(), email: freshAddress() }, { 'X-Forwarded-For': '198.51.100.200' });
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await register()).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await register()).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
 test('an unclaimed website has 20 recipients a day, and no limit once its linked address has signed in', async () => {
@@ -167,9 +167,9 @@ test('an account has at most 100 unproven websites, counted exactly at two insta
   await add(5, true);
   const other = Object.assign(second.client(), { cookies: client.cookies });
   const create = (from: Client) => from.post('/api/websites', { domain: freshDomain() }, { Origin: service.url });
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => create(i % 2 ? client : other)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
-  expect(answers.find(({ status }) => status === 409)?.json).toMatchObject({
+  const responses = await Promise.all(Array.from({ length: 8 }, (_, i) => create(i % 2 ? client : other)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
+  expect(responses.find(({ status }) => status === 409)?.json).toMatchObject({
     code: 'too_many',
     error: expect.stringMatching(/^There are 100 websites with an unproven domain .* Prove a domain, or delete one of them\.$/),
   });

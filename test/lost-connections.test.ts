@@ -34,7 +34,7 @@ test(`no object has leaked event listeners after ${LOSSES} lost database connect
   };
   let lost: unknown[] = [];
   for (let i = 0; i < LOSSES; i++) {
-    await waitUntil('the jobs have connections again', 60_000, async () => {
+    await waitUntil('the jobs are connected again', 60_000, async () => {
       const now = await jobsConnections();
       return now.length > 0 && !now.some((pid) => lost.includes(pid)) && (await service.client().get('/readyz')).status === 200;
     });

@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, tokenOf } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 import { measureLag, waitUntil, waitWithin } from './waiting.ts';
 
 // An acknowledged email is delivered whatever fails after the response.
@@ -13,10 +13,10 @@ async function openScene({ onTestFinished }: TestContext): Promise<Scene> {
   const stage = await openStage();
   onTestFinished(() => stage.close());
   const service = await stage.start();
-  return { stage, service, shop: await addSite(stage, service) };
+  return { stage, service, shop: await addWebsite(stage, service) };
 }
 
-const request = ({ service, shop }: Scene, email: string, instance = service) => askForMail(instance.client(), email, `https://${shop}/`);
+const request = ({ service, shop }: Scene, email: string, instance = service) => requestEmail(instance.client(), email, `https://${shop}/`);
 const addresses = (count: number) => Array.from({ length: count }, () => freshAddress());
 const healthz = ({ service }: Scene) => {
   const client = service.client();
@@ -61,7 +61,7 @@ describe.concurrent('a fault while emails are sent', { timeout: 6 * MINUTE_MS },
     const { stage, service, shop } = await openScene(context);
     const [client, email] = [service.client(), freshAddress()];
     await stage.mailbox.down();
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     await service.kill();
     await stage.mailbox.up();
     const next = await stage.start({ PORT: String(service.port) });
@@ -90,7 +90,7 @@ describe.concurrent('a fault while emails are sent', { timeout: 6 * MINUTE_MS },
     const [client, email] = [scene.service.client(), freshAddress()];
     mailbox.behave({ kind: 'refuse', addresses: [email] });
     const before = mailbox.refusals;
-    await askForMail(client, email, `https://${scene.shop}/`);
+    await requestEmail(client, email, `https://${scene.shop}/`);
     await waitUntil('the attempt has failed', MINUTE_MS, async () => {
       const { status } = (await client.get(`/api/auth/attempt?email=${email}`)).json;
       return status === 'mail_failed' || status;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from './client.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 // Two instances with production limits behind a proxy, so that a test can send from many networks.
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const settings = { ...production, TRUST_PROXY: '1', DNS_SERVERS: names.address };
   service = await stage.start(settings);
   second = await stage.start({ ...settings, PUBLIC_URL: service.url });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
 afterAll(async () => {
@@ -33,7 +33,7 @@ const ask = (from: Service | Client, email: string, network: string) =>
   );
 /** Ends the 15 minutes in which a network may request three emails to one mailbox. */
 const endPairWindows = () => stage.query("update sign_in_limits set resets_at = now() where key like 'pair %'");
-const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status);
+const statusesOf = (responses: { status: number }[]) => responses.map(({ status }) => status);
 
 describe('the limit of ten emails to a mailbox', () => {
   test('cannot be used up by one network or three networks in an hour', async () => {
@@ -53,8 +53,8 @@ describe('the limit of ten emails to a mailbox', () => {
 
   test('is exact for concurrent requests of fifty networks at two instances', async () => {
     const email = freshAddress();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? service : second, email, `198.51.100.${i}`)));
-    expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(10);
+    const responses = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(i % 2 ? service : second, email, `198.51.100.${i}`)));
+    expect(statusesOf(responses).filter((status) => status === 200)).toHaveLength(10);
     const [{ count }] = await stage.query('select count(*)::int as count from sign_in_attempts where email = $1', [email]);
     expect(count).toBe(10);
   });
@@ -134,8 +134,8 @@ describe('a browser that is refused by the limit of its mailbox', () => {
     const refused = await ask(client, email, '203.0.113.1');
     expect([refused.status, refused.json.field]).toEqual([429, 'email']);
     expect(refused.json.hint).toContain('Open any sign-in email you received in the last hour in this browser, and confirm your address');
-    const answer = await confirm(client, secretOf(mail), email.toUpperCase());
-    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
+    const response = await confirm(client, secretOf(mail), email.toUpperCase());
+    expect([response.status, response.json]).toEqual([200, { success: true }]);
     expect([...client.cookies.keys()].sort()).toEqual(['attempt', 'device']);
     expect((await client.get('/api/user/me')).status).toBe(401);
     expect(await stage.query('select 1 from sign_in_attempts where email = $1 and consumed_at is not null', [email])).toEqual([]);

@@ -63,9 +63,9 @@ export async function openMailbox(): Promise<Mailbox> {
       onMailFrom: (_address, _session, done) => (isSilentFor(null) ? undefined : done()),
       onRcptTo({ address }, _session, done) {
         if (isSilentFor(address)) return;
-        const answer = refusal(address);
-        if (answer) mailbox.refusals++;
-        done(answer);
+        const response = refusal(address);
+        if (response) mailbox.refusals++;
+        done(response);
       },
       onData(stream, session, done) {
         const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
-import { freshAddress, freshDomain, registerSite } from './sign-ins.ts';
+import { freshAddress, freshDomain, registerWebsite } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let cluster: Cluster;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   cluster = await createCluster();
   stage = await openStage(cluster.url('postgres'));
   service = await stage.start();
-  shop = await registerSite(service.client());
+  shop = await registerWebsite(service.client());
 });
 afterAll(async () => {
   await stage.close();
@@ -36,14 +36,14 @@ test('logs the start and the end of a database outage, not every request', { tim
   const statuses = new Set<number>();
   const references = new Set<string>();
   for (let round = 0; round < 20; round++) {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
         n % 2
           ? service.client().get(`/api/websites/domain/${shop}`)
           : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
       ),
     );
-    for (const { status, json } of answers) {
+    for (const { status, json } of responses) {
       statuses.add(status);
       references.add(json.reference);
     }
@@ -67,11 +67,11 @@ test('logs the reference of every response with status 500, and the stack once',
   await stage.query('alter table websites rename column created_at to created');
   const from = service.output().length;
   try {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => service.client().post('/api/websites/register', { domain: freshDomain(), email: freshAddress() })),
     );
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual([500]);
-    const references = answers.map(({ json }) => json.reference);
+    expect([...new Set(responses.map(({ status }) => status))]).toEqual([500]);
+    const references = responses.map(({ json }) => json.reference);
     const logged = () => linesSince(from).filter(({ reference }) => references.includes(reference));
     await waitUntil('every reference is logged', 60_000, () => logged().length === references.length);
     expect(withStack(logged())).toHaveLength(1);

@@ -1,10 +1,10 @@
 import pg from 'pg';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import type { Stage } from './harness.ts';
 import { waitUntil } from './waiting.ts';
 
 /** Two requests and the statement whose lock both must wait for. */
-export type Overlap = { lock: [sql: string, values?: unknown[]]; first(): Promise<Answer>; second(): Promise<Answer> };
+export type Overlap = { lock: [sql: string, values?: unknown[]]; first(): Promise<HttpResponse>; second(): Promise<HttpResponse> };
 
 /**
  * Runs two requests that both wait in PostgreSQL, the second while the first waits, and then lets them go on.
@@ -15,7 +15,7 @@ export type Overlap = { lock: [sql: string, values?: unknown[]]; first(): Promis
 export async function runOverlapping<Case extends Overlap>(
   stage: Stage,
   prepare: () => Promise<Case>,
-): Promise<Case & { responses: [Answer, Answer] }> {
+): Promise<Case & { responses: [HttpResponse, HttpResponse] }> {
   for (;;) {
     const prepared = await prepare();
     const responses = await runOnce(stage, prepared);
@@ -23,7 +23,7 @@ export async function runOverlapping<Case extends Overlap>(
   }
 }
 
-async function runOnce(stage: Stage, { lock, first, second }: Overlap): Promise<[Answer, Answer]> {
+async function runOnce(stage: Stage, { lock, first, second }: Overlap): Promise<[HttpResponse, HttpResponse]> {
   const holder = new pg.Client(stage.databaseUrl);
   await holder.connect();
   let ended = false;
@@ -32,7 +32,7 @@ async function runOnce(stage: Stage, { lock, first, second }: Overlap): Promise<
       const sql = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
       return ended || (await holder.query(sql)).rowCount === count;
     });
-  const begin = (send: () => Promise<Answer>) =>
+  const begin = (send: () => Promise<HttpResponse>) =>
     send().finally(() => {
       ended = true;
     });

@@ -4,7 +4,7 @@ import { type Home, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { query } from './postgres.ts';
-import { addSite, askForMail, freshAddress, openLink, registerSite, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, registerWebsite, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 
 const SIGN_INS = 400;
 const AT_ONCE = 20;
@@ -38,7 +38,7 @@ async function signInMany(services: Service[], domain: string): Promise<string[]
       const service = services[begun++ % services.length];
       const [client, email] = [service.client(), freshAddress()];
       try {
-        await askForMail(client, email, `https://${domain}/`);
+        await requestEmail(client, email, `https://${domain}/`);
         const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
         const { status, json } = await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
         if (status !== 200 || json.email !== email) failures.push(`verify-token answered ${status}`);
@@ -62,7 +62,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
 
   test('supports sign-ins, jobs, backup and restore without other settings', { timeout: 120_000 }, async () => {
     const service = await stage.start({ DATABASE_URL: url });
-    const domain = await addSite(stage, service);
+    const domain = await addWebsite(stage, service);
     expect(await signInMany([service], domain)).toEqual([]);
     const settings = await stage.query(
       "select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'emailauth%'",
@@ -98,8 +98,10 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
     expect(await refusal({ DATABASE_URL: options })).toMatch(
       /refuses: "unsupported startup parameter: options" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
     );
-    const nobody = Object.assign(new URL(url), { username: 'nobody' }).href;
-    expect(await refusal({ DATABASE_URL: nobody })).toMatch(/refuses: ".*authentication failed" \(SQLSTATE 08P01\)\. Check DATABASE_URL/);
+    const anonymous = Object.assign(new URL(url), { username: 'nobody' }).href;
+    expect(await refusal({ DATABASE_URL: anonymous })).toMatch(
+      /refuses: ".*authentication failed" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
+    );
   });
 });
 
@@ -172,9 +174,9 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
   }, async () => {
     const first = await stage.start({ ...supported, WORKERS: '2' });
     const second = await stage.start({ ...supported, PUBLIC_URL: first.url });
-    const domain = await addSite(stage, first);
+    const domain = await addWebsite(stage, first);
     expect(await signInMany([first, second], domain)).toEqual([]);
-    await registerSite(second.client());
+    await registerWebsite(second.client());
     for (const service of [first, second]) {
       expect(await service.stop()).toBe(0);
       // On a busy machine a self-check may fail.
@@ -184,7 +186,7 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
 
   test("changes no settings of the pooler's sessions, and does not block a restore", { timeout: 60_000 }, async () => {
     const service = await stage.start(supported);
-    await visitorToken(stage, service.client(), await addSite(stage, service));
+    await visitorToken(stage, service.client(), await addWebsite(stage, service));
     expect(await service.stop()).toBe(0);
     const [settings] = await query(
       url,

@@ -21,7 +21,7 @@ declare module 'vitest' {
 /** Starts the PostgreSQL cluster that the run shares and provides its URL to the tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Without fsync, since nothing in it has to survive; tests of faults create their own clusters.
-  const cluster = await createCluster({ settings: { fsync: 'off', max_connections: '300' } });
+  const cluster = await createCluster({ settings: { fsync: 'off', max_connections: '800' } });
   project.provide('clusterUrl', cluster.url('postgres'));
   return () => cluster.remove();
 }

@@ -6,7 +6,7 @@ import { hintCookies } from '../contract/remembered.ts';
 import { routes } from '../contract/routes.ts';
 import { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, registerSite, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, exchange, freshAddress, registerWebsite, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -14,7 +14,7 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
@@ -36,14 +36,14 @@ describe('a call that changes data', () => {
       { ...json, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' },
       { ...json, 'Sec-Fetch-Site': 'cross-site' },
     ]) {
-      const answer = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
-      expect([headers, answer.status]).toEqual([headers, 403]);
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      const response = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
+      expect([headers, response.status]).toEqual([headers, 403]);
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
     }
     if (method === 'DELETE') return;
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'text/plain; application/json']) {
-      const answer = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
-      expect([type, answer.status]).toEqual([type, 415]);
+      const response = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
+      expect([type, response.status]).toEqual([type, 415]);
     }
   });
 
@@ -51,12 +51,12 @@ describe('a call that changes data', () => {
     const { client, email } = await signInDeveloper(stage, service);
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const victim = freshAddress('victim');
-    const asked = await client.send('/api/auth/domain-auth', {
+    const requested = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       headers: form,
       body: `email=${victim}&forward_url=https://${shop}/`,
     });
-    expect(asked.status).toBe(415);
+    expect(requested.status).toBe(415);
     const ended = await client.send('/api/auth/logout', { method: 'POST', headers: { ...form, Origin: 'https://evil.example' }, body: '' });
     expect(ended.status).toBe(403);
     expect((await client.get('/api/user/me')).json.email).toBe(email);
@@ -90,13 +90,13 @@ test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at th
   const throughProxy = async (to: number, headers = {}) => {
     const proxy = createServer((socket) => void socket.pipe(connect(to, '127.0.0.1')).pipe(socket)).listen(0, '127.0.0.1');
     await once(proxy, 'listening');
-    const answer = await new Client(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`).get('/metrics', headers);
+    const response = await new Client(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`).get('/metrics', headers);
     proxy.close();
-    return answer;
+    return response;
   };
   for (const { port } of [closed, open]) expect((await throughProxy(port)).status).toBe(404);
-  const answer = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
-  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
+  const response = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
+  expect([response.status, response.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
   // Log lines are written half a second later or when the service stops.
   await Promise.all([closed.stop(), open.stop()]);
   expect(closed.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
@@ -116,12 +116,12 @@ test('no response except verify-token has CORS headers', async () => {
   for (const { path, access } of Object.values(routes)) {
     if (access === 'any-origin') continue;
     for (const method of ['GET', 'OPTIONS']) {
-      const answer = await client.send(path.replace(/\{\w+\}/, 'en'), {
+      const response = await client.send(path.replace(/\{\w+\}/, 'en'), {
         method,
         headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
       });
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined();
     }
   }
 });
@@ -156,8 +156,8 @@ describe('response headers', () => {
 
   test('prevent storing of responses with secrets and a Referer to the website', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${shop}/`);
-    expect(asked.headers['cache-control']).toBe('no-store');
+    const requested = await requestEmail(client, email, `https://${shop}/`);
+    expect(requested.headers['cache-control']).toBe('no-store');
     const mail = await stage.mailbox.waitFor(email);
     const page = await service.client().get(mail.link);
     expect([page.headers['cache-control'], page.headers['referrer-policy']]).toEqual([
@@ -178,15 +178,15 @@ describe('with an https PUBLIC_URL', () => {
   let domain: string;
   beforeAll(async () => {
     secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
-    domain = await registerSite(secure.client());
+    domain = await registerWebsite(secure.client());
   });
 
   const cookieNamed = (lines: string[], name: string) => lines.find((line) => line.startsWith(`${name}=`)) ?? '';
 
   test('cookies are __Host-, Secure, HttpOnly and Lax, and hint cookies are Secure and Lax', async () => {
     const [client, email] = [secure.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${domain}/`);
-    const attempt = cookieNamed(asked.setCookies, '__Host-attempt');
+    const requested = await requestEmail(client, email, `https://${domain}/`);
+    const attempt = cookieNamed(requested.setCookies, '__Host-attempt');
     expect(attempt).toMatch(/; Max-Age=600\b/);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith('https://login.example/auth/link?t=')).toBe(true);
@@ -207,7 +207,7 @@ describe('with an https PUBLIC_URL', () => {
       expect(line).toMatch(/; Max-Age=315360000/);
       expect(line).not.toMatch(/HttpOnly/);
     }
-    expect([...asked.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
+    expect([...requested.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
   });
 
   test('every response has an HSTS header', async () => {
@@ -222,8 +222,8 @@ describe('with an https PUBLIC_URL', () => {
 
   test('loopback and http forward_urls are rejected in production', async () => {
     for (const forward_url of ['http://localhost:3000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
-      const answer = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
-      expect([forward_url, answer.status]).toEqual([forward_url, 400]);
+      const response = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
+      expect([forward_url, response.status]).toEqual([forward_url, 400]);
     }
     const localhost = await secure.client().get('/api/websites/domain/localhost');
     expect(localhost.status).toBe(404);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, freshAddress, openLink, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
 const ROUNDS = 200;
 const RACERS = 50;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   stage = await openStage();
   const first = await stage.start({ TRUST_PROXY: '1' });
   services = [first, await stage.start({ TRUST_PROXY: '1', PUBLIC_URL: first.url })];
-  shop = await addSite(stage, first);
+  shop = await addWebsite(stage, first);
 });
 afterAll(() => stage.close());
 
@@ -33,13 +33,13 @@ async function rounds(round: (browsers: [Client, Client], from: Record<string, s
 /** Sends RACERS concurrent requests. @returns the successful responses */
 async function race(
   browsers: [Client, Client],
-  run: (browser: Client, racer: number) => Promise<Answer>,
-  won: (answer: Answer) => boolean,
-): Promise<Answer[]> {
+  run: (browser: Client, racer: number) => Promise<HttpResponse>,
+  won: (response: HttpResponse) => boolean,
+): Promise<HttpResponse[]> {
   browsers[1].cookies = new Map(browsers[0].cookies);
-  const answers = await Promise.all(Array.from({ length: RACERS }, (_, racer) => run(browsers[racer % 2], racer)));
-  for (const { status, text } of answers) if (status >= 500 || status === 429) throw new Error(`A racer got ${status}: ${text}`);
-  return answers.filter(won);
+  const responses = await Promise.all(Array.from({ length: RACERS }, (_, racer) => run(browsers[racer % 2], racer)));
+  for (const { status, text } of responses) if (status >= 500 || status === 429) throw new Error(`A racer got ${status}: ${text}`);
+  return responses.filter(won);
 }
 
 test(
@@ -47,13 +47,13 @@ test(
   { timeout: 15 * MINUTES },
   () =>
     rounds(async (browsers, from, email) => {
-      await askForMail(browsers[0], email, `https://${shop}/`);
+      await requestEmail(browsers[0], email, `https://${shop}/`);
       const { link } = await stage.mailbox.waitFor(email);
       const t = new URL(link).searchParams.get('t');
       const winners = await race(
         browsers,
         (browser, racer) => (racer % 5 ? browser.get(link, from) : browser.post('/api/auth/confirm-link', { t, email }, from)),
-        (answer) => answer.status === 303 || answer.json.redirectUrl !== undefined,
+        (response) => response.status === 303 || response.json.redirectUrl !== undefined,
       );
       expect(winners).toHaveLength(1);
       expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
@@ -62,12 +62,12 @@ test(
 
 test(`a code is accepted once for ${RACERS} concurrent entries, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
-    await askForMail(browsers[0], email, `https://${shop}/`);
+    await requestEmail(browsers[0], email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
     const winners = await race(
       browsers,
       (browser) => browser.post('/api/auth/email-code', { email, code }, from),
-      (answer) => answer.json.redirectUrl !== undefined,
+      (response) => response.json.redirectUrl !== undefined,
     );
     expect(winners).toHaveLength(1);
   }),
@@ -75,13 +75,13 @@ test(`a code is accepted once for ${RACERS} concurrent entries, ${ROUNDS} times`
 
 test(`a token is valid once for ${RACERS} concurrent verifications, ${ROUNDS} times`, { timeout: 15 * MINUTES }, () =>
   rounds(async (browsers, from, email) => {
-    await askForMail(browsers[0], email, `https://${shop}/`);
+    await requestEmail(browsers[0], email, `https://${shop}/`);
     const token = tokenOf(await openLink(browsers[0], await stage.mailbox.waitFor(email)));
     const winners = await race(
       browsers,
       (browser, racer) =>
         racer % 3 ? browser.get(`/api/verify-token?token=${token}`, from) : browser.post('/api/verify-token', { token }, from),
-      (answer) => answer.json.valid === true,
+      (response) => response.json.valid === true,
     );
     expect(winners).toHaveLength(1);
   }),
@@ -93,14 +93,14 @@ test(`${RACERS} concurrent verifications with one Idempotency-Key get the same r
   const [client, other] = services.map((service) => service.client());
   for (let i = 0; i < ROUNDS / 10; i++) {
     const email = freshAddress();
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: RACERS }, (_, racer) =>
         (racer % 2 ? client : other).get(`/api/verify-token?token=${token}`, { 'Idempotency-Key': email }),
       ),
     );
-    expect([...new Set(answers.map(({ text }) => text))]).toEqual([JSON.stringify({ email, valid: true, domain: shop })]);
+    expect([...new Set(responses.map(({ text }) => text))]).toEqual([JSON.stringify({ email, valid: true, domain: shop })]);
   }
 });
 
@@ -111,7 +111,7 @@ test(`an authorization code is exchanged once for ${RACERS} concurrent requests,
     const winners = await race(
       browsers,
       (browser) => browser.post('/api/auth/token', body, from),
-      (answer) => answer.status === 200,
+      (response) => response.status === 200,
     );
     expect(winners).toHaveLength(1);
   }),
@@ -120,14 +120,14 @@ test(`an authorization code is exchanged once for ${RACERS} concurrent requests,
 test('concurrent wrong addresses for a link are counted before they are compared', {
   timeout: 4 * MINUTES,
 }, async () => {
-  const [owner, stranger, other] = [services[0].client(), services[0].client(), services[1].client()];
+  const [owner, anonymous, other] = [services[0].client(), services[0].client(), services[1].client()];
   for (let i = 0; i < 10; i++) {
     const email = freshAddress();
-    await askForMail(owner, email, `https://${shop}/`);
+    await requestEmail(owner, email, `https://${shop}/`);
     const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
     const confirm = (browser: Client, guess: string) => browser.post('/api/auth/confirm-link', { t, email: guess });
-    await Promise.all(Array.from({ length: 30 }, (_, guess) => confirm(guess % 2 ? stranger : other, freshAddress())));
-    expect((await confirm(stranger, email)).json).toMatchObject({ code: 'bad_link' });
+    await Promise.all(Array.from({ length: 30 }, (_, guess) => confirm(guess % 2 ? anonymous : other, freshAddress())));
+    expect((await confirm(anonymous, email)).json).toMatchObject({ code: 'bad_link' });
   }
 });
 
@@ -140,14 +140,14 @@ test('links of one browser opened concurrently at both instances do not block ea
     const email = freshAddress();
     const links: string[] = [];
     for (let mail = 0; mail < 6; mail++) {
-      await askForMail(browsers[0], email, `https://${shop}/`);
+      await requestEmail(browsers[0], email, `https://${shop}/`);
       links.push((await stage.mailbox.waitFor(email)).link);
     }
     browsers[1].cookies = new Map(browsers[0].cookies);
     const statuses = await Promise.all(
       links
         .flatMap((link) => [browsers[0].get(link), browsers[1].get(new URL(link).pathname + new URL(link).search)])
-        .map(async (answer) => (await answer).status),
+        .map(async (response) => (await response).status),
     );
     expect(statuses.filter((status) => status !== 200 && status !== 303)).toEqual([]);
     expect(statuses).toContain(303);

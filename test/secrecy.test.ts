@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, exchange, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -9,7 +9,7 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start({ LOG_LEVEL: 'trace' });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
@@ -39,13 +39,13 @@ test('the database and all logs contain no issued secret', async () => {
 
   // One whose email is still in the outbox.
   await stage.mailbox.down();
-  await askForMail(client, email, `https://${shop}/`);
-  const whileOwed = await dump();
+  await requestEmail(client, email, `https://${shop}/`);
+  const whilePending = await dump();
   await stage.mailbox.up();
   const waiting = await stage.mailbox.waitFor(email);
   secrets['a link not yet sent'] = new URL(waiting.link).searchParams.get('t') ?? '';
-  for (const form of formsOf(secrets['a link not yet sent'])) expect(whileOwed).not.toContain(form);
-  expect(whileOwed).not.toMatch(new RegExp(`(?<![\\d.])${waiting.code}(?!\\d)`));
+  for (const form of formsOf(secrets['a link not yet sent'])) expect(whilePending).not.toContain(form);
+  expect(whilePending).not.toMatch(new RegExp(`(?<![\\d.])${waiting.code}(?!\\d)`));
 
   const location = await openLink(client, waiting);
   secrets['a token that is not used yet'] = tokenOf(location);
@@ -99,14 +99,14 @@ test('the log of an error has the reference of the response, and the response sh
   await stage.query('alter table sessions rename to sessions_away');
   const begun = await authorize(service.client());
   const code = codeOf(await stage.mailbox.waitFor(begun.email));
-  const answer = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
+  const response = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
     stage.query('alter table sessions_away rename to sessions'),
   );
-  expect(answer.status).toBe(500);
-  expect(answer.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
-  const { reference } = answer.json;
+  expect(response.status).toBe(500);
+  expect(response.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
+  const { reference } = response.json;
   expect(reference).toMatch(/^\w{6,}$/);
-  await waitUntil('the log names the reference', 30_000, () => service.output().includes(reference));
+  await waitUntil('the log has the reference', 30_000, () => service.output().includes(reference));
 });
 
 test('known and unknown addresses get the same status, body and headers after the same time', async () => {
@@ -118,12 +118,12 @@ test('known and unknown addresses get the same status, body and headers after th
     const times = { known: 0, unknown: 0 };
     for (const kind of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const start = performance.now();
-      const answer = await askForMail(service.client(), kind === 'known' ? known : freshAddress(), `https://${shop}/`);
+      const response = await requestEmail(service.client(), kind === 'known' ? known : freshAddress(), `https://${shop}/`);
       times[kind] = performance.now() - start;
-      const { date, ...headers } = answer.headers;
+      const { date, ...headers } = response.headers;
       expect(date).toBeTruthy();
-      const cookies = answer.setCookies.map((line) => line.replace(/=[^;]*/, '='));
-      shapes.add(JSON.stringify([answer.status, answer.text, { ...headers, 'set-cookie': cookies }]));
+      const cookies = response.setCookies.map((line) => line.replace(/=[^;]*/, '='));
+      shapes.add(JSON.stringify([response.status, response.text, { ...headers, 'set-cookie': cookies }]));
     }
     if (times.known > times.unknown + 5) slower++;
     if (times.unknown > times.known + 5) faster++;

@@ -19,9 +19,9 @@ afterAll(() => stage.close());
 async function statusesOf(sid: string): Promise<number[]> {
   const statuses: number[] = [];
   for (const instance of [service, second]) {
-    const thief = instance.client();
-    thief.cookies.set('sid', sid);
-    statuses.push((await thief.get('/api/user/me')).status);
+    const attacker = instance.client();
+    attacker.cookies.set('sid', sid);
+    statuses.push((await attacker.get('/api/user/me')).status);
   }
   return statuses;
 }
@@ -172,9 +172,9 @@ describe('a logout', () => {
     const { client, email } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     await signInAgain(client, email);
-    const thief = service.client();
-    thief.cookies.set('sid', stolen);
-    expect((await thief.post('/api/auth/logout')).json).toEqual({ success: true });
+    const attacker = service.client();
+    attacker.cookies.set('sid', stolen);
+    expect((await attacker.post('/api/auth/logout')).json).toEqual({ success: true });
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 

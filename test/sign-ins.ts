@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPkce, type Pkce } from '../contract/pkce.ts';
 import { WEB_CLIENT_ID } from '../contract/rules.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import type { NameServer } from './dns.ts';
 import type { Service, Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
@@ -17,51 +17,51 @@ export function freshDomain(): string {
 }
 
 /** Adds a website as a signed-in developer, so that its visitors are not limited. @returns the domain */
-export async function addSite(stage: Stage, service: Service, domain = freshDomain()): Promise<string> {
+export async function addWebsite(stage: Stage, service: Service, domain = freshDomain()): Promise<string> {
   const { client } = await signInDeveloper(stage, service);
-  const answer = await client.post('/api/websites', { domain });
-  if (answer.status !== 200) throw new Error(`Adding ${domain} returned ${answer.status}: ${answer.text}`);
+  const response = await client.post('/api/websites', { domain });
+  if (response.status !== 200) throw new Error(`Adding ${domain} returned ${response.status}: ${response.text}`);
   return domain;
 }
 
 /** Adds a website of a developer and proves its domain by DNS. @param names the DNS server of the service (DNS_SERVERS) */
-export async function addProvenSite(names: NameServer, { client }: Developer, domain = freshDomain()): Promise<string> {
+export async function addProvenWebsite(names: NameServer, { client }: Developer, domain = freshDomain()): Promise<string> {
   await client.post('/api/websites', { domain });
-  await proveSite(names, client, domain);
+  await proveWebsite(names, client, domain);
   return domain;
 }
 
 /** Publishes a developer's DNS record and requests the check. @throws Error unless the status is 200 */
-export async function proveSite(names: NameServer, client: Client, domain: string): Promise<void> {
+export async function proveWebsite(names: NameServer, client: Client, domain: string): Promise<void> {
   const { proof } = (await client.get(`/api/websites/claim/${domain}`)).json;
   names.setText(proof.record, [proof.value]);
-  const answer = await client.post('/api/websites/prove', { domain });
-  if (answer.status !== 200) throw new Error(`Proving ${domain} returned ${answer.status}: ${answer.text}`);
+  const response = await client.post('/api/websites/prove', { domain });
+  if (response.status !== 200) throw new Error(`Proving ${domain} returned ${response.status}: ${response.text}`);
 }
 
 /** Registers a website without a session, as the public form does. @returns the domain */
-export async function registerSite(client: Client, domain = freshDomain(), email = freshAddress('owner')): Promise<string> {
-  const answer = await client.post('/api/websites/register', { domain, email });
-  if (answer.status !== 200) throw new Error(`Registering ${domain} returned ${answer.status}: ${answer.text}`);
+export async function registerWebsite(client: Client, domain = freshDomain(), email = freshAddress('owner')): Promise<string> {
+  const response = await client.post('/api/websites/register', { domain, email });
+  if (response.status !== 200) throw new Error(`Registering ${domain} returned ${response.status}: ${response.text}`);
   return domain;
 }
 
 /** Requests a visitor's sign-in email. @throws Error unless the status is 200 */
-export async function askForMail(client: Client, email: string, forwardUrl?: string, language?: string): Promise<Answer> {
-  const answer = await client.post('/api/auth/domain-auth', { email, forward_url: forwardUrl, language });
-  if (answer.status !== 200) throw new Error(`domain-auth returned ${answer.status}: ${answer.text}`);
-  return answer;
+export async function requestEmail(client: Client, email: string, forwardUrl?: string, language?: string): Promise<HttpResponse> {
+  const response = await client.post('/api/auth/domain-auth', { email, forward_url: forwardUrl, language });
+  if (response.status !== 200) throw new Error(`domain-auth returned ${response.status}: ${response.text}`);
+  return response;
 }
 
 /** Opens an emailed link in the browser that requested it. @returns the Location of the redirect */
 export async function openLink(client: Client, mail: ReceivedMail): Promise<string> {
-  const answer = await client.get(mail.link);
-  if (answer.status !== 303) throw new Error(`The link returned ${answer.status}: ${answer.text.slice(0, 300)}`);
-  return String(answer.headers.location);
+  const response = await client.get(mail.link);
+  if (response.status !== 303) throw new Error(`The link returned ${response.status}: ${response.text.slice(0, 300)}`);
+  return String(response.headers.location);
 }
 
 /** Enters the address for an emailed link in a browser that did not request it. */
-export function confirmLink(client: Client, mail: ReceivedMail, email: string): Promise<Answer> {
+export function confirmLink(client: Client, mail: ReceivedMail, email: string): Promise<HttpResponse> {
   return client.post('/api/auth/confirm-link', { t: new URL(mail.link).searchParams.get('t'), email });
 }
 
@@ -71,17 +71,17 @@ export function tokenOf(location: string): string {
 
 /** Signs a visitor in to a website. @returns the token for the website */
 export async function visitorToken(stage: Stage, client: Client, domain: string, email = freshAddress()): Promise<string> {
-  await askForMail(client, email, `https://${domain}/`);
+  await requestEmail(client, email, `https://${domain}/`);
   return tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
 }
 
 /** A started PKCE sign-in. */
-export type Begun = { email: string; pkce: Pkce; attempt: string; answer: Answer };
+export type Begun = { email: string; pkce: Pkce; attempt: string; response: HttpResponse };
 
 /** Calls authorize as the portal does. @param changes parameters to replace; undefined omits one */
 export async function authorize(client: Client, email = freshAddress('dev'), changes: Record<string, unknown> = {}): Promise<Begun> {
   const pkce = await createPkce();
-  const answer = await client.post('/api/auth/authorize', {
+  const response = await client.post('/api/auth/authorize', {
     email,
     client_id: WEB_CLIENT_ID,
     redirect_uri: `${client.origin}/developer`,
@@ -90,11 +90,11 @@ export async function authorize(client: Client, email = freshAddress('dev'), cha
     state: pkce.state,
     ...changes,
   });
-  return { email, pkce, attempt: answer.json.attempt, answer };
+  return { email, pkce, attempt: response.json.attempt, response };
 }
 
 /** Exchanges a code as the portal does. */
-export function exchange(client: Client, code: string, codeVerifier: string): Promise<Answer> {
+export function exchange(client: Client, code: string, codeVerifier: string): Promise<HttpResponse> {
   return client.post('/api/auth/token', { code, code_verifier: codeVerifier, client_id: WEB_CLIENT_ID });
 }
 
@@ -108,7 +108,7 @@ export type Developer = { email: string; client: Client; authKey: string; localK
 export async function signInDeveloper(stage: Stage, service: Service, email = freshAddress('dev')): Promise<Developer> {
   const client = service.client();
   const { pkce } = await authorize(client, email);
-  const answer = await exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
-  if (answer.status !== 200) throw new Error(`The exchange returned ${answer.status}: ${answer.text}`);
-  return { email, client, authKey: answer.json.authKey, localKey: answer.json.localKey };
+  const response = await exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);
+  if (response.status !== 200) throw new Error(`The exchange returned ${response.status}: ${response.text}`);
+  return { email, client, authKey: response.json.authKey, localKey: response.json.localKey };
 }

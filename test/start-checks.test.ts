@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MIGRATIONS } from '../server/db/migrate.ts';
 import { type Home, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, freshAddress } from './sign-ins.ts';
+import { freshAddress, requestEmail } from './sign-ins.ts';
 
 // Every refusal starts a process.
 vi.setConfig({ testTimeout: 120_000 });
@@ -53,7 +53,7 @@ test('a program older than the schema does not start, and reports both versions 
 test('a running instance keeps serving after a newer program has changed the schema', async () => {
   const service = await stage.start();
   await stage.query("insert into migrations (name) values ('9999-later')");
-  await askForMail(service.client(), freshAddress());
+  await requestEmail(service.client(), freshAddress());
   expect((await service.client().get('/readyz')).status).toBe(200);
   await stage.query("delete from migrations where name = '9999-later'");
   await service.stop();

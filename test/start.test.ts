@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, freshAddress, tokenOf } from './sign-ins.ts';
+import { freshAddress, requestEmail, tokenOf } from './sign-ins.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 // As with `npm start`: no database, SMTP server or secret is configured.
@@ -47,15 +47,15 @@ const untilAllEnded = () =>
 /** Signs a visitor in with the email in the development inbox. */
 async function signIn(service: Service): Promise<string> {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, 'http://localhost:5555/welcome');
+  await requestEmail(client, email, 'http://localhost:5555/welcome');
   let link = '';
-  await waitUntil('the mail is in the inbox', 30_000, async () => {
+  await waitUntil('the email is in the inbox', 30_000, async () => {
     link = (await client.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';
     return link !== '';
   });
   const location = String((await client.get(link)).headers.location);
-  const verdict = await service.client().get(`/api/verify-token?token=${tokenOf(location)}&domain=localhost`);
-  expect(verdict.json).toEqual({ email, valid: true, domain: 'localhost' });
+  const result = await service.client().get(`/api/verify-token?token=${tokenOf(location)}&domain=localhost`);
+  expect(result.json).toEqual({ email, valid: true, domain: 'localhost' });
   return email;
 }
 
@@ -97,7 +97,7 @@ test('is ready after less than 3 s of CPU time at its second start', async () =>
 test('takes over the embedded database with its data after a kill -9 of the service', { timeout: 240_000 }, async () => {
   const first = await start();
   const [client, email] = [first.client(), freshAddress()];
-  await askForMail(client, email, 'http://localhost:5555/welcome');
+  await requestEmail(client, email, 'http://localhost:5555/welcome');
   await first.kill();
   const second = await start();
   expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'waiting' });
@@ -111,8 +111,8 @@ test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', 
   await signIn(service);
   process.kill(await postmaster(), 'SIGKILL');
   await waitUntil('requests are served again', 60_000, async () => {
-    const answer = await service.client().get('/api/verify-token?token=nothing');
-    return answer.status === 200 || `it answers ${answer.status}`;
+    const response = await service.client().get('/api/verify-token?token=nothing');
+    return response.status === 200 || `it answers ${response.status}`;
   });
   await service.ready();
   await signIn(service);

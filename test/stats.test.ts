@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp } from '../server/stats/roll-up.ts';
 import { createStats, type Figures } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { sleep, waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -32,8 +32,8 @@ afterAll(async () => {
   await stage.close();
 });
 
-const summedUp = (mostMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { over: new AbortController().signal, mostMs });
-const addSite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
+const rollUpNow = (mostMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { over: new AbortController().signal, mostMs });
+const addWebsite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
 const statsOf = async (owner: Developer, id: string) =>
   (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
@@ -62,7 +62,7 @@ const summed = () =>
 
 describe('the statistics of a website', () => {
   test('count links, codes, remembered accounts and verified tokens, before and after the roll-up', async () => {
-    const site = await addSite(ann);
+    const site = await addWebsite(ann);
     // Older than the attempts, which are made older below.
     await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
@@ -70,7 +70,7 @@ describe('the statistics of a website', () => {
 
     // By the link, 14 seconds after the request; verified twice, the second time without success.
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${site.domain}/`);
+    await requestEmail(client, email, `https://${site.domain}/`);
     await stage.query("update sign_in_attempts set expires_at = expires_at - interval '14 seconds' where email = $1", [email]);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     for (const valid of [true, false])
@@ -78,7 +78,7 @@ describe('the statistics of a website', () => {
 
     // By the code, 40 seconds after the request; the token is never verified.
     const [other, address] = [service.client(), freshAddress()];
-    await askForMail(other, address, `https://${site.domain}/`);
+    await requestEmail(other, address, `https://${site.domain}/`);
     await stage.query("update sign_in_attempts set expires_at = expires_at - interval '40 seconds' where email = $1", [address]);
     const { code } = await stage.mailbox.waitFor(address);
     expect((await other.post('/api/auth/email-code', { email: address, code })).status).toBe(200);
@@ -89,12 +89,12 @@ describe('the statistics of a website', () => {
     expect(again.json).toHaveProperty('redirectUrl');
 
     // An email that is not opened.
-    await askForMail(service.client(), freshAddress(), `https://${site.domain}/`);
+    await requestEmail(service.client(), freshAddress(), `https://${site.domain}/`);
 
     const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
-    expect(await summedUp()).toBe(true);
+    expect(await rollUpNow()).toBe(true);
     expect(await watermark()).toBe(0);
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
@@ -107,11 +107,11 @@ describe('the statistics of a website', () => {
   });
 
   test('are not visible to other accounts', async () => {
-    const site = await addSite(ann);
+    const site = await addWebsite(ann);
     await visitorToken(stage, service.client(), site.domain);
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
     for (const path of ['/api/websites/figures', '/api/overview', '/api/admin/daily-login-stats'])
@@ -120,41 +120,41 @@ describe('the statistics of a website', () => {
   });
 
   test.each(['before', 'after'])('start at zero for the next website of the domain, %s the roll-up', async (when) => {
-    const first = await addSite(ann);
+    const first = await addWebsite(ann);
     await visitorToken(stage, service.client(), first.domain);
-    if (when === 'after') await summedUp();
+    if (when === 'after') await rollUpNow();
     await ann.client.delete(`/api/websites/${first.id}`);
-    const second = await addSite(bob, first.domain);
+    const second = await addWebsite(bob, first.domain);
     expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
     await visitorToken(stage, service.client(), second.domain);
     expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
   });
 
   test("stay with a website that changes its domain, and exclude those of the domain's previous website", async () => {
-    const [moving, left] = [await addSite(ann), await addSite(bob)];
+    const [moving, left] = [await addWebsite(ann), await addWebsite(bob)];
     await visitorToken(stage, service.client(), moving.domain);
-    await summedUp();
+    await rollUpNow();
     await visitorToken(stage, service.client(), left.domain);
     await bob.client.delete(`/api/websites/${left.id}`);
     expect((await ann.client.put(`/api/websites/${moving.id}`, { domain: left.domain })).json).toMatchObject({ domain: left.domain });
     expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
   });
 
   test('cover exactly 30 UTC days', async () => {
-    const site = await addSite(ann);
+    const site = await addWebsite(ann);
     await stage.query("update websites set created_at = now() - interval '60 days' where id = $1", [site.id]);
     const midnight = "date_trunc('day', now(), 'UTC')";
     for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
       await addRow('signed_in', { domain: site.domain, at });
     await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '29 days 1 microsecond'` });
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     const sums = await stage.query(
       `select (date_trunc('day', now(), 'UTC') at time zone 'UTC')::date - day as ago, opened::int from daily_sites where website = $1 order by day desc`,
@@ -164,7 +164,7 @@ describe('the statistics of a website', () => {
   });
 
   test('use the lower of two middle times as the median', async () => {
-    const site = await addSite(ann);
+    const site = await addWebsite(ann);
     const open = (seconds: number) =>
       stage.query("insert into audit_log (action, email, domain, seconds) values ('signed_in', 'v@mail.example', $1, $2)", [
         site.domain,
@@ -172,10 +172,10 @@ describe('the statistics of a website', () => {
       ]);
     for (const seconds of [600, 9]) await open(seconds);
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
-    await summedUp();
+    await rollUpNow();
     for (const seconds of [9, 30, 30]) await open(seconds);
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
-    await summedUp();
+    await rollUpNow();
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
       { seconds: expect.arrayContaining([9, 30, 600]), opened: expect.arrayContaining([1, 2, 2]) },
@@ -196,14 +196,14 @@ describe('the sign-ins of the service', () => {
     await addRow('developer_signed_in', { at: `${midnight} - interval '29 days 1 microsecond'` });
     const more = before.map(({ date, count }, ago) => ({ date, count: [0, 1, 29].includes(ago) ? count + 1 : count }));
     expect(await figures.dailyLogins()).toEqual(more);
-    await summedUp();
+    await rollUpNow();
     expect(await figures.dailyLogins()).toEqual(more);
   });
 
   test("count a developer's sign-in by a portal token once, and sign-ins to applications", async () => {
     const before = await today();
     const [client, email] = [service.client(), freshAddress('dev')];
-    await askForMail(client, email);
+    await requestEmail(client, email);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     expect((await client.post('/api/auth/token-login', { token })).status).toBe(200);
     expect(await today()).toBe(before + 1);
@@ -224,7 +224,7 @@ describe('the sign-ins of the service', () => {
     const expected = { totalLogins: totalLogins + 1, activeApplications: 1, apiRequests: 10, uptimePercent: null };
     expect(await overviewOf(ann)).toEqual(expected);
     expect(await today()).toBe(before + 3);
-    await summedUp();
+    await rollUpNow();
     expect(await overviewOf(ann)).toEqual(expected);
     expect(await today()).toBe(before + 3);
     expect((await overviewOf(bob)).activeApplications).toBe(0);
@@ -233,7 +233,7 @@ describe('the sign-ins of the service', () => {
 
 describe('the roll-up', () => {
   test('counts every row once while rows are written, websites change, and roll-ups run concurrently', async () => {
-    const [site, going] = [await addSite(ann), await addSite(bob)];
+    const [site, going] = [await addWebsite(ann), await addWebsite(bob)];
     const write = async (rows: number) => {
       for (let n = 0; n < rows; n++) {
         await jobs.query(
@@ -246,32 +246,32 @@ describe('the roll-up', () => {
     };
     const remove = sleep(150).then(() => bob.client.delete(`/api/websites/${going.id}`));
     const passes = Array.from({ length: 4 }, async () => {
-      for (let n = 0; n < 15; n++) await summedUp();
+      for (let n = 0; n < 15; n++) await rollUpNow();
     });
     await Promise.all([write(60), write(60), remove, ...passes]);
-    await summedUp();
+    await rollUpNow();
     expect(await watermark()).toBe(0);
     expect(await summed()).toEqual(await counted());
   });
 
   test('waits for a row with a smaller id that commits later', async () => {
-    await summedUp();
-    const [site, before, late] = [await addSite(ann), await today(), await jobs.connect()];
+    await rollUpNow();
+    const [site, before, late] = [await addWebsite(ann), await today(), await jobs.connect()];
     try {
       await late.query('begin');
       await late.query("insert into audit_log (action, email, domain) values ('signed_in', 'late@mail.example', $1)", [site.domain]);
       await addRow('signed_in', { domain: site.domain });
       // Each waits for the writer and times out, and none skips its row.
-      expect(await Promise.all([summedUp(), summedUp()])).toEqual([false, false]);
+      expect(await Promise.all([rollUpNow(), rollUpNow()])).toEqual([false, false]);
       expect(await watermark()).toBeGreaterThan(0);
       expect(await today()).toBe(before + 1);
-      const third = summedUp();
+      const third = rollUpNow();
       await late.query('commit');
       await third;
     } finally {
       late.release(true);
     }
-    await waitUntil('all is summed up', 30_000, async () => (await summedUp()) && (await watermark()) === 0);
+    await waitUntil('all rows are rolled up', 30_000, async () => (await rollUpNow()) && (await watermark()) === 0);
     expect(await today()).toBe(before + 2);
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 2 });
     expect(await summed()).toEqual(await counted());
@@ -282,10 +282,10 @@ describe('the roll-up', () => {
       "insert into audit_log (action, email) select 'developer_signed_in', 'v@mail.example' from generate_series(1, 25000)",
     );
     const before = await figures.dailyLogins();
-    await summedUp(1);
+    await rollUpNow(1);
     expect(await watermark()).toBeGreaterThan(0);
     expect(await figures.dailyLogins()).toEqual(before);
-    await summedUp();
+    await rollUpNow();
     expect(await watermark()).toBe(0);
     expect(await figures.dailyLogins()).toEqual(before);
   });
@@ -299,13 +299,13 @@ describe('the roll-up', () => {
     try {
       await addRow('application_signed_in', { clientId: 'any' });
       await run();
-      await waitUntil('the failure is told', 30_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
+      await waitUntil('the failure is logged', 30_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
       expect(await watermark()).toBeGreaterThan(0);
     } finally {
       await stage.query('alter table gone rename to daily_applications');
     }
     await run();
-    await waitUntil('the sums are made', 30_000, async () => (await watermark()) === 0);
+    await waitUntil('the roll-up has run', 30_000, async () => (await watermark()) === 0);
     expect(await today()).toBe(before + 1);
     for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
     await other.ready();

@@ -45,8 +45,8 @@ describe.concurrent('the status', { timeout: 10 * MINUTE_MS }, () => {
     expect(row.database_ms).toBeGreaterThan(0);
     expect(row.response_ms).toBeGreaterThan(0);
     await untilState('operational');
-    const answer = await status();
-    expect(answer).toMatchObject({
+    const response = await status();
+    expect(response).toMatchObject({
       state: 'operational',
       components: [
         { id: 'database', state: 'operational' },
@@ -55,9 +55,9 @@ describe.concurrent('the status', { timeout: 10 * MINUTE_MS }, () => {
       ],
       history: { uptimePercent: null, responseMs: null },
     });
-    expect(Date.now() - Date.parse(answer.checkedAt)).toBeLessThan(70_000);
-    expect(answer.history.days).toHaveLength(30);
-    expect(answer.history.days[29]).toMatchObject({ date: new Date().toISOString().slice(0, 10) });
+    expect(Date.now() - Date.parse(response.checkedAt)).toBeLessThan(70_000);
+    expect(response.history.days).toHaveLength(30);
+    expect(response.history.days[29]).toMatchObject({ date: new Date().toISOString().slice(0, 10) });
     expect(await stage.query('select 1 from audit_log')).toEqual([]);
     expect(await stage.query('select 1 from sign_in_limits')).toEqual([]);
   });
@@ -112,9 +112,9 @@ describe.concurrent('the status', { timeout: 10 * MINUTE_MS }, () => {
     await stage.query('delete from probes');
     await cluster.kill();
     await untilState('down');
-    const answer = await service.client().get('/api/status');
-    expect([answer.status, answer.json.history]).toEqual([200, null]);
-    expect(answer.json.components).toContainEqual({ id: 'database', state: 'down' });
+    const response = await service.client().get('/api/status');
+    expect([response.status, response.json.history]).toEqual([200, null]);
+    expect(response.json.components).toContainEqual({ id: 'database', state: 'down' });
     await cluster.start();
     await untilState('operational');
     const failed = () => stage.query("select failed, database_ms from probes where 'database' = any(failed) order by minute");
@@ -135,8 +135,8 @@ describe.concurrent('the status', { timeout: 10 * MINUTE_MS }, () => {
     const other = await stage.start({ PUBLIC_URL: service.url });
     await stage.query('delete from probes');
     await waitUntil('both instances have probed', TIMEOUT_MS, async () => {
-      const answers = await Promise.all([statusOf(service), statusOf(other)]);
-      return answers.every(({ history }) => history?.since);
+      const responses = await Promise.all([statusOf(service), statusOf(other)]);
+      return responses.every(({ history }) => history?.since);
     });
     const rows = await stage.query("select date_trunc('minute', minute) = minute as whole from probes");
     expect(new Set(rows.map(({ whole }) => whole))).toEqual(new Set([true]));

@@ -19,8 +19,8 @@ afterAll(() => stage.close());
 function program() {
   const browser = service.client();
   const keepCookies: typeof fetch = async (url, { method, headers, body } = {}) => {
-    const answer = await browser.send(String(url), { method, headers: headers as Record<string, string>, body: body as string });
-    return new Response(answer.text, { status: answer.status, headers: { 'Retry-After': answer.headers['retry-after'] ?? '' } });
+    const response = await browser.send(String(url), { method, headers: headers as Record<string, string>, body: body as string });
+    return new Response(response.text, { status: response.status, headers: { 'Retry-After': response.headers['retry-after'] ?? '' } });
   };
   return { browser, api: createClient({ baseUrl: service.url, fetch: keepCookies }) };
 }

@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../server/db/migrate.ts';
 import { entry } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { hasCommit, openRelease, RELEASES, type Release } from './releases.ts';
-import { askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 const ROWS = 1_000_000;
@@ -78,7 +78,7 @@ function openLoad(stage: Stage, domain: string, instances: Service[]) {
   let over = false;
   const signIn = async (service: Service) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${domain}/`);
+    await requestEmail(client, email, `https://${domain}/`);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     const { json } = await client.get(`/api/verify-token?token=${token}&domain=${domain}`);
     if (json?.valid !== true) throw new Error(`verify-token answered ${JSON.stringify(json)}`);
@@ -105,13 +105,13 @@ function openLoad(stage: Stage, domain: string, instances: Service[]) {
 }
 
 for (const { schema, commit } of RELEASES) {
-  const title = `from ${schema} with ${ROWS.toLocaleString('en')} audit rows, while the released program serves: no sign-in fails, and nothing is lost`;
-  const there = await hasCommit(commit);
-  if (!there)
+  const title = `upgrades ${schema} with ${ROWS.toLocaleString('en')} audit rows while the released program serves, without a failed sign-in or a lost row`;
+  const isAvailable = await hasCommit(commit);
+  if (!isAvailable)
     console.warn(
       `SKIPPED: the upgrade from ${schema}. This clone has no commit ${commit}: fetch the whole history (git fetch --unshallow).`,
     );
-  test.skipIf(!there)(title, { timeout: 240_000 }, async () => {
+  test.skipIf(!isAvailable)(title, { timeout: 240_000 }, async () => {
     const [stage, release]: [Stage, Release] = await Promise.all([openStage(), openRelease(commit)]);
     try {
       await stage.query(await release.schemaSql(MIGRATIONS.slice(0, MIGRATIONS.indexOf(schema) + 1)));
@@ -130,15 +130,15 @@ for (const { schema, commit } of RELEASES) {
       const [letTableGo, letSnapshotGo] = [await holdTable(stage, 'users'), await holdSnapshot(stage)];
       const migration = beginMigration(stage);
       await waitUntil(
-        'it waits for a lock or for a snapshot',
+        'the migration waits for a lock or a snapshot',
         60_000,
         async () => migration.text().includes('waiting for a lock') || (await isBuilding(stage)),
       );
       await load.until(20);
       await letTableGo();
-      await waitUntil('it builds an index', 60_000, () => isBuilding(stage));
+      await waitUntil('an index is built', 60_000, () => isBuilding(stage));
       await load.until(20);
-      await waitUntil('the build has taken longer than clients of the service wait', 60_000, async () => {
+      await waitUntil('the build has taken longer than the timeouts of the service', 60_000, async () => {
         const sql = `select from pg_stat_activity where datname = current_database() and query like 'create index concurrently%'
           and state = 'active' and now() - query_start > interval '3 s'`;
         return (await stage.query(sql)).length > 0;
@@ -179,19 +179,19 @@ describe('an upgrade from the first schema', () => {
   };
   afterEach(() => stage.close());
 
-  test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends it too'])(
+  test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends the statement'])(
     'continues after a kill -9 during the build of an index: %s',
     async (then) => {
       await openFirstSchema();
       const letGo = await holdSnapshot(stage);
       const killed = beginMigration(stage);
-      await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
+      await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
       killed.child.kill('SIGKILL');
       await killed.child;
-      if (then === 'PostgreSQL ends it too') {
+      if (then === 'PostgreSQL ends the statement') {
         await stage.query(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'emailauth-migrate' and datname = current_database()`);
-        await waitUntil('an index is left that is not valid', 60_000, async () => {
+        await waitUntil('an invalid index is left', 60_000, async () => {
           return (await stage.query('select from pg_index where not indisvalid')).length === 1;
         });
         const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar.gz`, '--json'], {
@@ -205,8 +205,8 @@ describe('an upgrade from the first schema', () => {
       }
       const next = beginMigration(stage);
       if (then === 'PostgreSQL finishes the statement')
-        await waitUntil('it waits', 60_000, () => next.text().includes('Another process migrates the database'));
-      else await waitUntil('it builds the index again', 60_000, () => isBuilding(stage, 'websites_icon'));
+        await waitUntil('the migration waits', 60_000, () => next.text().includes('Another process migrates the database'));
+      else await waitUntil('the index is built again', 60_000, () => isBuilding(stage, 'websites_icon'));
       await letGo();
       const { exitCode, stdout, stderr } = await next.child;
       expect([exitCode, JSON.parse(stdout)]).toEqual([0, { applied: MIGRATIONS.slice(1) }]);
@@ -220,16 +220,16 @@ describe('an upgrade from the first schema', () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const first = beginMigration(stage);
-    await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
     const second = beginMigration(stage);
-    await waitUntil('the other one waits', 60_000, () => second.text().includes('Another process migrates the database'));
+    await waitUntil('the other process waits', 60_000, () => second.text().includes('Another process migrates the database'));
     await letGo();
-    const answers = await Promise.all([first.child, second.child]);
-    expect(answers.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
+    const responses = await Promise.all([first.child, second.child]);
+    expect(responses.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
       [0, MIGRATIONS.slice(1)],
       [0, []],
     ]);
-    expect(answers[0].stderr).toMatch(/^0002-portal, step 1 of \d+: add columns to users$/m);
+    expect(responses[0].stderr).toMatch(/^0002-portal, step 1 of \d+: add columns to users$/m);
     expect(await catalog(stage)).toEqual(fresh);
   });
 
@@ -238,7 +238,7 @@ describe('an upgrade from the first schema', () => {
     const letGo = await holdTable(stage, 'audit_log');
     const starting = stage.start();
     starting.catch(() => {});
-    await waitUntil('the migration has taken longer than clients of the service wait', 60_000, async () => {
+    await waitUntil('the migration has taken longer than the timeouts of the service', 60_000, async () => {
       const sql =
         "select from pg_stat_activity where datname = current_database() and application_name = 'a report' and now() - xact_start > interval '6 s'";
       return (await stage.query(sql)).length > 0;
@@ -256,11 +256,11 @@ describe('an upgrade from the first schema', () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const interrupted = beginMigration(stage);
-    await waitUntil('it builds an index', 60_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
     interrupted.child.kill('SIGINT');
     const { exitCode, stdout } = await interrupted.child;
     expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The steps that had ended are kept')]);
-    await waitUntil('its connection has ended', 60_000, async () => {
+    await waitUntil('the connection has ended', 60_000, async () => {
       const sql = "select from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()";
       return (await stage.query(sql)).length === 0;
     });

@@ -81,9 +81,9 @@ describe('in a bucket', () => {
       const [stored, waiting] = [await begin(inBucket), await begin(inBucket)];
       await put(inBucket, stored);
       bucket.mode = mode;
-      for (const answer of [await put(inBucket, waiting), await inBucket.client().get(new URL(stored).pathname)]) {
-        expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
-        expect(answer.text).not.toContain('127.0.0.1');
+      for (const response of [await put(inBucket, waiting), await inBucket.client().get(new URL(stored).pathname)]) {
+        expect([response.status, response.json.code]).toEqual([503, 'unavailable']);
+        expect(response.text).not.toContain('127.0.0.1');
       }
       expect((await inBucket.client().get('/readyz')).status).toBe(200);
       bucket.mode = 'serving';
@@ -94,10 +94,10 @@ describe('in a bucket', () => {
 
   test('a wrong secret key returns 503 without details', async () => {
     const service = await stage.start({ ...bucket.settings, S3_SECRET_ACCESS_KEY: 'another-secret' });
-    const answer = await put(service, await begin(service));
-    expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
-    expect(answer.text).not.toMatch(/Signature|secret/);
-    await waitUntil('the log tells why', 30_000, () => service.output().includes('SignatureDoesNotMatch'));
+    const response = await put(service, await begin(service));
+    expect([response.status, response.json.code]).toEqual([503, 'unavailable']);
+    expect(response.text).not.toMatch(/Signature|secret/);
+    await waitUntil('the reason is logged', 30_000, () => service.output().includes('SignatureDoesNotMatch'));
     expect(service.output()).not.toContain('another-secret');
     await service.stop();
   });
@@ -181,7 +181,7 @@ test('an icon cannot be set while its file is being removed', async () => {
     ...disk,
     remove: async (id) => {
       choosing = ann.client.post('/api/websites', { domain, iconUrl: `/objects/uploads/${id}` });
-      await waitUntil('the choice waits for the row', 30_000, async () => {
+      await waitUntil('the request waits for the row', 30_000, async () => {
         const sql = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
         return (await stage.query(sql)).length > 0;
       });

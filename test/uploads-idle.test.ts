@@ -18,7 +18,7 @@ afterAll(() => stage.close());
 const begin = async ({ client }: Developer): Promise<string> => (await client.post('/api/objects/upload')).json.uploadURL;
 
 /** Starts an upload that sends its headers and the start of its body, and then nothing. */
-type Idle = { url: string; sent: ClientRequest; answer: Promise<{ status: number; code: string }> };
+type Idle = { url: string; sent: ClientRequest; outcome: Promise<{ status: number; code: string }> };
 
 function openIdle(url: string, start: Buffer | null): Idle {
   const { port, pathname, search } = new URL(url);
@@ -27,13 +27,13 @@ function openIdle(url: string, start: Buffer | null): Idle {
   sent.on('error', () => {});
   sent.flushHeaders();
   if (start) sent.write(start);
-  const answer = once(sent, 'response').then(async ([response]) => {
+  const outcome = once(sent, 'response').then(async ([response]) => {
     let text = '';
     for await (const chunk of response) text += chunk;
     return { status: response.statusCode as number, code: JSON.parse(text).code as string };
   });
-  answer.catch(() => {});
-  return { url, sent, answer };
+  outcome.catch(() => {});
+  return { url, sent, outcome };
 }
 
 async function upload({ client }: Developer, url: string) {
@@ -43,7 +43,7 @@ async function upload({ client }: Developer, url: string) {
 /** Waits until an account has four uploads in progress, its maximum: then others are refused. */
 async function waitForRefusals(idle: Idle[], count: number): Promise<void> {
   const refused: number[] = [];
-  for (const { answer } of idle) answer.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
+  for (const { outcome } of idle) outcome.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
   await expect.poll(() => refused.length, { timeout: 60_000 }).toBe(count);
 }
 
@@ -55,9 +55,9 @@ test('idle uploads of one account do not block uploads of another account, and e
   await waitForRefusals(idle, 16);
   expect((await upload(other, await begin(other))).status).toBe(200);
 
-  const answers = await Promise.all(idle.map(({ answer }) => answer));
-  const ended = idle.filter((_, at) => answers[at].status !== 503);
-  expect(answers.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
+  const responses = await Promise.all(idle.map(({ outcome }) => outcome));
+  const ended = idle.filter((_, at) => responses[at].status !== 503);
+  expect(responses.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
   // The upload URL is still valid.
   expect((await upload(idler, ended[0].url)).status).toBe(200);
 });
@@ -89,15 +89,15 @@ test('a file in chunks of one byte uses memory for its bytes, not for its chunks
   const socket = await new Promise<Socket>((resolve) => sent.on('socket', resolve));
   sent.flushHeaders();
   await once(socket, 'connect');
-  let most = 0;
+  let maxMegabytes = 0;
   for (let count = 0; count < 100; count++) {
     if (!socket.write(chunks)) await once(socket, 'drain');
-    most = Math.max(most, await residentMegabytes());
+    maxMegabytes = Math.max(maxMegabytes, await residentMegabytes());
   }
   socket.write('0\r\n\r\n');
   const [response] = await answered;
   expect(response.statusCode).toBe(422);
-  expect(most - before).toBeLessThan(80);
+  expect(maxMegabytes - before).toBeLessThan(80);
 });
 
 async function residentMegabytes(): Promise<number> {

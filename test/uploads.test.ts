@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ICON_BYTES } from '../contract/rules.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { jpeg, lyingPhoto, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
+import { jpeg, photoWithMetadata, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
 import { type Developer, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
@@ -28,7 +28,7 @@ const begin = async (client: Client = ann.client): Promise<string> => (await cli
 const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) as string;
 const put = (url: string, body: Buffer, type = 'image/png', headers: Record<string, string> = {}, client = service.client()) =>
   client.send(url, { method: 'PUT', body, headers: { 'Content-Type': type, ...headers } });
-const refused = (answer: Answer) => [answer.status, answer.json.code];
+const refused = (response: HttpResponse) => [response.status, response.json.code];
 const fileOf = (id: string) => join(stage.dataDir, 'uploads', id);
 
 /** Downloads a file as bytes, which `Client` does not provide. */
@@ -61,7 +61,7 @@ describe('an accepted icon', () => {
 
   test('is rotated upright without metadata, with the type of its content, not of its header', async () => {
     const url = await begin();
-    const photo = await lyingPhoto();
+    const photo = await photoWithMetadata();
     expect((await sharp(photo).metadata()).orientation).toBe(6);
     expect((await put(url, photo, 'image/png')).status).toBe(200);
     const { headers, bytes } = await download(new URL(url).pathname);
@@ -165,11 +165,11 @@ describe('a rejected upload', () => {
     '0198c0de-0000-7000-8000-000000000000/../../../secret-key',
   ])('has the path %j', async (path) => {
     for (const method of ['GET', 'PUT']) {
-      const answer = await service
+      const response = await service
         .client()
         .send(`/objects/uploads/${path}`, { method, headers: { 'Content-Type': 'image/png' }, body: '' });
-      expect([400, 404]).toContain(answer.status);
-      expect(answer.json.code).toMatch(/^(bad_request|bad_upload|not_found)$/);
+      expect([400, 404]).toContain(response.status);
+      expect(response.json.code).toMatch(/^(bad_request|bad_upload|not_found)$/);
     }
   });
 
@@ -178,9 +178,9 @@ describe('a rejected upload', () => {
     const client = second.client();
     client.cookies = (await signInDeveloper(stage, service)).client.cookies;
     for (let count = 0; count < 60; count++) expect((await client.post('/api/objects/upload')).status).toBe(200);
-    const answer = await client.post('/api/objects/upload');
-    expect(refused(answer)).toEqual([429, 'rate_limited']);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    const response = await client.post('/api/objects/upload');
+    expect(refused(response)).toEqual([429, 'rate_limited']);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
   });
 });
 
@@ -188,12 +188,12 @@ test('stores one of 40 files that are sent to one upload URL at two instances', 
   const pictures = await Promise.all(Array.from({ length: 40 }, (_, at) => png(at + 1, 9)));
   for (let round = 0; round < 5; round++) {
     const url = await begin();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       pictures.map((bytes, at) => put(url, bytes, 'image/png', {}, at % 2 ? service.client() : second.client())),
     );
-    const winners = answers.flatMap(({ status }, at) => (status === 200 ? [at] : []));
+    const winners = responses.flatMap(({ status }, at) => (status === 200 ? [at] : []));
     expect(winners).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expect(refused(answer)).toEqual([400, 'bad_upload']);
+    for (const response of responses) if (response.status !== 200) expect(refused(response)).toEqual([400, 'bad_upload']);
     expect((await sharp((await download(new URL(url).pathname)).bytes).metadata()).width).toBe(winners[0] + 1);
   }
   expect((await readdir(join(stage.dataDir, 'uploads'))).filter((name) => name.endsWith('.part'))).toEqual([]);

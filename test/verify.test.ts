@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -10,21 +10,21 @@ let other: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
-  other = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
+  other = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
 const tokenFor = (host: string) => visitorToken(stage, service.client(), host);
 const newToken = () => tokenFor(shop);
-const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
+const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<HttpResponse> =>
   service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`, headers);
 
 test('a token is valid for the host of its forward_url, and not consumed by another website', async () => {
   const token = await newToken();
   for (const domain of [other, `www.${other}`, 'nowhere.example', 'example', '', `${shop}.${other}`]) {
-    const answer = await verify(token, `&domain=${domain}`);
-    expect([domain, answer.status, answer.json]).toEqual([domain, 200, { email: null, valid: false, reason: 'other_domain' }]);
+    const response = await verify(token, `&domain=${domain}`);
+    expect([domain, response.status, response.json]).toEqual([domain, 200, { email: null, valid: false, reason: 'other_domain' }]);
   }
   expect((await verify(token, `&domain=${shop.toUpperCase()}`)).json).toMatchObject({ valid: true, domain: shop });
 });
@@ -58,8 +58,8 @@ test.each([
 
 test('returns unknown for unknown and malformed tokens', async () => {
   for (const token of ['nothing', 'A'.repeat(43), '../../etc', 'a b', '💥', 'x'.repeat(512)]) {
-    const answer = await verify(token);
-    expect([token, answer.status, answer.json]).toEqual([token, 200, { email: null, valid: false, reason: 'unknown' }]);
+    const response = await verify(token);
+    expect([token, response.status, response.json]).toEqual([token, 200, { email: null, valid: false, reason: 'unknown' }]);
   }
 });
 
@@ -74,9 +74,9 @@ test('returns 400 with a message for missing, empty, repeated and structured tok
     '?domain=a.example',
     `?token=${'x'.repeat(513)}`,
   ]) {
-    const answer = await service.client().get(`/api/verify-token${query}`);
-    expect([query, answer.status]).toEqual([query, 400]);
-    expect(answer.json.error).toBeTruthy();
+    const response = await service.client().get(`/api/verify-token${query}`);
+    expect([query, response.status]).toEqual([query, 400]);
+    expect(response.json.error).toBeTruthy();
   }
   const token = await newToken();
   expect((await service.client().get(`/api/verify-token?token=${token}&token=${token}`)).status).toBe(400);
@@ -115,11 +115,11 @@ test('an Idempotency-Key does not make an invalid token valid', async () => {
 });
 
 test('responses are not stored, and pages of other origins may call without cookies', async () => {
-  const answer = await verify('nothing', '', { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'cross-site' });
-  expect(answer.status).toBe(200);
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.headers['access-control-allow-origin']).toBe('*');
-  expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+  const response = await verify('nothing', '', { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'cross-site' });
+  expect(response.status).toBe(200);
+  expect(response.headers['cache-control']).toBe('no-store');
+  expect(response.headers['access-control-allow-origin']).toBe('*');
+  expect(response.headers['access-control-allow-credentials']).toBeUndefined();
   const preflight = await service.client().send('/api/verify-token', {
     method: 'OPTIONS',
     headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'content-type' },
@@ -130,7 +130,7 @@ test('responses are not stored, and pages of other origins may call without cook
 
 test('a token of a website cannot open a session of the portal', async () => {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, `https://${shop}/`);
+  await requestEmail(client, email, `https://${shop}/`);
   const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
   for (const confirm of [undefined, true]) expect((await client.post('/api/auth/token-login', { token, confirm })).status).toBe(401);
   expect((await verify(token)).json.valid).toBe(true);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -8,7 +8,7 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
@@ -17,8 +17,8 @@ const verify = (token: string, query = '') => service.client().get(`/api/verify-
 describe('a visitor', () => {
   test('opens the link in the requesting browser and returns to the website with a single-use token', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${shop}/welcome?from=home#top`);
-    expect(asked.json).toEqual({ sent: true, expiresIn: 600 });
+    const requested = await requestEmail(client, email, `https://${shop}/welcome?from=home#top`);
+    expect(requested.json).toEqual({ sent: true, expiresIn: 600 });
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
     const location = await openLink(client, mail);
@@ -30,17 +30,17 @@ describe('a visitor', () => {
 
   test('enters the code in the requesting browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://www.${shop}/`);
+    await requestEmail(client, email, `https://www.${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
     expect(code).toMatch(/^\d{6}$/);
-    const answer = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
-    expect(answer.status).toBe(200);
-    expect((await verify(tokenOf(answer.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
+    const response = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(response.status).toBe(200);
+    expect((await verify(tokenOf(response.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
   });
 
   test('must enter the address when the link is opened in another browser', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
-    await askForMail(first, email, `https://${shop}/`);
+    await requestEmail(first, email, `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email);
     const page = await second.get(mail.link);
     expect(page.status).toBe(200);
@@ -57,7 +57,7 @@ describe('a visitor', () => {
 
   test('cannot use a link after five wrong addresses', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
-    await askForMail(first, email, `https://${shop}/`);
+    await requestEmail(first, email, `https://${shop}/`);
     const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
     for (let i = 0; i < 5; i++) expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress() })).status).toBe(400);
     expect((await second.post('/api/auth/confirm-link', { t, email })).status).toBe(400);
@@ -65,11 +65,11 @@ describe('a visitor', () => {
 
   test('cannot use the correct code after five wrong ones, or in another browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
     const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
     const other = service.client();
-    await askForMail(other, freshAddress(), `https://${shop}/`);
+    await requestEmail(other, freshAddress(), `https://${shop}/`);
     expect((await other.post('/api/auth/email-code', { email, code })).status).toBe(400);
     expect((await service.client().post('/api/auth/email-code', { email, code })).status).toBe(400);
     for (let i = 0; i < 5; i++) expect((await client.post('/api/auth/email-code', { email, code: wrong })).status).toBe(400);
@@ -78,9 +78,9 @@ describe('a visitor', () => {
 
   test('may use any of several open emails, which ends the others', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const first = await stage.mailbox.waitFor(email);
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const second = await stage.mailbox.waitFor(email);
     expect(tokenOf(await openLink(client, first))).not.toBe('');
     expect((await client.get(second.link)).status).toBe(200);
@@ -88,7 +88,7 @@ describe('a visitor', () => {
 
   test('cannot use a link after 600 s or a token after 3,600 s, by the clock of the database', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const [life] = await stage.query('select extract(epoch from expires_at - now())::int as s from sign_in_attempts where email = $1', [
       email,
     ]);
@@ -100,7 +100,7 @@ describe('a visitor', () => {
     expect((await client.post('/api/auth/email-code', { email, code: mail.code })).status).toBe(400);
     expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'expired' });
 
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     await stage.query("update tokens set expires_at = expires_at - interval '3600 seconds' where email = $1", [email]);
     expect((await verify(token)).json).toEqual({ email: null, valid: false, reason: 'expired' });
@@ -108,16 +108,16 @@ describe('a visitor', () => {
 
   test('gets no email for an unregistered domain', async () => {
     const [client, email, domain] = [service.client(), freshAddress(), freshDomain()];
-    const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
-    expect(answer.status).toBe(403);
-    expect(answer.json).toMatchObject({ code: 'domain_not_registered' });
-    expect(answer.json.error).toContain(domain);
+    const response = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+    expect(response.status).toBe(403);
+    expect(response.json).toMatchObject({ code: 'domain_not_registered' });
+    expect(response.json.error).toContain(domain);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
   });
 
   test('is sent to the portal by default, with a token that no website can verify', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email);
+    await requestEmail(client, email);
     const location = await openLink(client, await stage.mailbox.waitFor(email));
     expect(location.startsWith(`${service.url}/developer?token=`)).toBe(true);
     expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'unknown' });
@@ -133,9 +133,9 @@ describe('the sign-in email', () => {
     ['uk', 'uk'],
     ['ru', 'ru'],
     ['xx', 'en'],
-  ])('requested in %s is in %s, names the host, and has text, HTML and one recipient', async (asked, language) => {
+  ])('requested in %s is in %s, names the host, and has text, HTML and one recipient', async (requested, language) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://my.${shop}/`, asked);
+    await requestEmail(client, email, `https://my.${shop}/`, requested);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.recipients).toEqual([email]);
     expect(mail.text).toContain(`my.${shop}`);
@@ -152,7 +152,7 @@ describe('the sign-in email', () => {
 
   test('has links with PUBLIC_URL, whatever Host and X-Forwarded-* are', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const answer = await client.send('/api/auth/domain-auth', {
+    const response = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       body: JSON.stringify({ email, forward_url: `https://${shop}/` }),
       headers: {
@@ -163,7 +163,7 @@ describe('the sign-in email', () => {
         Forwarded: 'host=evil.example;proto=https',
       },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/`)).toBe(true);
     expect(mail.raw).not.toContain('evil.example');
@@ -171,9 +171,9 @@ describe('the sign-in email', () => {
 
   test('is sent to the normalized address, in lower case and with an A-label domain', async () => {
     const [client, email] = [service.client(), freshAddress('Ann.Lee')];
-    await askForMail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
+    await requestEmail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
-    const verdict = await verify(tokenOf(await openLink(client, mail)));
-    expect(verdict.json.email).toBe(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
+    const result = await verify(tokenOf(await openLink(client, mail)));
+    expect(result.json.email).toBe(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
   });
 });

@@ -101,8 +101,8 @@ test('one of several concurrent proofs gets an unregistered domain, and the othe
     const { email } = claimants[outcomes.indexOf('ok')];
     expect(await ownersOf(domain)).toEqual([email]);
     expect(handedOver.map(({ kind, recipient }) => [kind, recipient])).toEqual([['domain_proven', email]]);
-    const owed = await rows("select id from outbox where data ->> 'domain' = $1", [domain]);
-    expect(owed.map(({ id }) => id)).toEqual(handedOver.map(({ id }) => id));
+    const pending = await rows("select id from outbox where data ->> 'domain' = $1", [domain]);
+    expect(pending.map(({ id }) => id)).toEqual(handedOver.map(({ id }) => id));
   }
 });
 

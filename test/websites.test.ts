@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { type Developer, freshAddress, freshDomain, registerSite, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -28,8 +28,8 @@ const domainsOf = async (owner: Developer) => (await sitesOf(owner)).map(({ doma
 describe('a registration', () => {
   test('is active at once, and sends the linked address an email with a sign-in link', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
-    const answer = await service.client().post('/api/websites/register', { domain, email });
-    expect(answer.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
+    const response = await service.client().post('/api/websites/register', { domain, email });
+    expect(response.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
     expect((await service.client().get(`/api/websites/domain/${domain}`)).json).toEqual({
       domain,
       displayDomain: domain,
@@ -47,11 +47,11 @@ describe('a registration', () => {
 
   test('of a taken domain returns 409 with a hint to prove it, and does not show or change the linked address', async () => {
     const [domain, owner, rival] = [freshDomain(), freshAddress('owner'), freshAddress('rival')];
-    await registerSite(service.client(), domain, owner);
-    const answer = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
-    expect([answer.status, answer.json.code]).toEqual([409, 'domain_taken']);
-    expect(answer.text).not.toContain(owner);
-    expect(`${answer.json.error} ${answer.json.hint}`).toMatch(/prove/i);
+    await registerWebsite(service.client(), domain, owner);
+    const response = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
+    expect([response.status, response.json.code]).toEqual([409, 'domain_taken']);
+    expect(response.text).not.toContain(owner);
+    expect(`${response.json.error} ${response.json.hint}`).toMatch(/prove/i);
     expect(await stage.query('select email from websites where domain = $1', [domain])).toEqual([{ email: owner }]);
     expect(await stage.query('select 1 from outbox where recipient = $1', [rival])).toEqual([]);
   });
@@ -88,19 +88,19 @@ describe('a registration', () => {
     'sub.me.vercel.app',
   ])('rejects the domain %j', async (domain) => {
     const email = freshAddress('owner');
-    const answer = await service.client().post('/api/websites/register', { domain, email });
-    expect([domain, answer.status]).toEqual([domain, 400]);
-    expect(answer.json.error).toMatch(/\w+ \w+/);
+    const response = await service.client().post('/api/websites/register', { domain, email });
+    expect([domain, response.status]).toEqual([domain, 400]);
+    expect(response.json.error).toMatch(/\w+ \w+/);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
   });
 
   test('uses the registrable domain by the Public Suffix List', async () => {
     const label = freshDomain().split('.')[0];
-    for (const domain of [`${label}.co.uk`, `${label}.vercel.app`]) expect(await registerSite(service.client(), domain)).toBe(domain);
-    const answer = await service.client().post('/api/websites/register', { domain: ` BÜCHER-${label}.example `, email: freshAddress() });
-    expect(answer.status).toBe(200);
-    expect(answer.json.domain).toMatch(/^xn--bcher-.*\.example$/);
-    const found = await service.client().get(`/api/websites/domain/${answer.json.domain}`);
+    for (const domain of [`${label}.co.uk`, `${label}.vercel.app`]) expect(await registerWebsite(service.client(), domain)).toBe(domain);
+    const response = await service.client().post('/api/websites/register', { domain: ` BÜCHER-${label}.example `, email: freshAddress() });
+    expect(response.status).toBe(200);
+    expect(response.json.domain).toMatch(/^xn--bcher-.*\.example$/);
+    const found = await service.client().get(`/api/websites/domain/${response.json.domain}`);
     expect(found.json.displayDomain).toBe(`bücher-${label}.example`);
   });
 });
@@ -157,17 +157,17 @@ describe('a developer', () => {
   });
 
   test('needs a session for every call', async () => {
-    const nobody = service.client();
+    const anonymous = service.client();
     const id = '0198c0de-0000-7000-8000-000000000000';
-    for (const answer of [
-      await nobody.get('/api/websites'),
-      await nobody.post('/api/websites', { domain: freshDomain() }),
-      await nobody.put(`/api/websites/${id}`, { domain: freshDomain() }),
-      await nobody.delete(`/api/websites/${id}`),
-      await nobody.get('/api/websites/claim/shop.example'),
-      await nobody.post('/api/websites/prove', { domain: 'shop.example' }),
+    for (const response of [
+      await anonymous.get('/api/websites'),
+      await anonymous.post('/api/websites', { domain: freshDomain() }),
+      await anonymous.put(`/api/websites/${id}`, { domain: freshDomain() }),
+      await anonymous.delete(`/api/websites/${id}`),
+      await anonymous.get('/api/websites/claim/shop.example'),
+      await anonymous.post('/api/websites/prove', { domain: 'shop.example' }),
     ]) {
-      expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+      expect([response.status, response.json.code]).toEqual([401, 'sign_in_needed']);
     }
   });
 });
@@ -177,7 +177,7 @@ describe('a proof', () => {
     const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     const early = await ann.client.post('/api/websites/prove', { domain });
     expect([early.status, early.json.code]).toEqual([422, 'not_proven']);
-    expect(names.asked).toContain(proof.record);
+    expect(names.queries).toContain(proof.record);
     names.setText(proof.record, ['something else', proof.value]);
     expect((await ann.client.post('/api/websites/prove', { domain })).json.verified).toBe(true);
     expect((await service.client().get(`/api/websites/domain/${domain}`)).json.verified).toBe(true);
@@ -192,7 +192,7 @@ describe('a proof', () => {
     expect(await domainsOf(ann)).not.toContain(domain);
     expect((await ann.client.delete(`/api/websites/${id}`)).status).toBe(404);
     for (const { email } of [ann, bob]) {
-      await waitUntil(`a mail on ${domain} to ${email}`, 30_000, () =>
+      await waitUntil(`an email about ${domain} to ${email}`, 30_000, () =>
         stage.mailbox.mailsFor(email).some(({ text }) => text.includes(domain)),
       );
     }
