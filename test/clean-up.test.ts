@@ -19,7 +19,7 @@ import {
   removeOldRecipients,
   removeOldTimes,
 } from '../server/jobs/store.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -27,9 +27,7 @@ let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  url = await createDatabase(inject('clusterUrl'));
   await migrate(url);
   pool = openJobsPool(url);
 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { Client } from './client.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 const entry = join(import.meta.dirname, '../dist/cli/main.js');
@@ -54,9 +54,7 @@ export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password 
 /** Creates a database and an SMTP server. @param clusterUrl a cluster other than the shared one */
 export async function openStage(clusterUrl: string = inject('clusterUrl')): Promise<Stage> {
   if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing. Run `npm run build` first, or run `npm test`.');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(clusterUrl, `create database ${name}`);
-  const databaseUrl = Object.assign(new URL(clusterUrl), { pathname: name }).href;
+  const databaseUrl = await createDatabase(clusterUrl);
   const mailbox = await openMailbox();
   const secretKey = randomBytes(32).toString('hex');
   const dataDir = await mkdtemp(join(tmpdir(), 'emailauth-test-'));

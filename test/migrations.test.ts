@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
 import { type Migration, migrate } from '../server/db/migrate.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
 
 const ROWS = 12_000;
@@ -18,9 +17,7 @@ const upperNames: Migration = {
 
 let url: string;
 beforeEach(async () => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  url = await createDatabase(inject('clusterUrl'));
   expect(await migrate(url, { migrations: [people] })).toEqual(['0001-people']);
   await query(url, `insert into people (id, name) select n, 'p' || n from generate_series(1, ${ROWS}) n`);
 });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
@@ -7,23 +6,20 @@ import { migrate } from '../server/db/migrate.ts';
 import { createMailer, type Mailer } from '../server/mail/mailer.ts';
 import { createOutbox, FIRST_LEASE_SECONDS, type Mail, type Outbox } from '../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
-import { createCluster, query } from './postgres.ts';
+import { createCluster, createDatabase } from './postgres.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
-/** Name of a migrated database that the tests copy. */
-const TEMPLATE = `outbox_${randomBytes(6).toString('hex')}`;
-const urlOf = (name: string) => Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+/** URL of a migrated database that the tests copy. */
+let template: string;
 beforeAll(async () => {
-  await query(inject('clusterUrl'), `create database ${TEMPLATE}`);
-  await migrate(urlOf(TEMPLATE));
+  template = await createDatabase(inject('clusterUrl'));
+  await migrate(template);
 });
 
 async function openTestDatabase(atEnd: AtEnd): Promise<Database> {
-  const name = `outbox_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name} template ${TEMPLATE}`);
-  const database = openDatabase(urlOf(name));
+  const database = openDatabase(await createDatabase(inject('clusterUrl'), template));
   atEnd(() => database.close());
   return database;
 }

@@ -98,8 +98,8 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
     expect(await refusal({ DATABASE_URL: options })).toMatch(
       /refuses: "unsupported startup parameter: options" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
     );
-    const anonymous = Object.assign(new URL(url), { username: 'nobody' }).href;
-    expect(await refusal({ DATABASE_URL: anonymous })).toMatch(
+    const unknownUser = Object.assign(new URL(url), { username: 'nobody' }).href;
+    expect(await refusal({ DATABASE_URL: unknownUser })).toMatch(
       /refuses: ".*authentication failed" \(SQLSTATE 08P01\)\. Check DATABASE_URL/,
     );
   });

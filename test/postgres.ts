@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -121,6 +122,13 @@ async function startServer(home: string, given: Record<string, string> = {}): Pr
       await rm(home, { recursive: true, force: true });
     },
   };
+}
+
+/** Creates a database with a random name. @param template the URL of a database to copy @returns its URL */
+export async function createDatabase(clusterUrl: string, template?: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await query(clusterUrl, `create database ${name}${template ? ` template ${new URL(template).pathname.slice(1)}` : ''}`);
+  return Object.assign(new URL(clusterUrl), { pathname: name }).href;
 }
 
 /** Runs one statement on a new connection. */

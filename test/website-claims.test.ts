@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../contract/errors.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
@@ -7,7 +6,7 @@ import type { Account } from '../server/http/serve.ts';
 import type { Mail } from '../server/mail/mail.ts';
 import { createWebsites, type Websites } from '../server/websites/websites.ts';
 import { type NameServer, openNameServer } from './dns.ts';
-import { query } from './postgres.ts';
+import { createDatabase } from './postgres.ts';
 import { freshDomain } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -19,9 +18,7 @@ let websites: Websites;
 let handedOver: Mail[] = [];
 let invite: () => Promise<void> = async () => {};
 beforeAll(async () => {
-  const name = `claims_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  const url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  const url = await createDatabase(inject('clusterUrl'));
   database = openDatabase(url);
   await migrate(url);
   names = await openNameServer();
