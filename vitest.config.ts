@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** unit: beside the code, pure and quick. integration and journeys: the built service, a real PostgreSQL, SMTP server and browser; templates and screenshots: not part of `npm test`. */
+/** unit: beside the code, without services. integration and journeys: the built service, PostgreSQL, an SMTP server and a browser. templates and screenshots are not part of `npm test`. */
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -13,7 +13,7 @@ export default defineConfig({
             '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
             'test/{import-rules,regular-expressions,linear-time}.test.ts',
           ],
-          // The checker's own JavaScript, on every system alike; its native program is an optional package.
+          // Uses the JavaScript of recheck on every system; its native program is an optional package.
           env: { RECHECK_BACKEND: 'pure', RECHECK_SYNC_BACKEND: 'pure' },
           testTimeout: 30_000,
         },
@@ -26,14 +26,15 @@ export default defineConfig({
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          maxWorkers: 2,
+          // Two for each core of two: a file uses about half a core and waits for processes, leases and retries otherwise.
+          maxWorkers: 4,
         },
       },
       {
         test: {
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
-          // A browser on a busy machine at times loses a click. The report names a retry.
+          // A browser on a busy machine may lose a click. The report has the retries.
           retry: process.env.CI ? 1 : 0,
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -18,7 +18,7 @@ const actionsOf = async (email: string) =>
   (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
 
 describe('settings', () => {
-  test('are kept, and each change stands in the audit trail once', async () => {
+  test('are stored, and each change is recorded once in the audit log', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     expect((await client.get('/api/user/settings')).json).toEqual({
       email,
@@ -32,7 +32,7 @@ describe('settings', () => {
     expect((await client.put('/api/user/profile', { name: '  Ana Žukauskaitė ' })).json).toMatchObject({ name: 'Ana Žukauskaitė' });
     expect((await client.put('/api/user/organisation', { organisation: 'Žalia' })).json).toMatchObject({ organisation: 'Žalia' });
     expect((await client.put('/api/user/branding', branding)).json).toMatchObject({ branding, name: 'Ana Žukauskaitė' });
-    // The same again changes nothing.
+    // Sending the same values again changes nothing.
     expect((await client.put('/api/user/branding', branding)).status).toBe(200);
     expect((await client.put('/api/user/profile', { name: 'Ana Žukauskaitė' })).status).toBe(200);
     expect((await client.get('/api/user/settings')).json).toMatchObject({ name: 'Ana Žukauskaitė', organisation: 'Žalia', branding });
@@ -51,7 +51,7 @@ describe('settings', () => {
     expect((await client.get('/api/user/settings')).json.branding).toEqual({ fromName: '', logoUrl: '' });
   });
 
-  test('mass assignment is ignored, and nobody else’s change (S32)', async () => {
+  test('ignore fields of other calls, and do not change another account', async () => {
     const before = (await bob.client.get('/api/user/settings')).json;
     const { id: bobsId } = (await bob.client.get('/api/user/me')).json;
     const more = { id: bobsId, userId: bobsId, user_id: bobsId, email: bob.email, plan: 'Pro', createdAt: '2020-01-01', brand_name: 'x' };
@@ -92,16 +92,16 @@ describe('settings', () => {
     null,
     undefined,
   ];
-  test.each(hostile)('the name %j is refused with a sentence, and nothing changes', async (text) => {
+  test.each(hostile)('reject the name %j with a message and change nothing', async (text) => {
     const before = (await ann.client.get('/api/user/settings')).text;
     for (const [path, body] of [
       ['/api/user/profile', { name: text }],
       ['/api/user/organisation', { organisation: text }],
       ['/api/user/branding', { fromName: text, logoUrl: '' }],
     ] as const) {
-      const answer = await ann.client.put(path, body);
-      expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'bad_request']);
-      expect(answer.json.error).toMatch(/\w+ \w+/);
+      const response = await ann.client.put(path, body);
+      expect([path, response.status, response.json.code]).toEqual([path, 400, 'bad_request']);
+      expect(response.json.error).toMatch(/\w+ \w+/);
     }
     expect((await ann.client.get('/api/user/settings')).text).toBe(before);
   });
@@ -117,9 +117,9 @@ describe('settings', () => {
     'eve\uff20example.com',
     'Shop \ufe64eve\ufe65',
     'x'.repeat(61),
-  ])('the From name %j is refused', async (fromName) => {
-    const answer = await ann.client.put('/api/user/branding', { fromName, logoUrl: '' });
-    expect([answer.status, answer.json.field]).toEqual([400, 'fromName']);
+  ])('reject the From name %j', async (fromName) => {
+    const response = await ann.client.put('/api/user/branding', { fromName, logoUrl: '' });
+    expect([response.status, response.json.field]).toEqual([400, 'fromName']);
   });
 
   test.each([
@@ -138,25 +138,25 @@ describe('settings', () => {
     'https://shop.example/ž.png',
     `https://shop.example/${'x'.repeat(500)}`,
     ['https://shop.example/logo.png'],
-  ])('the logo %j is refused', async (logoUrl) => {
-    const answer = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
-    expect([answer.status, answer.json.field]).toEqual([400, 'logoUrl']);
+  ])('reject the logo URL %j', async (logoUrl) => {
+    const response = await ann.client.put('/api/user/branding', { fromName: '', logoUrl });
+    expect([response.status, response.json.field]).toEqual([400, 'logoUrl']);
   });
 });
 
-describe('the audit trail', () => {
-  test('shows what the account did, newest first, and neither visitors nor anybody else', async () => {
+describe('the audit log', () => {
+  test('lists only the actions of the account, newest first', async () => {
     const developer = await signInDeveloper(stage, service);
     const domain = freshDomain();
     await developer.client.post('/api/websites', { domain });
     await developer.client.put('/api/user/profile', { name: 'Dev' });
-    // The same person as a visitor of somebody's site, and a stranger as a visitor of this developer's.
-    await askForMail(developer.client, developer.email, `https://${domain}/`);
+    // Visitors' sign-ins must not be listed: neither by the developer's address nor at the developer's website.
+    await requestEmail(developer.client, developer.email, `https://${domain}/`);
     await openLink(developer.client, await stage.mailbox.waitFor(developer.email));
-    const stranger = freshAddress();
+    const visitorEmail = freshAddress();
     const visitor = service.client();
-    await askForMail(visitor, stranger, `https://${domain}/`);
-    await openLink(visitor, await stage.mailbox.waitFor(stranger));
+    await requestEmail(visitor, visitorEmail, `https://${domain}/`);
+    await openLink(visitor, await stage.mailbox.waitFor(visitorEmail));
     await bob.client.put('/api/user/profile', { name: freshAddress() });
 
     const { json } = await developer.client.get('/api/audit-logs');
@@ -174,11 +174,11 @@ describe('the audit trail', () => {
   });
 });
 
-test('a waitlist is joined once', async () => {
+test('an account joins a waitlist only once', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   expect((await client.get('/api/waitlist')).json).toEqual({ joined: [] });
-  const answers = await Promise.all(Array.from({ length: 8 }, () => client.post('/api/waitlist', { service: 'bugs', email: bob.email })));
-  for (const { json } of answers) expect(json).toEqual({ joined: ['bugs'] });
+  const responses = await Promise.all(Array.from({ length: 8 }, () => client.post('/api/waitlist', { service: 'bugs', email: bob.email })));
+  for (const { json } of responses) expect(json).toEqual({ joined: ['bugs'] });
   expect((await client.post('/api/waitlist', { service: 'analytics' })).json).toEqual({ joined: ['analytics', 'bugs'] });
   expect((await client.get('/api/waitlist')).json).toEqual({ joined: ['analytics', 'bugs'] });
   expect((await bob.client.get('/api/waitlist')).json).toEqual({ joined: [] });
@@ -189,21 +189,21 @@ test('a waitlist is joined once', async () => {
   }
 });
 
-test('all of it needs somebody signed in', async () => {
-  const nobody = service.client();
-  for (const answer of [
-    await nobody.get('/api/user/settings'),
-    await nobody.put('/api/user/profile', { name: 'x' }),
-    await nobody.put('/api/user/organisation', { organisation: 'x' }),
-    await nobody.put('/api/user/branding', { fromName: '', logoUrl: '' }),
-    await nobody.get('/api/user/devices'),
-    await nobody.delete(`/api/user/devices/${ann.localKey}`),
-    await nobody.post('/api/user/sign-out-everywhere'),
-    await nobody.get('/api/audit-logs'),
-    await nobody.get('/api/waitlist'),
-    await nobody.post('/api/waitlist', { service: 'bugs' }),
-    await nobody.get('/dashboard/settings/preview'),
+test('every account call returns 401 without a session', async () => {
+  const anonymous = service.client();
+  for (const response of [
+    await anonymous.get('/api/user/settings'),
+    await anonymous.put('/api/user/profile', { name: 'x' }),
+    await anonymous.put('/api/user/organisation', { organisation: 'x' }),
+    await anonymous.put('/api/user/branding', { fromName: '', logoUrl: '' }),
+    await anonymous.get('/api/user/devices'),
+    await anonymous.delete(`/api/user/devices/${ann.localKey}`),
+    await anonymous.post('/api/user/sign-out-everywhere'),
+    await anonymous.get('/api/audit-logs'),
+    await anonymous.get('/api/waitlist'),
+    await anonymous.post('/api/waitlist', { service: 'bugs' }),
+    await anonymous.get('/dashboard/settings/preview'),
   ]) {
-    expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+    expect([response.status, response.json.code]).toEqual([401, 'sign_in_needed']);
   }
 });

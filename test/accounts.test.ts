@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hintCookies } from '../contract/remembered.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -12,26 +12,26 @@ beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   second = await stage.start({ PUBLIC_URL: service.url });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
 const me = (client: Client) => client.get('/api/user/me');
 
-/** The same browser's cookies at the other instance. */
+/** Returns a client for the second instance that shares the cookies of `client`. */
 function atSecond(client: Client): Client {
-  const twin = second.client();
-  twin.cookies = client.cookies;
-  return twin;
+  const copy = second.client();
+  copy.cookies = client.cookies;
+  return copy;
 }
 
 async function portalToken(client: Client, email: string): Promise<string> {
-  await askForMail(client, email);
+  await requestEmail(client, email);
   return tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
 }
 
 describe('token login', () => {
-  test('in the browser that began: at once, and once', async () => {
+  test('signs in without confirmation in the browser that requested the email, only once', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const token = await portalToken(client, email);
     expect((await client.post('/api/auth/token-login', { token })).json).toEqual({ success: true, email });
@@ -39,17 +39,17 @@ describe('token login', () => {
     expect((await service.client().post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
   });
 
-  test('in another browser: asks first', async () => {
+  test('requires confirmation in another browser', async () => {
     const [client, other, email] = [service.client(), service.client(), freshAddress()];
     const token = await portalToken(client, email);
-    const asked = await other.post('/api/auth/token-login', { token });
-    expect([asked.status, asked.json.code]).toEqual([409, 'confirmation_needed']);
+    const requested = await other.post('/api/auth/token-login', { token });
+    expect([requested.status, requested.json.code]).toEqual([409, 'confirmation_needed']);
     expect((await me(other)).status).toBe(401);
     expect((await other.post('/api/auth/token-login', { token, confirm: true })).json).toEqual({ success: true, email });
     expect((await me(other)).json.email).toBe(email);
   });
 
-  test('never replaces a signed-in user unasked', async () => {
+  test('requires confirmation before it replaces a signed-in user', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const next = freshAddress();
     const token = await portalToken(client, next);
@@ -59,19 +59,19 @@ describe('token login', () => {
     expect((await me(client)).json.email).toBe(next);
   });
 
-  test('an unknown, used or expired token: 401', async () => {
+  test('returns 401 for an unknown, used or expired token', async () => {
     const [client, email] = [service.client(), freshAddress()];
     const token = await portalToken(client, email);
     await stage.query("update tokens set expires_at = now() - interval '1 second' where email = $1", [email]);
     for (const tried of [token, 'A'.repeat(43), 'nothing']) {
-      const answer = await client.post('/api/auth/token-login', { token: tried, confirm: true });
-      expect([answer.status, answer.json.code]).toEqual([401, 'bad_token']);
+      const response = await client.post('/api/auth/token-login', { token: tried, confirm: true });
+      expect([response.status, response.json.code]).toEqual([401, 'bad_token']);
     }
   });
 });
 
 describe('logout', () => {
-  test('ends the session and the device’s key on all instances (S26)', async () => {
+  test('ends the session and the key of the device at all instances', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const copy = atSecond(service.client());
     copy.cookies = new Map(client.cookies);
@@ -82,11 +82,11 @@ describe('logout', () => {
     expect(client.cookies.has('sid')).toBe(false);
   });
 
-  test('without a session is no fault', async () => {
+  test('succeeds without a session', async () => {
     expect((await service.client().post('/api/auth/logout')).json).toEqual({ success: true });
   });
 
-  test('leaves other devices alone', async () => {
+  test('does not change other devices', async () => {
     const first = await signInDeveloper(stage, service);
     const other = await signInDeveloper(stage, service, first.email);
     await first.client.post('/api/auth/logout');
@@ -97,41 +97,41 @@ describe('logout', () => {
 describe('a remembered account', () => {
   async function remembered(): Promise<{ client: Client; email: string; key: string }> {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     await openLink(client, await stage.mailbox.waitFor(email));
     return { client, email, key: decodeURIComponent(client.cookies.get(hintCookies.key) ?? '') };
   }
   const quickLogin = (client: Client, email: string, key: string, forward_url: string | undefined = `https://${shop}/back`) =>
     client.post('/api/auth/validate-key', { email, key, forward_url });
 
-  test('comes back to the site with a token, on any instance', async () => {
+  test('gets a token for the website at any instance', async () => {
     const { client, email, key } = await remembered();
     expect(decodeURIComponent(client.cookies.get(hintCookies.account) ?? '')).toBe(email);
-    const answer = await quickLogin(atSecond(client), email, key);
-    expect(answer.status).toBe(200);
-    expect(answer.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
-    const verdict = await service.client().get(`/api/verify-token?token=${tokenOf(answer.json.redirectUrl)}&domain=${shop}`);
-    expect(verdict.json).toEqual({ email, valid: true, domain: shop });
+    const response = await quickLogin(atSecond(client), email, key);
+    expect(response.status).toBe(200);
+    expect(response.json.redirectUrl.startsWith(`https://${shop}/back?token=`)).toBe(true);
+    const result = await service.client().get(`/api/verify-token?token=${tokenOf(response.json.redirectUrl)}&domain=${shop}`);
+    expect(result.json).toEqual({ email, valid: true, domain: shop });
   });
 
-  test('is worthless without the device cookie, and for another address', async () => {
+  test('is rejected without the device cookie and for another address', async () => {
     const { client, email, key } = await remembered();
-    const thief = service.client();
-    expect((await quickLogin(thief, email, key)).status).toBe(401);
-    for (const [name, value] of client.cookies) if (name !== 'device') thief.cookies.set(name, value);
-    expect((await quickLogin(thief, email, key)).status).toBe(401);
+    const attacker = service.client();
+    expect((await quickLogin(attacker, email, key)).status).toBe(401);
+    for (const [name, value] of client.cookies) if (name !== 'device') attacker.cookies.set(name, value);
+    expect((await quickLogin(attacker, email, key)).status).toBe(401);
     expect((await quickLogin(client, freshAddress(), key)).status).toBe(401);
     expect((await quickLogin(client, email, `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`)).status).toBe(401);
     expect((await quickLogin(client, email, key)).status).toBe(200);
   });
 
-  test('goes to registered sites only', async () => {
+  test('gets tokens for registered websites only', async () => {
     const { client, email, key } = await remembered();
     expect((await quickLogin(client, email, key, 'https://nobody-registered.example/')).status).toBeGreaterThanOrEqual(400);
     expect((await quickLogin(client, email, key, 'javascript:alert(1)')).status).toBe(400);
   });
 
-  test('gets a new key after a day; the old one lives 60 s more, and its later use ends the family', async () => {
+  test('gets a new key after a day; the old key is valid for 60 s more, and its later use revokes both', async () => {
     const { client, email, key } = await remembered();
     expect((await quickLogin(client, email, key)).json.key).toBeUndefined();
     await stage.query("update remembered_keys set rotated_at = now() - interval '25 hours' where email = $1", [email]);
@@ -145,7 +145,7 @@ describe('a remembered account', () => {
     expect((await quickLogin(client, email, next)).status).toBe(401);
   });
 
-  test('keeps its new key when a second tab comes with the old one', async () => {
+  test('keeps its new key when a second tab sends the old one', async () => {
     const { client, email, key } = await remembered();
     const held = () => decodeURIComponent(client.cookies.get(hintCookies.key) ?? '');
     await stage.query("update remembered_keys set rotated_at = now() - interval '25 hours' where email = $1", [email]);
@@ -176,7 +176,7 @@ test.each([
   expect((await me(client)).status).toBe(401);
 });
 
-test('what scripts can read lets nobody in (S25)', async () => {
+test('the cookies that scripts can read do not sign anyone in', async () => {
   const { client } = await signInDeveloper(stage, service);
   const reader = service.client();
   for (const [name, value] of client.cookies) if (Object.values(hintCookies).includes(name as never)) reader.cookies.set(name, value);

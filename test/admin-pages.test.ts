@@ -2,7 +2,7 @@ import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 const PASSWORD = production.ADMIN_PASSWORD;
@@ -45,24 +45,24 @@ describe('the development pages', () => {
     admin = await unlocked(local);
   });
 
-  test('are not there in production, also for an admin who is signed in (S39)', async () => {
+  test('return 404 in production, even with an admin session', async () => {
     const { client } = await signInDeveloper(stage, service);
     await verify(client);
     for (const [method, path] of DEVELOPMENT) {
-      const answer = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
-      expect([path, answer.status, answer.json.code]).toEqual([path, 404, 'not_found']);
+      const response = method === 'GET' ? await client.get(path) : await client.post(path, { enable: true });
+      expect([path, response.status, response.json.code]).toEqual([path, 404, 'not_found']);
     }
     expect((await service.client().get('/openapi.json')).text).not.toContain('/api/dev/');
   });
 
-  test('need an admin session', async () => {
+  test('require an admin session', async () => {
     for (const [method, path] of DEVELOPMENT.slice(1)) {
-      const answer = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);
-      expect([path, answer.status, answer.json.code]).toEqual([path, 401, 'admin_needed']);
+      const response = method === 'GET' ? await ann.client.get(path) : await ann.client.post(path);
+      expect([path, response.status, response.json.code]).toEqual([path, 401, 'admin_needed']);
     }
   });
 
-  test('open without the password for somebody signed in, for nobody else', async () => {
+  test('need no password for a signed-in developer, but do for everyone else', async () => {
     expect((await local.client().post('/api/dev/admin-session', { enable: true })).status).toBe(401);
     for (const body of [{}, { enable: false }, { enable: 'true' }])
       expect((await ann.client.post('/api/dev/admin-session', body)).status).toBe(400);
@@ -74,7 +74,7 @@ describe('the development pages', () => {
     expect(entry).toEqual({ action: 'admin_signed_in', email: bob.email });
   });
 
-  test('list sites and users, newest first', async () => {
+  test('list websites and users, newest first', async () => {
     const domain = (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;
     const [email, registered] = [freshAddress('owner'), freshDomain()];
     await local.client().post('/api/websites/register', { domain: registered, email });
@@ -88,7 +88,7 @@ describe('the development pages', () => {
     expect(users.find((user: { email: string }) => user.email === ann.email).websites).toBe(1);
   });
 
-  test.each(['websites', 'users', 'mails', 'audit-logs'])('give %s by pages of fifty, none twice, none left out', async (list) => {
+  test.each(['websites', 'users', 'mails', 'audit-logs'])('return %s in pages of fifty without duplicates or omissions', async (list) => {
     const ids = Array.from({ length: 120 }, () => uuid());
     if (list === 'websites')
       await stage.query("insert into websites (id, domain) select id, id || '.example' from unnest($1::uuid[]) id", [ids]);
@@ -114,7 +114,7 @@ describe('the development pages', () => {
   });
 
   test.each(['x', '-1', "1'%20or%20'1'='1", '00000000-0000-0000-0000', '9'.repeat(30), '%00', '1&before=2'])(
-    'answer 4xx to ?before=%s',
+    'return 4xx for ?before=%s',
     async (before) => {
       for (const list of ['websites', 'users', 'mails', 'audit-logs']) {
         const { status } = await admin.get(`/api/dev/${list}?before=${before}`);
@@ -124,30 +124,30 @@ describe('the development pages', () => {
   );
 });
 
-describe('the mail queue', () => {
-  test('lists what is owed, and a retry sends it long before it is due', async () => {
+describe('the outbox page', () => {
+  test('lists pending emails, and a retry sends one before it is due', async () => {
     const admin = await unlocked(local);
-    const shop = await addSite(stage, local);
+    const shop = await addWebsite(stage, local);
     const email = freshAddress();
     await stage.mailbox.down();
-    await askForMail(local.client(), email, `https://${shop}/`);
-    const owed = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
-    const mail = await owed();
+    await requestEmail(local.client(), email, `https://${shop}/`);
+    const pending = async () => (await admin.get('/api/dev/mails')).json.find((mail: { recipient: string }) => mail.recipient === email);
+    const mail = await pending();
     expect(mail).toMatchObject({ kind: 'sign_in', recipient: email });
     expect(Date.parse(mail.expiresAt) - Date.parse(mail.createdAt)).toBe(600_000);
     await stage.query("update outbox set tries = 6, due_at = now() + interval '5 minutes' where id = $1", [mail.id]);
-    expect(await owed()).toMatchObject({ tries: 6 });
+    expect(await pending()).toMatchObject({ tries: 6 });
     await stage.mailbox.up();
     expect((await admin.post(`/api/dev/mails/${mail.id}/retry`)).json).toEqual({ success: true });
     await stage.mailbox.waitFor(email);
-    await waitUntil('the mail leaves the queue', 30_000, async () => (await owed()) === undefined);
+    await waitUntil('the email has left the outbox', 30_000, async () => (await pending()) === undefined);
     expect(stage.mailbox.mailsFor(email)).toHaveLength(1);
     expect(await actions()).toContain('mail_retried');
     const again = await admin.post(`/api/dev/mails/${mail.id}/retry`);
     expect([again.status, again.json.code]).toEqual([404, 'mail_not_found']);
   });
 
-  test('a mail that somebody may be sending keeps its lease', async () => {
+  test('does not retry an email that an instance may be sending', async () => {
     const admin = await unlocked(local);
     const id = uuid();
     await stage.query(
@@ -161,7 +161,7 @@ describe('the mail queue', () => {
     await stage.query('delete from outbox where id = $1', [id]);
   });
 
-  test('an expired mail and an unknown id: 404; no id: 400', async () => {
+  test('returns 404 for an expired email and an unknown id, and 400 without an id', async () => {
     const admin = await unlocked(local);
     const id = uuid();
     await stage.query(

@@ -22,7 +22,7 @@ const verify = (client: Client, password: unknown = PASSWORD, headers: Record<st
 const isUnlocked = async (client: Client) => (await client.get('/api/admin/session')).json.unlocked;
 const actions = async () => (await stage.query('select action from audit_log order by id desc limit 3')).map(({ action }) => action);
 
-/** The same browser, at another instance. */
+/** Returns a client for another instance that shares the cookies of `client`. */
 function at(other: Service, browser: Client): Client {
   const client = other.client();
   client.cookies = browser.cookies;
@@ -35,13 +35,13 @@ async function unlocked(from: Service = service): Promise<Client> {
   return client;
 }
 
-describe('the password', () => {
-  test('opens a session, which all instances know; its cookie is for this site alone', async () => {
+describe('the admin password', () => {
+  test('opens a session at all instances with a SameSite=Strict cookie', async () => {
     const client = service.client();
     expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: true, development: false });
-    const answer = await verify(client);
-    expect([answer.status, answer.json]).toEqual([200, { success: true }]);
-    const cookie = answer.setCookies.find((line) => line.startsWith('admin=')) ?? '';
+    const response = await verify(client);
+    expect([response.status, response.json]).toEqual([200, { success: true }]);
+    const cookie = response.setCookies.find((line) => line.startsWith('admin=')) ?? '';
     expect(cookie).toMatch(/^admin=[\w-]{43};/);
     for (const flag of ['Path=/', 'HttpOnly', 'SameSite=Strict', 'Max-Age=28800']) expect(cookie).toContain(flag);
     expect(cookie).not.toMatch(/domain=/i);
@@ -51,7 +51,7 @@ describe('the password', () => {
     expect((await actions())[0]).toBe('admin_signed_in');
   });
 
-  test('on https every cookie of it is __Host- and Secure', async () => {
+  test('sets only __Host- and Secure cookies on https', async () => {
     const secure = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example.com' });
     const { setCookies } = await verify(secure.client());
     expect(setCookies.map((line) => line.split('=')[0]).sort()).toEqual(['__Host-admin', '__Host-admin_browser']);
@@ -60,34 +60,34 @@ describe('the password', () => {
   });
 
   test.each([
-    ['a wrong one', 'a password for the test', 401],
-    ['one with something behind', `${PASSWORD} `, 401],
-    ['an empty one', '', 401],
+    ['a wrong password', 'a password for the test', 401],
+    ['a password with a trailing space', `${PASSWORD} `, 401],
+    ['an empty password', '', 401],
     ['null', null, 400],
     ['a list', [PASSWORD], 400],
     ['an object', { toString: PASSWORD }, 400],
-    ['a very long one', 'x'.repeat(513), 400],
-  ])('%s opens nothing', async (_, password, status) => {
+    ['a very long password', 'x'.repeat(513), 400],
+  ])('%s opens no session', async (_, password, status) => {
     const client = service.client();
-    const answer = await verify(client, password);
-    expect(answer.status).toBe(status);
-    if (status === 401) expect(answer.json).toMatchObject({ error: 'Invalid password', code: 'bad_password', field: 'password' });
-    expect(answer.setCookies).toEqual([]);
+    const response = await verify(client, password);
+    expect(response.status).toBe(status);
+    if (status === 401) expect(response.json).toMatchObject({ error: 'Invalid password', code: 'bad_password', field: 'password' });
+    expect(response.setCookies).toEqual([]);
     expect(await isUnlocked(client)).toBe(false);
     if (status === 401) expect((await actions())[0]).toBe('admin_refused');
   });
 
-  test('from a page of another origin opens nothing', async () => {
-    const answer = await verify(service.client(), PASSWORD, { Origin: 'https://evil.example' });
-    expect([answer.status, answer.setCookies]).toEqual([403, []]);
+  test('is rejected from a page of another origin', async () => {
+    const response = await verify(service.client(), PASSWORD, { Origin: 'https://evil.example' });
+    expect([response.status, response.setCookies]).toEqual([403, []]);
   });
 
-  test('is in no log, nor is a session’s secret, and the database has only a hash of that', async () => {
+  test('and session secrets are not logged, and the database stores only a hash of the session secret', async () => {
     const logging = await stage.start({ ...production, LOG_LEVEL: 'trace' });
     const client = await unlocked(logging);
     await verify(logging.client(), 'a visitor’s own password, mistyped here');
     const secret = client.cookies.get('admin') as string;
-    // What it has logged is written half a second later, or when it stops.
+    // Log lines are written half a second later or when the service stops.
     expect(await logging.stop()).toBe(0);
     const log = logging.output();
     for (const text of [PASSWORD, 'mistyped here', secret]) expect(log).not.toContain(text);
@@ -96,28 +96,28 @@ describe('the password', () => {
     expect(rows).not.toContain(Buffer.from(secret, 'base64url').toString('base64'));
   });
 
-  test('unset, disables the pages and says so', async () => {
+  test('disables the pages when it is not set', async () => {
     const disabled = await stage.start({ NODE_ENV: 'production' });
     const client = disabled.client();
     client.cookies = new Map((await unlocked()).cookies);
     expect((await client.get('/api/admin/session')).json).toEqual({ unlocked: false, enabled: false, development: false });
     for (const password of ['', 'null', 'undefined', PASSWORD]) {
-      const answer = await verify(client, password);
-      expect([answer.status, answer.json.code]).toEqual([403, 'admin_disabled']);
+      const response = await verify(client, password);
+      expect([response.status, response.json.code]).toEqual([403, 'admin_disabled']);
     }
     await disabled.stop();
   });
 });
 
-describe('limits of the admin password', () => {
+describe('rate limits of the admin password', () => {
   const wrong = (from: Service, address = '') =>
     verify(from.client(), 'wrong', address ? { 'X-Forwarded-For': address, Forwarded: `for=${address}` } : {});
 
-  test('five tries in 15 minutes from a client address, over all instances; a forged X-Forwarded-For gains nothing', async () => {
-    const answers = [];
-    for (let i = 1; i <= 6; i++) answers.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
-    const wait = Number(answers[5].headers['retry-after']);
+  test('allow five tries in 15 minutes per client address at all instances together, despite a forged X-Forwarded-For', async () => {
+    const responses = [];
+    for (let i = 1; i <= 6; i++) responses.push(await wrong(i % 2 ? service : second, `198.51.100.${i}`));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 429]);
+    const wait = Number(responses[5].headers['retry-after']);
     expect(wait).toBeGreaterThan(600);
     expect(wait).toBeLessThanOrEqual(900);
     expect((await verify(service.client())).status).toBe(429);
@@ -125,23 +125,23 @@ describe('limits of the admin password', () => {
     expect((await verify(service.client())).status).toBe(200);
   });
 
-  test('a right password is not counted', async () => {
+  test('do not count a correct password', async () => {
     for (let i = 0; i < 8; i++) expect((await verify(service.client())).status).toBe(200);
     for (let i = 0; i < 5; i++) expect((await wrong(service)).status).toBe(401);
   });
 
-  test('racing tries are counted before they are compared', async () => {
+  test('count concurrent tries before they are compared', async () => {
     const statuses = (await Promise.all(Array.from({ length: 20 }, (_, i) => wrong(i % 2 ? service : second)))).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
   });
 
-  /** Fifty wrong passwords, from ten networks. */
+  /** Sends fifty wrong passwords from ten networks. */
   const spendTotal = async () => {
     for (let i = 0; i < 50; i++) expect((await wrong(proxied, `198.51.100.${i % 10}`)).status).toBe(401);
   };
   const right = (client: Client, address: string) => verify(client, PASSWORD, { 'X-Forwarded-For': address });
 
-  test('wrong passwords from ten networks refuse neither the first try of another network nor a browser that is known', async () => {
+  test('allow the first try of a new network and of a known browser after wrong passwords from ten networks', async () => {
     const known = await unlocked(proxied);
     await known.post('/api/admin/logout');
     await spendTotal();
@@ -150,7 +150,7 @@ describe('limits of the admin password', () => {
     expect((await right(known, '203.0.113.3')).status).toBe(200);
   });
 
-  test('over fifty an hour in all each network has one try in 15 minutes, IPv6 by /48; a forged mark of a browser gains nothing', async () => {
+  test('allow each network (IPv6: /48) one try in 15 minutes after fifty wrong passwords in an hour, despite a forged browser cookie', async () => {
     const known = await unlocked(proxied);
     await spendTotal();
     for (const address of ['203.0.113.1', '2001:db8:7:1::1']) expect((await wrong(proxied, address)).status).toBe(401);
@@ -170,15 +170,15 @@ describe('limits of the admin password', () => {
     expect((await right(proxied.client(), '203.0.113.1')).status).toBe(200);
   });
 
-  test('racing first tries of twenty networks over the total are one for each, on two instances', async () => {
+  test('allow one of the concurrent first tries of each of twenty networks at two instances, above the total limit', async () => {
     const other = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
     await spendTotal();
-    const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? proxied : other, `203.0.113.${i % 20}`)));
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(20);
+    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => wrong(i % 2 ? proxied : other, `203.0.113.${i % 20}`)));
+    expect(responses.filter(({ status }) => status === 401)).toHaveLength(20);
     await other.stop();
   });
 
-  test('`emailauth admin unlock` lets a refused network in at once, on every instance', async () => {
+  test('are reset at every instance by `emailauth admin unlock`', async () => {
     const home = await openHome(service.url);
     const env = { DATABASE_URL: stage.databaseUrl };
     const [client, other] = [service.client(), second.client()];
@@ -196,7 +196,7 @@ describe('limits of the admin password', () => {
     await home.close();
   });
 
-  test('a browser that is known has five tries of its own, from however many addresses', async () => {
+  test('allow a known browser five tries of its own, from any number of addresses', async () => {
     const known = await unlocked(proxied);
     const statuses = [];
     for (let i = 1; i <= 6; i++) statuses.push((await verify(known, 'wrong', { 'X-Forwarded-For': `198.51.100.${i}` })).status);
@@ -204,8 +204,8 @@ describe('limits of the admin password', () => {
   });
 });
 
-describe('a session', () => {
-  test('is a new one at every sign-in, and the one before ends', async () => {
+describe('an admin session', () => {
+  test('is replaced at every sign-in', async () => {
     const client = await unlocked();
     const before = service.client();
     before.cookies = new Map(client.cookies);
@@ -218,13 +218,13 @@ describe('a session', () => {
     ["seen_at = now() - interval '31 minutes'", false],
     ["seen_at = now() - interval '29 minutes'", true],
     ['expires_at = now()', false],
-  ])('with %s: open is %s, by the database’s clock', async (change, open) => {
+  ])('with %s: valid is %s, by the clock of the database', async (change, open) => {
     const client = await unlocked();
     await stage.query(`update admin_sessions set ${change}`);
     expect(await isUnlocked(client)).toBe(open);
   });
 
-  test('ends 8 hours after it began, and use renews only the half hour', async () => {
+  test('ends 8 hours after it began; use extends only the idle time of 30 minutes', async () => {
     await stage.query('delete from admin_sessions');
     const client = await unlocked();
     await stage.query("update admin_sessions set seen_at = now() - interval '20 minutes'");
@@ -237,7 +237,7 @@ describe('a session', () => {
     expect(Number(row.left)).toBeLessThanOrEqual(8 * 3600);
   });
 
-  test('ends on all instances at logout, and its row is gone', async () => {
+  test('ends at all instances at logout, and its row is deleted', async () => {
     await stage.query('delete from admin_sessions');
     const client = await unlocked();
     const copy = second.client();
@@ -261,12 +261,12 @@ describe('a session', () => {
   });
 
   test.each([
-    ['an empty one', ''],
-    ['one that is too short', 'x'],
-    ['one that was made up', 'A'.repeat(43)],
-    ['one with a NUL', `${'A'.repeat(42)}%00`],
-    ['a very long one', 'A'.repeat(5000)],
-  ])('is not opened by %s', async (_, secret) => {
+    ['an empty cookie', ''],
+    ['a short cookie', 'x'],
+    ['a forged cookie', 'A'.repeat(43)],
+    ['a cookie with a NUL', `${'A'.repeat(42)}%00`],
+    ['a very long cookie', 'A'.repeat(5000)],
+  ])('is not replaced by %s', async (_, secret) => {
     const client = service.client();
     client.cookies.set('admin', secret);
     expect((await client.get('/api/admin/session')).json.unlocked).toBe(false);

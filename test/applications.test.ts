@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPkce } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { type Answer, type Client, insist } from './client.ts';
+import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type Developer,
   freshAddress,
   freshDomain,
-  registerSite,
+  registerWebsite,
   signInDeveloper,
 } from './sign-ins.ts';
 
@@ -31,21 +31,21 @@ const REDIRECT = 'https://app.example/callback?from=mail';
 type Application = { id: string; clientId: string; name: string; redirectUris: string[]; isActive: boolean };
 
 async function addApplication(redirectUris = [REDIRECT], owner = ann): Promise<Application> {
-  const answer = await owner.client.post('/api/clients', { name: 'Notes', redirectUris });
-  if (answer.status !== 200) throw new Error(`Adding an application answered ${answer.status}: ${answer.text}`);
-  return answer.json;
+  const response = await owner.client.post('/api/clients', { name: 'Notes', redirectUris });
+  if (response.status !== 200) throw new Error(`Adding an application answered ${response.status}: ${response.text}`);
+  return response.json;
 }
 
 const begin = (application: Application, email = freshAddress('user'), changes: Record<string, unknown> = {}) =>
   authorize(service.client(), email, { client_id: application.clientId, redirect_uri: REDIRECT, ...changes });
 
-/** What the page of the mailed link is told. */
+/** Returns the boot data of the page of an emailed link. */
 async function linkPage(link: string) {
   const page = await service.client().get(link);
   return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page.text)?.[1] ?? '{}');
 }
 
-/** Where the mailed link leads once its address was given. */
+/** Returns where the emailed link redirects after its address is entered. */
 const redirectOf = async (mail: ReceivedMail, email: string): Promise<string> =>
   (await confirmLink(service.client(), mail, email)).json.redirectUrl;
 
@@ -54,14 +54,14 @@ async function codeAtRedirect({ email }: Begun, mail?: ReceivedMail): Promise<st
   return new URL(redirectUrl).searchParams.get('code') ?? '';
 }
 
-const exchange = (application: Application, code: string, verifier: string, client: Client = service.client()): Promise<Answer> =>
+const exchange = (application: Application, code: string, verifier: string, client: Client = service.client()): Promise<HttpResponse> =>
   client.post('/api/auth/token', { code, code_verifier: verifier, client_id: application.clientId, redirect_uri: REDIRECT });
 
 async function tokenFor(application: Application, email = freshAddress('user')): Promise<string> {
   const begun = await begin(application, email);
-  const answer = await exchange(application, await codeAtRedirect(begun), begun.pkce.codeVerifier);
-  if (answer.status !== 200) throw new Error(`The exchange answered ${answer.status}: ${answer.text}`);
-  return answer.json.access_token;
+  const response = await exchange(application, await codeAtRedirect(begun), begun.pkce.codeVerifier);
+  if (response.status !== 200) throw new Error(`The exchange answered ${response.status}: ${response.text}`);
+  return response.json.access_token;
 }
 
 const as = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -72,8 +72,8 @@ async function switchTo(application: Application, isActive: boolean) {
   expect((await ann.client.put(`/api/clients/${id}`, { name, redirectUris, isActive })).json.isActive).toBe(isActive);
 }
 
-describe('the list', () => {
-  test('adds, changes and deletes an application, and the owner’s trail tells it', async () => {
+describe('the list of applications', () => {
+  test('adds, changes and deletes an application and records it in the developer’s audit log', async () => {
     const added = await addApplication();
     expect(added).toMatchObject({ name: 'Notes', redirectUris: [REDIRECT], isActive: true });
     expect(added.clientId).toMatch(/^app_[\w-]{22}$/);
@@ -90,15 +90,15 @@ describe('the list', () => {
     expect(trail.map(({ action }) => action)).toEqual(['application_deleted', 'application_changed', 'application_added']);
   });
 
-  test('another’s application is not there: 404, unchanged; mass assignment is ignored (S32)', async () => {
+  test('returns 404 for another account’s application, leaves it unchanged, and ignores extra fields', async () => {
     const application = await addApplication();
     const input = { name: 'Taken', redirectUris: ['https://evil.example/'], isActive: true };
-    for (const answer of [
+    for (const response of [
       await bob.client.put(`/api/clients/${application.id}`, input),
       await bob.client.delete(`/api/clients/${application.id}`),
       await bob.client.get(`/api/clients/${application.id}/logs`),
     ])
-      expect([answer.status, answer.json.code]).toEqual([404, 'application_not_found']);
+      expect([response.status, response.json.code]).toEqual([404, 'application_not_found']);
     expect((await bob.client.get('/api/clients')).json).toEqual([]);
     expect((await ann.client.get('/api/clients')).json).toContainEqual(application);
     const own = await bob.client.post('/api/clients', { ...input, clientId: application.clientId, userId: 'x', isActive: false });
@@ -125,31 +125,33 @@ describe('the list', () => {
     'app://callback',
     '/callback',
     `https://app.example/${'x'.repeat(1024)}`,
-  ])('%j is no redirect URI', async (uri) => {
-    const answer = await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT, uri] });
-    expect([answer.status, answer.json.field]).toEqual([400, expect.stringMatching(/^redirectUris/)]);
+  ])('rejects the redirect URI %j', async (uri) => {
+    const response = await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT, uri] });
+    expect([response.status, response.json.field]).toEqual([400, expect.stringMatching(/^redirectUris/)]);
   });
 
-  test('needs a name and one to ten redirect URIs', async () => {
+  test('requires a name and one to ten redirect URIs', async () => {
     for (const input of [{ name: ' ' }, { name: 'x'.repeat(81) }, { redirectUris: [] }, { redirectUris: Array(11).fill(REDIRECT) }])
       expect((await ann.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT], ...input })).status).toBe(400);
   });
 
-  test('at most 50, also when they come at once', async () => {
+  test('holds at most 50, also for concurrent requests', async () => {
     const eve = await signInDeveloper(stage, service);
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, () => insist(() => eve.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] }))),
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        retryUnavailable(() => eve.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT] })),
+      ),
     );
     expect((await eve.client.get('/api/clients')).json).toHaveLength(50);
-    expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
+    expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('too_many');
   });
 });
 
-describe('signing in through an application', () => {
-  test('the mail names the host; the link leads to the redirect URI for whoever gives the address; the token only identifies', async () => {
+describe('a sign-in to an application', () => {
+  test('shows the host in the email, redirects after the address is entered, and issues a token that only identifies', async () => {
     const application = await addApplication();
     const begun = await begin(application);
-    expect(begun.answer.status).toBe(200);
+    expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
     expect(mail.subject).toBe('Sign in to app.example');
     expect(mail.text).not.toContain('Notes');
@@ -164,10 +166,10 @@ describe('signing in through an application', () => {
     expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([begun.pkce.state, service.url]);
     expect((await linkPage(mail.link)).link.state).toBe('open');
 
-    const answer = await exchange(application, target.searchParams.get('code') ?? '', begun.pkce.codeVerifier);
-    expect(answer.json).toEqual({ email: begun.email, access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
-    expect(answer.setCookies).toEqual([]);
-    expect((await me(answer.json.access_token)).json).toEqual({ id: expect.any(String), email: begun.email, name: null });
+    const response = await exchange(application, target.searchParams.get('code') ?? '', begun.pkce.codeVerifier);
+    expect(response.json).toEqual({ email: begun.email, access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 });
+    expect(response.setCookies).toEqual([]);
+    expect((await me(response.json.access_token)).json).toEqual({ id: expect.any(String), email: begun.email, name: null });
     expect((await linkPage(mail.link)).link).toEqual({ state: 'used', again: 'https://app.example' });
     expect(await stage.query('select 1 from remembered_keys where email = $1', [begun.email])).toEqual([]);
 
@@ -180,7 +182,7 @@ describe('signing in through an application', () => {
     expect(plain).toEqual([]);
   });
 
-  test('by the code of the mail and the handle of authorize', async () => {
+  test('completes by the code of the email and the attempt that authorize returned', async () => {
     const application = await addApplication();
     const { email, pkce, attempt } = await begin(application);
     const { code } = await stage.mailbox.waitFor(email);
@@ -188,7 +190,7 @@ describe('signing in through an application', () => {
     expect((await exchange(application, given.json.code, pkce.codeVerifier)).json.email).toBe(email);
   });
 
-  test('opens nothing but who it is: every other call that needs somebody answers 401, by header and by cookie', async () => {
+  test('issues a token that every call other than /api/user/me rejects, in a header and in a cookie', async () => {
     const token = await tokenFor(await addApplication());
     const inCookie = service.client();
     inCookie.cookies.set('sid', token);
@@ -227,15 +229,15 @@ describe('signing in through an application', () => {
     expect((await inCookie.get('/api/user/me')).status).toBe(401);
   });
 
-  test('claims no website that waits for its linked address', async () => {
+  test('does not claim a website of its linked address', async () => {
     const owner = freshAddress('owner');
-    const domain = await registerSite(service.client(), freshDomain(), owner);
+    const domain = await registerWebsite(service.client(), freshDomain(), owner);
     await stage.mailbox.waitFor(owner);
     await tokenFor(await addApplication(), owner);
     expect(await stage.query('select claimed_at from websites where domain = $1', [domain])).toEqual([{ claimed_at: null }]);
   });
 
-  test('the token ends after an hour, and at logout alone', async () => {
+  test('issues a token that ends after an hour or at its logout, and does not end other sessions', async () => {
     const application = await addApplication();
     const token = await tokenFor(application, ann.email);
     const rows = await stage.query(
@@ -254,7 +256,7 @@ describe('signing in through an application', () => {
     expect((await me(second)).status).toBe(401);
   });
 
-  test('a replay with the right verifier ends the token, one with a wrong verifier does not (S5)', async () => {
+  test('revokes the token on a replay of the code with the right verifier, but not with a wrong verifier', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
@@ -265,15 +267,15 @@ describe('signing in through an application', () => {
     expect((await me(token)).status).toBe(401);
   });
 
-  test('one of ten racers with the same code wins', async () => {
+  test('exchanges a code once for ten concurrent requests', async () => {
     const application = await addApplication();
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => exchange(application, code, begun.pkce.codeVerifier)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 10 }, () => exchange(application, code, begun.pkce.codeVerifier)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('a wrong verifier consumes nothing, five end the attempt; another application cannot exchange the code', async () => {
+  test('does not consume the code for a wrong verifier or another application, and ends the attempt after five', async () => {
     const [application, other] = [await addApplication(), await addApplication()];
     const begun = await begin(application);
     const code = await codeAtRedirect(begun);
@@ -295,31 +297,31 @@ describe('signing in through an application', () => {
     ['another URI', { redirect_uri: 'https://app.example/other' }],
     ['a longer query', { redirect_uri: `${REDIRECT}&x` }],
     ['another host', { redirect_uri: 'https://app.example.evil.example/callback?from=mail' }],
-    ['the port of a host that is not loopback', { redirect_uri: 'https://app.example:8443/callback?from=mail' }],
-    ['a loopback that is not its own', { redirect_uri: 'http://127.0.0.1:5000/callback?from=mail' }],
-    ['a client_id that nobody has', { client_id: `app_${'A'.repeat(22)}` }],
+    ['a port at a host that is not loopback', { redirect_uri: 'https://app.example:8443/callback?from=mail' }],
+    ['an unregistered loopback URI', { redirect_uri: 'http://127.0.0.1:5000/callback?from=mail' }],
+    ['an unknown client_id', { client_id: `app_${'A'.repeat(22)}` }],
     ['the portal’s redirect', { redirect_uri: 'PORTAL' }],
-  ])('%s: 400, and no mail', async (_what, changes) => {
+  ])('returns 400 and sends no email for %s', async (_what, changes) => {
     const application = await addApplication();
     const portal = 'redirect_uri' in changes && changes.redirect_uri === 'PORTAL' ? { redirect_uri: `${service.url}/developer` } : {};
-    const { answer, email } = await begin(application, freshAddress(), { ...changes, ...portal });
-    expect(answer.status).toBe(400);
+    const { response, email } = await begin(application, freshAddress(), { ...changes, ...portal });
+    expect(response.status).toBe(400);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
     expect(stage.mailbox.mailsFor(email)).toEqual([]);
   });
 
-  test('a loopback redirect has any port (RFC 8252 §7.3)', async () => {
+  test('accepts any port of a loopback redirect URI (RFC 8252 §7.3)', async () => {
     const application = await addApplication(['http://127.0.0.1:3000/cb']);
     const begun = await begin(application, freshAddress(), { redirect_uri: 'http://127.0.0.1:51000/cb' });
-    expect(begun.answer.status).toBe(200);
+    expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
     expect(mail.subject).toBe('Sign in to 127.0.0.1');
     expect(await redirectOf(mail, begun.email)).toMatch(/^http:\/\/127\.0\.0\.1:51000\/cb\?code=/);
     for (const redirect_uri of ['http://127.0.0.1:51000/other', 'http://localhost:51000/cb', 'http://127.0.0.1:0/cb'])
-      expect((await begin(application, freshAddress(), { redirect_uri })).answer.status).toBe(400);
+      expect((await begin(application, freshAddress(), { redirect_uri })).response.status).toBe(400);
   });
 
-  test('the portal’s and the command line’s clients are as they were: no application’s page, full sessions', async () => {
+  test('by the portal or the command line has no page of an application and opens a full session', async () => {
     const pkce = await createPkce();
     const client = service.client();
     const email = freshAddress('dev');
@@ -334,8 +336,8 @@ describe('signing in through an application', () => {
   });
 });
 
-describe('an application that ends', () => {
-  test('switched off: its tokens and open attempts are dead at once and stay so; active again it signs in anew', async () => {
+describe('a deactivated or deleted application', () => {
+  test('rejects its tokens and open attempts at once and after reactivation, and accepts new sign-ins after reactivation', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);
@@ -343,7 +345,7 @@ describe('an application that ends', () => {
     const code = await codeAtRedirect(begun, mail);
     await switchTo(application, false);
     expect((await me(token)).status).toBe(401);
-    expect((await begin(application)).answer.json.code).toBe('unknown_client');
+    expect((await begin(application)).response.json.code).toBe('unknown_client');
     for (const active of [false, true]) {
       if (active) await switchTo(application, true);
       expect((await exchange(application, code, begun.pkce.codeVerifier)).status).toBe(400);
@@ -354,7 +356,7 @@ describe('an application that ends', () => {
     expect((await me(await tokenFor(application))).status).toBe(200);
   });
 
-  test('deleted: the same, and its link is of no use', async () => {
+  test('rejects its tokens, open attempts and links once it is deleted', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);
@@ -363,10 +365,10 @@ describe('an application that ends', () => {
     expect((await me(token)).status).toBe(401);
     expect((await exchange(application, code, begun.pkce.codeVerifier)).status).toBe(400);
     expect((await linkPage(`/auth/link?t=${code}`)).link.state).toBe('invalid');
-    expect((await begin(application)).answer.status).toBe(400);
+    expect((await begin(application)).response.status).toBe(400);
   });
 
-  test('a redirect URI that was taken away gets no code from mails under way; tokens live on', async () => {
+  test('sends no codes of open attempts to a removed redirect URI, and its tokens stay valid', async () => {
     const application = await addApplication();
     const token = await tokenFor(application);
     const begun = await begin(application);

@@ -5,15 +5,15 @@ import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
-  addProvenSite,
-  askForMail,
+  addProvenWebsite,
   authorize,
   type Developer,
   freshAddress,
   freshDomain,
   openLink,
-  proveSite,
-  registerSite,
+  proveWebsite,
+  registerWebsite,
+  requestEmail,
   signInDeveloper,
 } from './sign-ins.ts';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   names = await openNameServer();
   service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
-  shop = await addSite(owner);
+  shop = await addWebsite(owner);
   await owner.client.put('/api/user/branding', branding);
 });
 afterAll(async () => {
@@ -36,14 +36,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-const addSite = (developer: Developer) => addProvenSite(names, developer);
+const addWebsite = (developer: Developer) => addProvenWebsite(names, developer);
 
 const fromOf = async ({ raw }: ReceivedMail) => (await PostalMime.parse(raw)).from;
 const plain = { name: 'Email Auth', address: 'no-reply@emailauth.test' };
 
 async function visitorMail(domain: string, language = 'en', at: Service = service): Promise<ReceivedMail> {
   const email = freshAddress();
-  await askForMail(at.client(), email, `https://${domain}/`, language);
+  await requestEmail(at.client(), email, `https://${domain}/`, language);
   return stage.mailbox.waitFor(email);
 }
 
@@ -53,10 +53,10 @@ async function expectPlain(mail: ReceivedMail) {
   expect(mail.raw).not.toContain('cdn.shop.example');
 }
 
-describe('a mail of a site whose owner has a brand', () => {
-  test.each(['lt', 'uk'])('is from the name, shows the logo and still names the host (%s)', async (language) => {
+describe('an email of a website whose developer has branding', () => {
+  test.each(['lt', 'uk'])('has the From name, the logo and the host (%s)', async (language) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`, language);
+    await requestEmail(client, email, `https://${shop}/`, language);
     const mail = await stage.mailbox.waitFor(email);
     expect(await fromOf(mail)).toMatchObject({ name: 'Žalia & Co.', address: plain.address });
     expect(mail.sender).toBe(plain.address);
@@ -67,9 +67,9 @@ describe('a mail of a site whose owner has a brand', () => {
     expect(await openLink(client, mail)).toContain(`https://${shop}/?token=`);
   });
 
-  test('with a name alone has no logo, and with a logo alone the host in its place', async () => {
+  test('has no logo when only a name is set, and the host as From name when only a logo is set', async () => {
     const other = await signInDeveloper(stage, service);
-    const domain = await addSite(other);
+    const domain = await addWebsite(other);
     await expectPlain(await visitorMail(domain));
     await other.client.put('/api/user/branding', { fromName: 'Just a name', logoUrl: '' });
     const named = await visitorMail(domain);
@@ -84,10 +84,10 @@ describe('a mail of a site whose owner has a brand', () => {
   });
 
   test.each(['=?utf-8?B?QmNjOiBldmVAZXhhbXBsZS5jb20=?=', "Shop (Ltd.) [1] 'n' more…", '店'.repeat(60), 'x y '.repeat(15).trim(), '🛍 Shop'])(
-    'the name %j stays a name in one header',
+    'encodes the name %j in one header',
     async (fromName) => {
       const other = await signInDeveloper(stage, service);
-      const domain = await addSite(other);
+      const domain = await addWebsite(other);
       expect((await other.client.put('/api/user/branding', { fromName, logoUrl: '' })).status).toBe(200);
       const mail = await visitorMail(domain);
       expect(await fromOf(mail)).toMatchObject({ name: fromName, address: plain.address });
@@ -96,13 +96,15 @@ describe('a mail of a site whose owner has a brand', () => {
     },
   );
 
-  test('is the same when it goes out after a kill -9, whatever was changed in between', { timeout: 120_000 }, async () => {
+  test('is the same when it is sent after a kill -9 and a change of the branding', { timeout: 120_000 }, async () => {
     const atOnce = await visitorMail(shop, 'lv');
     const victim = await stage.start({ PUBLIC_URL: service.url });
     const email = freshAddress();
     await stage.mailbox.down();
-    await askForMail(victim.client(), email, `https://${shop}/`, 'lv');
+    await requestEmail(victim.client(), email, `https://${shop}/`, 'lv');
     await victim.kill();
+    // Ends the lease of the killed process.
+    await stage.query('update outbox set due_at = now() where recipient = $1', [email]);
     await owner.client.put('/api/user/branding', { fromName: 'Another name', logoUrl: '' });
     await stage.mailbox.up();
     const swept = await stage.mailbox.waitFor(email, 60_000);
@@ -117,54 +119,54 @@ describe('a mail of a site whose owner has a brand', () => {
   });
 });
 
-describe('no brand has', () => {
-  test('a registered website whose account has not signed in since, nor the mail that tells of it', async () => {
+describe('branding is not used for', () => {
+  test('a registered website whose account has not signed in since, nor its registration email', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
-    const domain = await registerSite(service.client(), freshDomain(), dev.email);
+    const domain = await registerWebsite(service.client(), freshDomain(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
     await expectPlain(await visitorMail(domain));
   });
 
-  test('a website of somebody signed in, until its domain is proven; and no longer once it has moved to another domain', async () => {
+  test('a website of a signed-in developer before its domain is proven or after a change of the domain', async () => {
     const dev = await signInDeveloper(stage, service);
     await dev.client.put('/api/user/branding', branding);
     const { id, domain } = (await dev.client.post('/api/websites', { domain: freshDomain() })).json;
     await expectPlain(await visitorMail(domain));
-    await proveSite(names, dev.client, domain);
+    await proveWebsite(names, dev.client, domain);
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: branding.fromName });
     const moved = freshDomain();
     await dev.client.put(`/api/websites/${id}`, { domain: moved });
     await expectPlain(await visitorMail(moved));
   });
 
-  test('a website that a squatter registered and signed in for; after a take-over it has the prover’s', async () => {
-    const [squatter, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
-    await squatter.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
+  test('a website that another account registered; after a proof of the domain the prover’s branding is used', async () => {
+    const [registrant, prover] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
+    await registrant.client.put('/api/user/branding', { fromName: 'Not the bank', logoUrl: branding.logoUrl });
     await prover.client.put('/api/user/branding', { fromName: 'The bank', logoUrl: '' });
-    const domain = await registerSite(service.client(), freshDomain(), squatter.email);
-    await stage.mailbox.waitFor(squatter.email);
-    await signInDeveloper(stage, service, squatter.email);
-    const squatted = await visitorMail(domain);
-    await expectPlain(squatted);
-    expect(squatted.raw).not.toContain('Not the bank');
-    await proveSite(names, prover.client, domain);
+    const domain = await registerWebsite(service.client(), freshDomain(), registrant.email);
+    await stage.mailbox.waitFor(registrant.email);
+    await signInDeveloper(stage, service, registrant.email);
+    const registered = await visitorMail(domain);
+    await expectPlain(registered);
+    expect(registered.raw).not.toContain('Not the bank');
+    await proveWebsite(names, prover.client, domain);
     expect(await fromOf(await visitorMail(domain))).toMatchObject({ name: 'The bank' });
   });
 
-  test('a mail of the portal’s own, even to its owner', async () => {
+  test('an email of the portal, even to its developer', async () => {
     const dev = await signInDeveloper(stage, service);
-    await addSite(dev);
+    await addWebsite(dev);
     await dev.client.put('/api/user/branding', branding);
     await authorize(service.client(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
-    await askForMail(service.client(), dev.email);
+    await requestEmail(service.client(), dev.email);
     await expectPlain(await stage.mailbox.waitFor(dev.email));
   });
 
-  test('another owner’s site', async () => {
-    const stranger = await signInDeveloper(stage, service);
-    await expectPlain(await visitorMail(await addSite(stranger)));
+  test('the website of another developer', async () => {
+    const anonymous = await signInDeveloper(stage, service);
+    await expectPlain(await visitorMail(await addWebsite(anonymous)));
   });
 
   test.each([
@@ -172,9 +174,9 @@ describe('no brand has', () => {
     ["'Shop <eve@example.com>, eve@example.com'", "'javascript:alert(1)'"],
     ["repeat('x', 61)", "'https://x.example/\"><img src=y onerror=z>'"],
     ["E'\\uE000link\\uE001'", "'http://shop.example/logo.png'"],
-  ])('a mail whose row holds %s and %s, by whatever way: it goes out to its one recipient, without them', async (name, logo) => {
+  ])('an email whose row holds %s and %s: it is sent to its one recipient without them', async (name, logo) => {
     const other = await signInDeveloper(stage, service);
-    const domain = await addSite(other);
+    const domain = await addWebsite(other);
     await stage.query(`update users set brand_name = ${name}, brand_logo_url = ${logo} where email = $1`, [other.email]);
     const mail = await visitorMail(domain);
     await expectPlain(mail);
@@ -188,9 +190,9 @@ describe('the preview', () => {
   const previewOf = (query: Record<string, string>, headers: Record<string, string> = {}) =>
     owner.client.get(`/dashboard/settings/preview?${new URLSearchParams(query)}`, headers);
 
-  test.each(languages.map(({ code }) => code))('is the very mail, in %s', async (language) => {
-    const answer = await previewOf({ ...branding, language });
-    expect(answer.status).toBe(200);
+  test.each(languages.map(({ code }) => code))('is identical to the email, in %s', async (language) => {
+    const response = await previewOf({ ...branding, language });
+    expect(response.status).toBe(200);
     const real = await visitorMail(shop, language);
     const body = (html: string) =>
       html
@@ -201,13 +203,13 @@ describe('the preview', () => {
         .replace(/http:\/\/localhost:\d+\/auth\/link\?t=preview/g, '*')
         .replaceAll('123456', '*')
         .trim();
-    expect(body(answer.text)).toBe(body(real.html));
-    expect(answer.text).toContain(`<dd>Žalia &amp; Co. <span>&lt;${plain.address}&gt;</span></dd>`);
-    expect(answer.text).toContain(real.subject);
+    expect(body(response.text)).toBe(body(real.html));
+    expect(response.text).toContain(`<dd>Žalia &amp; Co. <span>&lt;${plain.address}&gt;</span></dd>`);
+    expect(response.text).toContain(real.subject);
     expect(stage.mailbox.mailsFor(owner.email).some(({ messageId }) => messageId.includes('preview'))).toBe(false);
   });
 
-  test('may be framed by our pages alone, and runs nothing', async () => {
+  test('can be framed only by our pages and runs no scripts', async () => {
     const { headers } = await previewOf({ fromName: '', logoUrl: '' });
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['cache-control']).toBe('no-store');
@@ -220,7 +222,7 @@ describe('the preview', () => {
     expect(page.headers['content-security-policy']).toContain("frame-src 'self'");
   });
 
-  test('refuses what could not be saved, and other origins’ pages', async () => {
+  test('rejects values that cannot be saved, and requests of other origins', async () => {
     for (const [query, field] of [
       [{ fromName: 'eve@example.com' }, 'fromName'],
       [{ fromName: 'a\nb' }, 'fromName'],
@@ -239,12 +241,12 @@ describe('the preview', () => {
     expect((await service.client().get('/dashboard/settings/preview')).status).toBe(401);
   });
 
-  test('names a sample website until one of the account’s is proven', async () => {
+  test('shows a sample website until a website of the account is proven', async () => {
     const { client } = await signInDeveloper(stage, service);
     const { domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
     const preview = async () => (await client.get('/dashboard/settings/preview?fromName=Shop')).text;
     expect(await preview()).toContain('Sign in to shop.example');
-    await proveSite(names, client, domain);
+    await proveWebsite(names, client, domain);
     expect(await preview()).toContain(`Sign in to ${domain}`);
   });
 });

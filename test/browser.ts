@@ -21,9 +21,8 @@ const quiet = [
 ];
 
 /**
- * Starts Chromium: the one of CHROMIUM_PATH, else Playwright's own, the system's, or the one of @sparticuz/chromium,
- * whichever starts first.
- * @throws Error with what each said and the command that installs one
+ * Starts the first Chromium that works: CHROMIUM_PATH, or else of Playwright, the system or @sparticuz/chromium.
+ * @throws Error with the errors of all and the command that installs one
  */
 export async function launchBrowser(): Promise<Browser> {
   const faults: string[] = [];
@@ -36,7 +35,7 @@ export async function launchBrowser(): Promise<Browser> {
     }
   }
   throw new Error(
-    ['No browser starts. Run `npx playwright install --with-deps chromium`, or set CHROMIUM_PATH to a Chromium.', ...faults].join('\n'),
+    ['Cannot start a browser. Run `npx playwright install --with-deps chromium`, or set CHROMIUM_PATH.', ...faults].join('\n'),
   );
 }
 
@@ -55,8 +54,8 @@ function existing(path: string): string | undefined {
 }
 
 /**
- * The package unpacks a Chromium and, when it believes to run on AWS Lambda, the libraries that a bare Debian lacks.
- * Its own arguments are left out: they switch the same-origin policy off.
+ * Unpacks the Chromium of the package and, as on AWS Lambda, the libraries that a minimal Debian lacks.
+ * The package's arguments are not used because they disable the same-origin policy.
  */
 async function packaged(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME = 'nodejs20.x';

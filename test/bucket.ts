@@ -7,21 +7,21 @@ import { join } from 'node:path';
 import S3rver from 's3rver';
 
 const NAME = 'icons';
-// The only key pair that s3rver knows.
+// The only key pair that s3rver accepts.
 const KEY = 'S3RVER';
 const REGION = 'eu-test-1';
 
 export type TestBucket = {
-  /** The S3_ settings of a service that uses it. */
+  /** The S3_ settings of a service that uses the bucket. */
   settings: Record<string, string>;
-  /** Requests that were let through, as `METHOD key`. */
+  /** Accepted requests, as `METHOD key`. */
   requests: string[];
-  /** Until further notice it answers 500 (`failing`) or nothing at all (`silent`). */
+  /** `failing` returns 500, `silent` does not respond. */
   mode: 'serving' | 'failing' | 'silent';
   close(): Promise<void>;
 };
 
-/** A real S3-compatible server with one bucket. It lets nothing through that is not signed by Signature Version 4, body included. */
+/** Starts an S3-compatible server with one bucket. It rejects requests without an AWS Signature Version 4 over the body. */
 export async function openBucket(): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-bucket-'));
   const store = new S3rver({ silent: true, vhostBuckets: false, directory, configureBuckets: [{ name: NAME }] });
@@ -36,12 +36,12 @@ export async function openBucket(): Promise<TestBucket> {
     if (!isSigned(request, body)) return void response.writeHead(403).end('SignatureDoesNotMatch');
     bucket.requests.push(`${request.method} ${request.url?.replace(`/${NAME}/`, '')}`);
     const passed = Object.entries(request.headers).filter(([name]) => /^(authorization|content-type|x-amz-)/.test(name));
-    const answer = await fetch(`http://127.0.0.1:${portOf(behind)}${request.url}`, {
+    const stored = await fetch(`http://127.0.0.1:${portOf(behind)}${request.url}`, {
       method: request.method,
       headers: Object.fromEntries(passed) as Record<string, string>,
       body: request.method === 'PUT' ? body : undefined,
     });
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    response.writeHead(stored.status).end(Buffer.from(await stored.arrayBuffer()));
   });
   await listen(behind);
   await listen(server);
@@ -69,7 +69,7 @@ export async function openBucket(): Promise<TestBucket> {
 const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-/** AWS Signature Version 4 as its documentation tells it, since s3rver checks only that of version 2. */
+/** Verifies AWS Signature Version 4, since s3rver verifies only version 2. */
 function isSigned(request: IncomingMessage, body: Buffer): boolean {
   if (request.headers['x-amz-content-sha256'] !== createHash('sha256').update(body).digest('hex')) return false;
   const { authorization = '' } = request.headers;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A certificate authority of a test's own, made with the openssl command. */
+/** A certificate authority for a test, created with the openssl command. */
 export type Authority = {
   /** For NODE_EXTRA_CA_CERTS. */
   file: string;
-  /** A certificate for a host, for days from now on; below 0: it has ended. */
+  /** Issues a certificate for a host that is valid for `days` from now; negative: it has expired. */
   issue(host: string, days: number): Promise<{ key: string; cert: string }>;
   close(): Promise<void>;
 };
@@ -16,7 +16,7 @@ export type Authority = {
 const run = promisify(execFile);
 const DAY_MS = 86_400_000;
 
-/** Whether the openssl command is there. */
+/** Whether the openssl command is installed. */
 export const hasOpenssl = await run('openssl', ['version']).then(
   () => true,
   () => false,
@@ -59,7 +59,7 @@ export async function openAuthority(): Promise<Authority> {
   };
 }
 
-/** RFC 5280 §4.1.2.5.2. */
+/** Formats a time as RFC 5280 §4.1.2.5.2. */
 function generalizedTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19).replace(/[-:T]/g, '')}Z`;
 }

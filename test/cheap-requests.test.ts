@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { cpuMilliseconds } from './server-cpu.ts';
 
@@ -14,7 +14,7 @@ afterAll(() => stage.close());
 const MANY = 'a&'.repeat(7_900);
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-const cheap: [what: string, send: () => Promise<Answer>][] = [
+const cheap: [what: string, send: () => Promise<HttpResponse>][] = [
   ['a query of 7,900 parameters', () => service.client().get(`/api/languages?${MANY}`)],
   ['a form of 16 KB', () => service.client().send('/api/auth/token', { method: 'POST', headers: FORM, body: 'a&'.repeat(8_190) })],
   ['a link with 7,000 parameters', () => service.client().get(`/auth/link?t=x&${'a&'.repeat(7_000)}`)],
@@ -24,36 +24,36 @@ const cheap: [what: string, send: () => Promise<Answer>][] = [
   ['51 proxies', () => service.client().get('/api/languages', { 'X-Forwarded-For': `${'192.0.2.1, '.repeat(50)}192.0.2.1` })],
 ];
 
-test.each(cheap)('%s is refused with a sentence', async (_what, send) => {
-  const answer = await send();
-  expect([answer.status, answer.json.code]).toEqual([400, 'too_many_fields']);
-  expect(answer.json.error_description ?? answer.json.error).toMatch(/^The request has more than 50 [a-z -]+\.$/);
+test.each(cheap)('rejects %s with a message', async (_what, send) => {
+  const response = await send();
+  expect([response.status, response.json.code]).toEqual([400, 'too_many_fields']);
+  expect(response.json.error_description ?? response.json.error).toMatch(/^The request has more than 50 [a-z -]+\.$/);
 });
 
-test('on an OAuth call the refusal has the name of RFC 6749', async () => {
+test('uses the error code of RFC 6749 on an OAuth call', async () => {
   const client = service.client();
-  for (const answer of [
+  for (const response of [
     await client.send('/api/auth/token', { method: 'POST', headers: FORM, body: MANY }),
     await client.send(`/api/auth/token?${MANY}`, { method: 'POST', headers: FORM, body: '' }),
   ])
-    expect([answer.status, answer.json.error, answer.json.code]).toEqual([400, 'invalid_request', 'too_many_fields']);
+    expect([response.status, response.json.error, response.json.code]).toEqual([400, 'invalid_request', 'too_many_fields']);
 });
 
-test('50 parameters, fields and cookies are accepted', async () => {
+test('accepts 50 parameters, fields and cookies', async () => {
   const client = service.client();
   const fifty = Array.from({ length: 50 }, (_, at) => `f${at}=1`);
   const headers = { Cookie: fifty.join('; '), Accept: Array(50).fill('text/html').join(', ') };
   expect((await client.get(`/api/languages?${fifty.join('&')}`, headers)).status).toBe(200);
-  const answer = await client.send('/api/auth/token', { method: 'POST', headers: FORM, body: fifty.join('&') });
-  expect(answer.json.code).toBe('bad_request');
+  const response = await client.send('/api/auth/token', { method: 'POST', headers: FORM, body: fifty.join('&') });
+  expect(response.json.code).toBe('bad_request');
 });
 
-test('the service answers others while many of them run, and they cost it little CPU time', async () => {
+test('rejects many of them with little CPU time while it serves other requests', async () => {
   const before = await cpuMilliseconds(service.pid);
   const rounds = 20;
-  const answers = await Promise.all(Array.from({ length: rounds }, () => cheap.slice(0, 3).map(([, send]) => send())).flat());
+  const responses = await Promise.all(Array.from({ length: rounds }, () => cheap.slice(0, 3).map(([, send]) => send())).flat());
   const health = await service.client().get('/healthz');
-  expect([health.status, ...answers.map(({ status }) => status)]).toEqual([200, ...answers.map(() => 400)]);
-  // Before anything is parsed: three of them may cost 250 ms, and these cost less than one of the three may.
+  expect([health.status, ...responses.map(({ status }) => status)]).toEqual([200, ...responses.map(() => 400)]);
+  // They are rejected before anything is parsed. 80 ms is below a third of 250 ms, the limit for three requests.
   expect((await cpuMilliseconds(service.pid)) - before).toBeLessThan(80 * rounds);
 });

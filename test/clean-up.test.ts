@@ -19,7 +19,7 @@ import {
   removeOldRecipients,
   removeOldTimes,
 } from '../server/jobs/store.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -27,9 +27,7 @@ let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  url = await createDatabase(inject('clusterUrl'));
   await migrate(url);
   pool = openJobsPool(url);
 });
@@ -49,7 +47,7 @@ function addAttempts(number: number, began: number) {
   );
 }
 
-test('attempts leave a day after their end, in batches', async () => {
+test('attempts are removed a day after their end, in batches', async () => {
   await addAttempts(5_001, -3 * DAY);
   await addAttempts(2, -DAY + HOUR);
   await addAttempts(3, 0);
@@ -60,7 +58,7 @@ test('attempts leave a day after their end, in batches', async () => {
   expect(await count('sign_in_attempts')).toBe(5);
 });
 
-test('an attempt that ended later than its id tells stays', async () => {
+test('an attempt that ended later than the time in its id is kept', async () => {
   await ask('delete from sign_in_attempts');
   await ask(
     `insert into sign_in_attempts (id, kind, email, language, browser, expires_at) values ($1, 'portal', 'a@b.example', 'en', '\\x00', now())`,
@@ -70,28 +68,28 @@ test('an attempt that ended later than its id tells stays', async () => {
   expect(await count('sign_in_attempts')).toBe(1);
 });
 
-test('tokens leave a day after their end', async () => {
+test('tokens are removed a day after their end', async () => {
   for (const end of [-2 * DAY, -HOUR, HOUR])
     await ask(`insert into tokens (hash, email, expires_at) values ($1, 'a@b.example', $2)`, [randomBytes(32), at(end)]);
   expect(await run(removeExpiredTokens())).toBe(false);
   expect(await count('tokens')).toBe(2);
 });
 
-test('limits leave when their time is over', async () => {
+test('sign-in limits are removed when their window is over', async () => {
   for (const end of [-1_000, HOUR])
     await ask('insert into sign_in_limits (key, hits, resets_at) values ($1, 1, $2)', [randomUUID(), at(end)]);
   await run(removeEndedLimits());
   expect(await count('sign_in_limits')).toBe(1);
 });
 
-test('counters of the other limits leave an hour after their time', async () => {
+test('counters of other rate limits are removed an hour after their window', async () => {
   for (const end of [-2 * HOUR, -HOUR / 2, HOUR])
     await ask('insert into rate_limits (key, points, expire) values ($1, 1, $2)', [randomUUID(), at(end).getTime()]);
   await run(removeEndedRateLimits());
   expect(await count('rate_limits')).toBe(2);
 });
 
-test('sessions leave at their end, keys once nobody has used them for 90 days', async () => {
+test('sessions are removed at their end, keys after 90 days without use', async () => {
   const user = randomUUID();
   await ask(`insert into users (id, email) values ($1, 'a@b.example')`, [user]);
   for (const end of [-HOUR, DAY])
@@ -113,13 +111,13 @@ test('sessions leave at their end, keys once nobody has used them for 90 days', 
   expect(await count('remembered_keys')).toBe(2);
 });
 
-test('sessions of the admin pages leave at their end', async () => {
+test('admin sessions are removed at their end', async () => {
   for (const end of [-HOUR, HOUR]) await ask('insert into admin_sessions (hash, expires_at) values ($1, $2)', [randomBytes(32), at(end)]);
   await run(removeEndedAdminSessions());
   expect(await count('admin_sessions')).toBe(1);
 });
 
-test('recipients of a site leave after two days', async () => {
+test('recipients of a website are removed after two days', async () => {
   const site = randomUUID();
   await ask(`insert into websites (id, domain, email) values ($1, 'shop.example', 'a@b.example')`, [site]);
   for (const days of [0, 1, 2, 3])
@@ -128,7 +126,7 @@ test('recipients of a site leave after two days', async () => {
   expect(await count('website_recipients')).toBe(3);
 });
 
-test('challenges of domains leave after 30 days, unless the domain is a website of their address', async () => {
+test('challenges of domains are removed after 30 days, unless the domain is a website of their address', async () => {
   await ask(`insert into websites (id, domain, email) values ($1, 'claimed.example', 'owner@b.example')`, [randomUUID()]);
   for (const [domain, email, days] of [
     ['claimed.example', 'owner@b.example', 31],
@@ -141,7 +139,7 @@ test('challenges of domains leave after 30 days, unless the domain is a website 
   expect(await ask('select email from domain_claims order by 1')).toMatchObject([{ email: 'b@b.example' }, { email: 'owner@b.example' }]);
 });
 
-test('the times of openings leave once no figure covers the day', async () => {
+test('daily times of openings are removed when no statistic covers the day', async () => {
   const site = randomUUID();
   await ask(`insert into websites (id, domain, email) values ($1, 'times.example', 'a@b.example')`, [site]);
   for (const days of [0, 29, 39, 42])
@@ -153,7 +151,7 @@ test('the times of openings leave once no figure covers the day', async () => {
   expect(await count('daily_site_times')).toBe(3);
 });
 
-describe('with statistics of a time when nothing had ended', () => {
+describe('with planner statistics of a time when no row had ended', () => {
   const ROWS = 20_000;
   const ENDED = 100;
   const BATCH = 5_000;
@@ -180,7 +178,7 @@ describe('with statistics of a time when nothing had ended', () => {
       `insert into ${table} (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}
        from (select n, n <= ${ended} as ended from generate_series(1, ${rows}) n) given`,
     );
-  /** Fills a table with `rows` rows of which the first `ended` have ended. `values` are expressions of n and of ended. */
+  /** Fills a table with `rows` rows of which the first `ended` have ended. `values` are SQL expressions of `n` and `ended`. */
   const fill = async (table: string, values: Record<string, string>, rows = ROWS, ended = ENDED) => {
     await insert(table, values, ROWS, 0);
     await ask(`analyze ${table}`);
@@ -194,7 +192,7 @@ describe('with statistics of a time when nothing had ended', () => {
   type Plan = { 'Node Type': string; 'Actual Rows': number; 'Actual Loops': number; Plans?: Plan[]; [name: string]: unknown };
   const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-  /** Carries out one batch, and says how: each node of its plan, the rows that it read from tables, and the blocks that it touched. */
+  /** Runs one batch. @returns the nodes of its plan, the rows that it read from tables, and the blocks that it used */
   async function explained(begin: Removal) {
     let plan: Plan | undefined;
     await begin()(async (text, values) => {
@@ -250,7 +248,7 @@ describe('with statistics of a time when nothing had ended', () => {
     ['website_recipients', removeOldRecipients, { website_id: `'${site}'::uuid`, day: day(3), mailbox: "n || '@b.example'" }],
     ['probes', removeOldProbes, { minute: time('91 days') }],
     ['daily_site_times', removeOldTimes, { website: 'gen_random_uuid()', day: day(41), seconds: "'{}'", opened: "'{}'" }],
-  ])('a batch of %s reads the ended rows alone', async (table, begin, values) => {
+  ])('a batch of %s reads only rows that have ended', async (table, begin, values) => {
     await ask(`insert into users (id, email) values ($1, 'plan@b.example') on conflict do nothing`, [user]);
     await ask(`insert into websites (id, domain, email) values ($1, 'plan.example', 'plan@b.example') on conflict do nothing`, [site]);
     if (table === 'daily_site_times') await ask('alter table daily_site_times drop constraint daily_site_times_website_fkey');
@@ -259,7 +257,7 @@ describe('with statistics of a time when nothing had ended', () => {
     expect(await count(table)).toBe(ROWS - ENDED);
     expect(types).not.toContain('Nested Loop');
     expect(types).not.toContain('Seq Scan');
-    // Each is read twice: when it is chosen and when it is removed.
+    // Each row is read twice: when it is selected and when it is deleted.
     expect(rowsRead).toBe(2 * ENDED);
   });
 
@@ -279,7 +277,7 @@ describe('with statistics of a time when nothing had ended', () => {
         expires_at: 'now()',
       },
     ],
-  ])('the last of 30 batches of %s, of %d ended rows, reads 5,000', { timeout: 180_000 }, async (table, rows, begin, values) => {
+  ])('the last of 30 batches of %s, of %d ended rows, reads 5,000 rows', { timeout: 180_000 }, async (table, rows, begin, values) => {
     await ask(`truncate ${table}`);
     await fill(table, values, rows, rows);
     const remove = begin();

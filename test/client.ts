@@ -1,18 +1,18 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-export type Answer = {
+export type HttpResponse = {
   status: number;
   headers: IncomingHttpHeaders;
   setCookies: string[];
   text: string;
-  /** The body as JSON; an empty object when it is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  /** The body as JSON, or an empty object when it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert its shape.
   json: any;
 };
 
-export type Sending = { method?: string; headers?: Record<string, string>; body?: string | Buffer; milliseconds?: number };
+export type RequestOptions = { method?: string; headers?: Record<string, string>; body?: string | Buffer; timeoutMs?: number };
 
-/** An HTTP client with a cookie jar: to the service it is one browser. Redirects are not followed. */
+/** An HTTP client with a cookie jar, like one browser. It does not follow redirects. */
 export class Client {
   readonly origin: string;
   cookies = new Map<string, string>();
@@ -22,34 +22,37 @@ export class Client {
     this.origin = origin;
   }
 
-  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  get(path: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
     return this.send(path, { headers });
   }
 
-  post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
+  post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<HttpResponse> {
     return this.#json('POST', path, body, headers);
   }
 
-  put(path: string, body: unknown = {}): Promise<Answer> {
+  put(path: string, body: unknown = {}): Promise<HttpResponse> {
     return this.#json('PUT', path, body, {});
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<HttpResponse> {
     return this.send(path, { method: 'DELETE' });
   }
 
-  /** Sends to the service's port on 127.0.0.1, with the origin's Host unless another is given. `path` may be a full address, whose origin is left out. */
-  async send(path: string, { method = 'GET', headers = {}, body, milliseconds = 45_000 }: Sending = {}): Promise<Answer> {
+  /**
+   * Sends a request to the service's port on 127.0.0.1, with the Host of the origin unless `headers` has another.
+   * @param path a path, or a URL whose origin is ignored
+   */
+  async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<HttpResponse> {
     const { host, port } = new URL(this.origin);
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const response = await new Promise<HttpResponse>((resolve, reject) => {
       const sent = request({
         host: '127.0.0.1',
         port,
         path: path.replace(/^https?:\/\/[^/]+/, ''),
         method,
         agent: this.#agent,
-        timeout: milliseconds,
+        timeout: timeoutMs,
         headers: {
           Host: host,
           ...(cookie ? { Cookie: cookie } : {}),
@@ -57,41 +60,41 @@ export class Client {
           ...headers,
         },
       });
-      sent.on('timeout', () => sent.destroy(new Error(`No answer to ${method} ${path} within ${milliseconds} ms`)));
+      sent.on('timeout', () => sent.destroy(new Error(`No response to ${method} ${path} within ${timeoutMs} ms`)));
       sent.on('error', reject);
-      sent.on('response', (response) => {
+      sent.on('response', (incoming) => {
         const chunks: Buffer[] = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
+        incoming.on('data', (chunk) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          const setCookies = response.headers['set-cookie'] ?? [];
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, setCookies, text, json: parsed(text) });
+          const setCookies = incoming.headers['set-cookie'] ?? [];
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, setCookies, text, json: parsed(text) });
         });
       });
       sent.end(body);
     });
-    for (const line of answer.setCookies) this.#keep(line);
-    return answer;
+    for (const line of response.setCookies) this.#store(line);
+    return response;
   }
 
-  #json(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Answer> {
+  #json(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<HttpResponse> {
     return this.send(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } });
   }
 
-  #keep(line: string) {
+  #store(line: string) {
     const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as RegExpExecArray;
-    const gone = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
-    if (gone || value === '') this.cookies.delete(name);
+    const expired = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
+    if (expired || value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);
   }
 }
 
-/** Sends again while the answer is 503: on a busy machine a crowd waits for PostgreSQL for longer than the service lets it. */
-export async function insist(send: () => Promise<Answer>): Promise<Answer> {
+/** Repeats a request while it gets 503: on a busy machine concurrent requests may time out while they wait for PostgreSQL. */
+export async function retryUnavailable(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
   for (;;) {
-    const answer = await send();
-    if (answer.status !== 503) return answer;
+    const response = await send();
+    if (response.status !== 503) return response;
   }
 }
 

@@ -1,6 +1,6 @@
-/** Hostile input, by what it pretends to be. */
+/** Hostile input by kind. */
 
-/** Addresses that must be refused without a mail. */
+/** Email addresses that must be rejected without an email. */
 export const badAddresses: unknown[] = [
   '',
   ' ',
@@ -81,8 +81,8 @@ export const badAddresses: unknown[] = [
 
 /** Bodies that are not a JSON object. */
 export const badBodies: [what: string, body: Buffer | string][] = [
-  ['49,000 arrays in each other', '['.repeat(49_000)],
-  ['5,000 arrays in each other, closed', '['.repeat(5000) + ']'.repeat(5000)],
+  ['49,000 nested arrays', '['.repeat(49_000)],
+  ['5,000 nested arrays, closed', '['.repeat(5000) + ']'.repeat(5000)],
   ['1 MB', JSON.stringify({ email: 'x'.repeat(1_000_000) })],
   ['17 KB', JSON.stringify({ email: 'x'.repeat(17_000) })],
   ['an array', '[]'],
@@ -91,7 +91,7 @@ export const badBodies: [what: string, body: Buffer | string][] = [
   ['a number', '1e999'],
   ['a string', '"x"'],
   ['true', 'true'],
-  ['an open object', '{"email":"a@mail.example"'],
+  ['an unclosed object', '{"email":"a@mail.example"'],
   ['a word', 'undefined'],
   ['a form', 'email=a%40mail.example'],
   ['XML', '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'],
@@ -101,21 +101,21 @@ export const badBodies: [what: string, body: Buffer | string][] = [
   ['an escaped NUL', '{"email":"a\\u0000@mail.example"}'],
 ];
 
-/** Values that no field of text takes. */
+/** Values that are not valid for any text field. */
 export const badValues: [what: string, value: unknown][] = [
   ['an array', []],
   ['an array of text', ['x']],
   ['an object', {}],
   ['an object with a prototype', JSON.parse('{"__proto__":{"admin":true},"constructor":{"prototype":{}}}')],
   ['an operator', { $ne: null }],
-  ['2,000 objects in each other', JSON.parse(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`)],
+  ['2,000 nested objects', JSON.parse(`${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`)],
   ['a number', 12],
   ['a huge number', 1e308],
   ['true', true],
   ['null', null],
 ];
 
-/** Text that some field might choke on. */
+/** Texts that may break the handling of a field. */
 export const hostileTexts = [
   '',
   ' ',
@@ -142,7 +142,7 @@ export const hostileTexts = [
   'toString',
 ];
 
-/** Query strings. */
+/** Hostile query strings. */
 export const hostileQueries = [
   '?',
   '?&&&',

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pages } from '../contract/pages.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 
 let stage: Stage;
@@ -15,7 +15,7 @@ afterAll(() => stage.close());
 
 type Headers = Record<string, string | string[] | undefined>;
 
-/** What every answer carries, whatever it is. */
+/** Expects the headers that every response has. */
 function expectProtected(what: unknown, headers: Headers) {
   expect([what, headers['content-security-policy']]).toEqual([what, expect.stringContaining("default-src 'none'")]);
   expect([what, headers['x-content-type-options']]).toEqual([what, 'nosniff']);
@@ -51,7 +51,7 @@ const LOCAL = [
 const REFUSED = ['/%', '/api/%', '/api/none', '/no-such-page', '/objects/none', `/auth?${'a&'.repeat(60)}`, '/auth/link?t=x', '/mcp'];
 
 test.each([...Object.keys(pages), ...FILES, ...PROBES, ...LOCAL, ...REFUSED])(
-  'the answer to %s has the headers of every answer',
+  'the response to %s has the common security headers',
   async (path) => {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE']) {
       const { headers, status } = await service.client().send(path, { method });
@@ -60,14 +60,14 @@ test.each([...Object.keys(pages), ...FILES, ...PROBES, ...LOCAL, ...REFUSED])(
   },
 );
 
-test.each(Object.values(routes))('$method $path answers with the headers of every answer', async ({ path, method }: Route) => {
+test.each(Object.values(routes))('the response to $method $path has the common security headers', async ({ path, method }: Route) => {
   for (const each of [method, 'OPTIONS', 'PATCH']) {
     const { headers, status } = await service.client().send(path.replace(/\{\w+\}/, 'en'), { method: each });
     expectProtected([each, path, status], headers);
   }
 });
 
-test('probes are not stored, and show nothing in a frame', async () => {
+test('responses to probes must not be cached or framed', async () => {
   for (const path of PROBES) {
     const { headers } = await service.client().get(path);
     expect([path, headers['cache-control']]).toEqual([path, 'no-store']);
@@ -75,7 +75,7 @@ test('probes are not stored, and show nothing in a frame', async () => {
   }
 });
 
-test('a redirect to PUBLIC_URL, a message of MCP and a preflight have them', async () => {
+test('a redirect to PUBLIC_URL, an MCP response and a preflight response have the common security headers', async () => {
   const client = service.client();
   const redirect = await client.get('/auth', { Host: `127.0.0.1:${service.port}` });
   expect(redirect.status).toBe(302);
@@ -83,17 +83,17 @@ test('a redirect to PUBLIC_URL, a message of MCP and a preflight have them', asy
   expect(message.status).toBe(200);
   const preflight = await client.send('/api/verify-token', { method: 'OPTIONS', headers: { Origin: 'https://shop.example' } });
   expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-  const answers: [string, Answer][] = [
+  const responses: [string, HttpResponse][] = [
     ['redirect', redirect],
     ['message', message],
     ['preflight', preflight],
   ];
-  for (const [what, { headers }] of answers) expectProtected(what, headers);
+  for (const [what, { headers }] of responses) expectProtected(what, headers);
 });
 
-describe('what the HTTP parser refuses', () => {
+describe('a request that the HTTP parser rejects gets the common security headers', () => {
   test.each([
-    ['no HTTP', 'NONSENSE\r\n\r\n', 400, 'bad_request'],
+    ['not HTTP', 'NONSENSE\r\n\r\n', 400, 'bad_request'],
     ['a wrong version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n', 400, 'bad_request'],
     [
       'two lengths',
@@ -101,10 +101,10 @@ describe('what the HTTP parser refuses', () => {
       400,
       'bad_request',
     ],
-    ['a broken chunk', 'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400, 'bad_request'],
+    ['an invalid chunk', 'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400, 'bad_request'],
     ['large headers', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'bad_request'],
-    ['an expectation that nobody knows', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: miracle\r\n\r\n', 200, undefined],
+    ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: miracle\r\n\r\n', 200, undefined],
   ])('%s', async (what, text, status, code) => {
     const received = await exchange(text);
     const [head, body = ''] = received.split('\r\n\r\n');
@@ -115,7 +115,7 @@ describe('what the HTTP parser refuses', () => {
   });
 });
 
-/** Sends bytes on a connection of their own. @returns all that came back */
+/** Sends bytes on a new connection. @returns everything received */
 function exchange(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(text));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, freshAddress, openLink, registerSite, visitorToken } from './sign-ins.ts';
+import { freshAddress, openLink, registerWebsite, requestEmail, visitorToken } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -11,28 +11,28 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Begins at the shop. @returns the forward_url that it gave its visitor along */
+/** Starts a sign-in at the shop. @returns the forward_url of its redirect */
 async function begin(browser: Client, language?: string): Promise<string> {
-  const answer = await browser.get(`/demo/sign-in${language ? `?language=${language}` : ''}`);
-  expect(answer.status).toBe(303);
-  const signIn = new URL(String(answer.headers.location));
+  const response = await browser.get(`/demo/sign-in${language ? `?language=${language}` : ''}`);
+  expect(response.status).toBe(303);
+  const signIn = new URL(String(response.headers.location));
   expect([signIn.origin, signIn.pathname, signIn.searchParams.get('language')]).toEqual([service.url, '/auth', language ?? 'en']);
   return signIn.searchParams.get('forward_url') ?? '';
 }
 
-/** From the shop to the mailed link and back to the shop's door. @returns the address of the callback, with its token */
+/** Signs in from the shop through the emailed link. @returns the URL of the callback, with its token */
 async function comeBack(browser: Client, email: string): Promise<string> {
-  await askForMail(browser, email, await begin(browser));
+  await requestEmail(browser, email, await begin(browser));
   return openLink(browser, await stage.mailbox.waitFor(email));
 }
 
-test('a visitor signs in, is known at the next visit, and signs out', async () => {
+test('a visitor signs in, is recognized at the next visit, and signs out', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   expect((await browser.get('/demo')).text).toContain('Sign in with Email');
   const callback = await comeBack(browser, email);
-  const answer = await browser.get(callback);
-  expect([answer.status, answer.headers.location]).toEqual([303, '/demo']);
-  const session = answer.setCookies.find((cookie) => cookie.startsWith('demo_session='));
+  const response = await browser.get(callback);
+  expect([response.status, response.headers.location]).toEqual([303, '/demo']);
+  const session = response.setCookies.find((cookie) => cookie.startsWith('demo_session='));
   expect(session).toMatch(/HttpOnly/i);
   expect(session).toMatch(/SameSite=Lax/i);
   expect(session).not.toContain(email);
@@ -41,7 +41,7 @@ test('a visitor signs in, is known at the next visit, and signs out', async () =
   expect((await browser.get('/demo')).text).not.toContain(email);
 });
 
-test('a callback works once; again, it gives a sentence and a way back', async () => {
+test('a callback works once; a repetition shows a message and a link back', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const callback = await comeBack(browser, email);
   await browser.get(callback);
@@ -52,11 +52,11 @@ test('a callback works once; again, it gives a sentence and a way back', async (
   expect(again.headers.location).toBeUndefined();
 });
 
-test('a state that is not this browser’s is refused, and the token stays good', async () => {
+test('a state of another browser is rejected, and the token stays valid', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const callback = await comeBack(browser, email);
-  const stranger = service.client();
-  const strangers = new URL(await begin(stranger));
+  const anonymous = service.client();
+  const strangers = new URL(await begin(anonymous));
   const forged = new URL(callback);
   forged.searchParams.set('state', 'forged');
   for (const address of [forged.href, callback.replace(/state=[^&]+/, `state=${strangers.searchParams.get('state')}`)]) {
@@ -64,15 +64,15 @@ test('a state that is not this browser’s is refused, and the token stays good'
     expect([refused.status, refused.text.includes('This sign-in did not begin here')]).toEqual([400, true]);
     expect(refused.setCookies).toEqual([]);
   }
-  expect((await stranger.get(callback)).status).toBe(400);
+  expect((await anonymous.get(callback)).status).toBe(400);
   expect((await browser.get(callback)).status).toBe(303);
   expect((await browser.get('/demo')).text).toContain(email);
 });
 
-test('a browser that did not begin is asked first, and signed in only by a click on the shop’s own page', async () => {
+test('a browser that did not start the sign-in must confirm it on a page of the shop', async () => {
   const [browser, other, email] = [service.client(), service.client(), freshAddress()];
-  const answer = await other.get(await comeBack(browser, email));
-  expect([answer.status, answer.headers.location]).toEqual([303, '/demo/confirm']);
+  const response = await other.get(await comeBack(browser, email));
+  expect([response.status, response.headers.location]).toEqual([303, '/demo/confirm']);
   expect((await other.get('/demo')).text).not.toContain(email);
   expect((await other.get('/demo/confirm')).text).toContain(email);
   expect((await other.post('/demo/confirm')).headers.location).toBe('/demo');
@@ -80,7 +80,7 @@ test('a browser that did not begin is asked first, and signed in only by a click
   expect((await other.post('/demo/confirm')).status).toBe(400);
 });
 
-test('two sign-ins begun in one browser both work', async () => {
+test('two concurrent sign-ins of one browser both work', async () => {
   const [browser, email] = [service.client(), freshAddress()];
   const first = await begin(browser, 'lt');
   const second = await begin(browser);
@@ -97,15 +97,15 @@ test.each([
   '?token[]=a&state[]=b',
   '?state=%00&token=%00',
   '?state=a.b&token=c',
-])('a callback with %j is refused with a sentence', async (query) => {
-  const answer = await service.client().get(`/demo/callback${query}`);
-  expect(answer.status).toBe(400);
-  expect(answer.text).toMatch(/<h1>This sign-in did not begin here|<h1>That link is not complete/);
+])('a callback with %j is rejected with a message', async (query) => {
+  const response = await service.client().get(`/demo/callback${query}`);
+  expect(response.status).toBe(400);
+  expect(response.text).toMatch(/<h1>This sign-in did not begin here|<h1>That link is not complete/);
 });
 
-test('a token for another site, or one of nobody’s making, is refused; the other site’s stays good', async () => {
+test('a token of another website and an unknown token are rejected; the other website’s token stays valid', async () => {
   const browser = service.client();
-  const domain = await registerSite(service.client());
+  const domain = await registerWebsite(service.client());
   const token = await visitorToken(stage, service.client(), domain);
   const foreign = await browser.get(`${await begin(browser)}&token=${token}`);
   expect([foreign.status, foreign.text.includes('This sign-in is for another site')]).toEqual([400, true]);

@@ -17,11 +17,11 @@ const noMailFor = async (email: string) => {
 };
 
 describe('PKCE', () => {
-  test('authorize, the mailed link, exchange: a session', async () => {
+  test('opens a session by authorize, the emailed link and the exchange', async () => {
     const client = service.client();
-    const { email, pkce, answer } = await authorize(client);
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ sent: true, expiresIn: 600 });
+    const { email, pkce, response } = await authorize(client);
+    expect(response.status).toBe(200);
+    expect(response.json).toMatchObject({ sent: true, expiresIn: 600 });
     const mail = await stage.mailbox.waitFor(email);
     const link = new URL(mail.link);
     expect(link.origin + link.pathname).toBe(`${service.url}/auth/callback`);
@@ -40,7 +40,7 @@ describe('PKCE', () => {
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
   });
 
-  test('every sign-in makes a new sid (S24)', async () => {
+  test('creates a new sid at every sign-in', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const first = client.cookies.get('sid');
     const { pkce } = await authorize(client, email);
@@ -49,7 +49,7 @@ describe('PKCE', () => {
     expect((await client.get('/api/user/me')).json.email).toBe(email);
   });
 
-  test('a sid that somebody planted is not adopted', async () => {
+  test('does not adopt a sid that the browser already had', async () => {
     const client = service.client();
     client.cookies.set('sid', 'A'.repeat(43));
     const { email, pkce } = await authorize(client);
@@ -57,7 +57,7 @@ describe('PKCE', () => {
     expect(client.cookies.get('sid')).not.toBe('A'.repeat(43));
   });
 
-  test('a wrong verifier consumes nothing; after five, the right one is too late', async () => {
+  test('does not consume the code for a wrong verifier, and rejects the right one after five', async () => {
     const client = service.client();
     const first = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(first.email));
@@ -70,15 +70,15 @@ describe('PKCE', () => {
     expect((await exchange(client, secondCode, second.pkce.codeVerifier)).status).toBe(400);
   });
 
-  test('a replay with the right verifier revokes what was issued, one with a wrong verifier does not (S5)', async () => {
+  test('revokes the session on a replay of the code with the right verifier, but not with a wrong verifier', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
     const { authKey } = (await exchange(client, code, pkce.codeVerifier)).json;
-    const thief = service.client();
-    expect((await exchange(thief, code, 'x'.repeat(64))).status).toBe(400);
+    const attacker = service.client();
+    expect((await exchange(attacker, code, 'x'.repeat(64))).status).toBe(400);
     expect((await client.get('/api/user/me')).status).toBe(200);
-    expect((await exchange(thief, code, pkce.codeVerifier)).status).toBe(400);
+    expect((await exchange(attacker, code, pkce.codeVerifier)).status).toBe(400);
     expect((await client.get('/api/user/me')).status).toBe(401);
     expect((await client.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
   });
@@ -96,10 +96,10 @@ describe('PKCE', () => {
     ['a foreign redirect_uri', { redirect_uri: 'https://evil.example/developer' }],
     ['no redirect_uri', { redirect_uri: undefined }],
     ['an array as redirect_uri', { redirect_uri: ['https://evil.example'] }],
-  ])('%s: 400 and no mail (S6, S7)', async (_what, changes) => {
-    const { answer, email } = await authorize(service.client(), freshAddress(), changes);
-    expect(answer.status).toBe(400);
-    expect(answer.json.error_description).toMatch(/\w+ \w+/);
+  ])('returns 400 and sends no email for %s', async (_what, changes) => {
+    const { response, email } = await authorize(service.client(), freshAddress(), changes);
+    expect(response.status).toBe(400);
+    expect(response.json.error_description).toMatch(/\w+ \w+/);
     await noMailFor(email);
   });
 
@@ -108,7 +108,7 @@ describe('PKCE', () => {
     ['129 characters', 'x'.repeat(129)],
     ['other characters', `${'x'.repeat(60)} é`],
     ['nothing', undefined],
-  ])('a verifier of %s: 400, nothing consumed', async (_what, verifier) => {
+  ])('returns 400 for a verifier of %s and does not consume the code', async (_what, verifier) => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -116,7 +116,7 @@ describe('PKCE', () => {
     expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
   });
 
-  test('another client, and another redirect_uri, cannot exchange the code', async () => {
+  test('does not exchange the code for another client or redirect_uri', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -126,37 +126,37 @@ describe('PKCE', () => {
     expect((await client.post('/api/auth/token', { ...body, redirect_uri: `${service.url}/developer` })).status).toBe(200);
   });
 
-  test('an expired code is refused', async () => {
+  test('rejects an expired code', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
     await stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
-    const answer = await exchange(client, code, pkce.codeVerifier);
-    expect(answer.status).toBe(400);
-    expect(answer.json.error).toBe('invalid_grant');
+    const response = await exchange(client, code, pkce.codeVerifier);
+    expect(response.status).toBe(400);
+    expect(response.json.error).toBe('invalid_grant');
   });
 
-  test('puts the session into an HttpOnly cookie alone: no answer of the portal’s sign-in shows it to a script', async () => {
+  test('returns the session only in an HttpOnly cookie, never in a response that scripts can read', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const code = codeOf(await stage.mailbox.waitFor(email));
-    const answers = [await exchange(client, code, pkce.codeVerifier)];
-    const [exchanged] = answers;
+    const responses = [await exchange(client, code, pkce.codeVerifier)];
+    const [exchanged] = responses;
     const sessions = [client.cookies.get('sid') ?? ''];
     const quick = await client.post('/api/auth/validate-key', { email, key: exchanged.json.authKey });
-    answers.push(quick, await client.post('/api/auth/token-login', { token: tokenOf(quick.json.redirectUrl) }));
+    responses.push(quick, await client.post('/api/auth/token-login', { token: tokenOf(quick.json.redirectUrl) }));
     sessions.push(client.cookies.get('sid') ?? '');
     for (const path of ['/api/user/me', '/api/user/settings', '/api/user/devices', '/api/audit-logs', '/developer'])
-      answers.push(await client.get(path));
+      responses.push(await client.get(path));
     expect(new Set(sessions).size).toBe(2);
-    for (const { text, setCookies } of answers) {
+    for (const { text, setCookies } of responses) {
       const readable = setCookies.filter((line) => !/;\s*HttpOnly/i.test(line)).join();
       for (const secret of [...sessions, client.cookies.get('device') ?? ''])
         expect([secret.length, (text + readable).includes(secret)]).toEqual([43, false]);
     }
   });
 
-  test('a stock OAuth client: form encoding in, RFC 6749 out, errors too', async () => {
+  test('accepts form encoding and returns RFC 6749 responses and errors, for standard OAuth clients', async () => {
     const client = service.client();
     const redirect_uri = 'http://127.0.0.1:51237/callback';
     const { email, pkce, attempt } = await authorize(client, freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
@@ -172,30 +172,30 @@ describe('PKCE', () => {
     const refused = await form({ ...values, code_verifier: 'x'.repeat(43) });
     expect([refused.status, refused.json.error, refused.headers['cache-control']]).toEqual([400, 'invalid_grant', 'no-store']);
     expect(refused.json.error_description).toBeTruthy();
-    const answer = await form({ ...values, code_verifier: pkce.codeVerifier });
-    expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String), expires_in: expect.any(Number), email });
+    const response = await form({ ...values, code_verifier: pkce.codeVerifier });
+    expect(response.status).toBe(200);
+    expect(response.json).toMatchObject({ token_type: 'Bearer', access_token: expect.any(String), expires_in: expect.any(Number), email });
     const bearer = service.client();
-    expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${answer.json.access_token}` })).json.email).toBe(email);
+    expect((await bearer.get('/api/user/me', { Authorization: `Bearer ${response.json.access_token}` })).json.email).toBe(email);
   });
 
-  test('the code of the mail, with the state, gives the authorization code', async () => {
+  test('returns the authorization code for the code of the email and the state', async () => {
     const client = service.client();
     const { email, pkce } = await authorize(client);
     const { code } = await stage.mailbox.waitFor(email);
     expect((await client.post('/api/auth/email-code', { email, code, state: 'another' })).status).toBe(400);
-    const answer = await client.post('/api/auth/email-code', { email, code, state: pkce.state });
-    expect(answer.status).toBe(200);
-    expect((await exchange(client, answer.json.code, pkce.codeVerifier)).status).toBe(200);
+    const response = await client.post('/api/auth/email-code', { email, code, state: pkce.state });
+    expect(response.status).toBe(200);
+    expect((await exchange(client, response.json.code, pkce.codeVerifier)).status).toBe(200);
   });
 });
 
 describe('a native client', () => {
   const native = (port: number, path = '/callback') => ({ client_id: CLI_CLIENT_ID, redirect_uri: `http://127.0.0.1:${port}${path}` });
 
-  test('gets its code at a loopback address of any port, by a page that forwards', async () => {
-    const { email, pkce, answer } = await authorize(service.client(), freshAddress(), native(51234));
-    expect(answer.status).toBe(200);
+  test('gets its code at a loopback address of any port, through a page that redirects', async () => {
+    const { email, pkce, response } = await authorize(service.client(), freshAddress(), native(51234));
+    expect(response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
     const page = await service.client().get(mail.link);
@@ -208,7 +208,7 @@ describe('a native client', () => {
     expect((await service.client().post('/api/auth/token', body)).status).toBe(200);
   });
 
-  test('without cookies uses the handle that authorize gave', async () => {
+  test('without cookies uses the attempt that authorize returned', async () => {
     const { email, pkce, attempt } = await authorize(service.client(), freshAddress(), native(51235));
     const { code } = await stage.mailbox.waitFor(email);
     const given = await service.client().post('/api/auth/email-code', { email, code, state: pkce.state, attempt });
@@ -222,9 +222,9 @@ describe('a native client', () => {
     'http://localhost:5000/callback',
     'https://127.0.0.1:5000/callback',
     'http://127.0.0.1.evil.example/callback',
-  ])('%s is no redirect of it', async (redirect_uri) => {
-    const { answer, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
-    expect(answer.status).toBe(400);
+  ])('is refused the redirect URI %s', async (redirect_uri) => {
+    const { response, email } = await authorize(service.client(), freshAddress(), { client_id: CLI_CLIENT_ID, redirect_uri });
+    expect(response.status).toBe(400);
     await noMailFor(email);
   });
 });

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WEB_CLIENT_ID } from '../contract/pkce.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, type Developer, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
+import { type Overlap, runOverlapping } from './overlap.ts';
+import { addWebsite, authorize, codeOf, type Developer, freshAddress, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -26,7 +25,7 @@ const actionsOf = async (email: string) =>
   (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
 const status = async (client: Client, path = '/api/user/me') => (await client.get(path)).status;
 
-/** Signs in with the User-Agent of a browser. */
+/** Signs in with the given User-Agent. */
 async function signInWith(userAgent: string, email: string, at: Service = service): Promise<Developer> {
   const client = at.client();
   const { pkce } = await authorize(client, email, { redirect_uri: `${service.url}/developer` });
@@ -38,11 +37,11 @@ async function signInWith(userAgent: string, email: string, at: Service = servic
 
 const devicesOf = async ({ client }: Pick<Developer, 'client'>): Promise<Record<string, unknown>[]> =>
   (await client.get('/api/user/devices')).json;
-const letsIn = async ({ client, email, authKey }: Developer) =>
+const keyStatus = async ({ client, email, authKey }: Developer) =>
   (await client.post('/api/auth/validate-key', { email, key: authKey })).status;
 
 describe('devices', () => {
-  test('two browsers at two instances: one entry each, the own one first, named by its browser', async () => {
+  test('are one entry for each browser, the current one first, labeled by browser', async () => {
     const email = freshAddress('dev');
     const one = await signInWith(firefox, email);
     const two = await signInWith(safari, email, second);
@@ -73,20 +72,20 @@ describe('devices', () => {
       [one.localKey, true],
       [two.localKey, false],
     ]);
-    // A second sign-in in the same browser is the same device; by a bearer token it is told too.
+    // The sid as a bearer token identifies the same device.
     const sid = one.client.cookies.get('sid');
     const program = second.client();
-    const asked = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
-    expect(asked.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
+    const byToken = await program.get('/api/user/devices', { Authorization: `Bearer ${sid}` });
+    expect(byToken.json.find(({ current }: { current: boolean }) => current).id).toBe(one.localKey);
     expect(JSON.stringify(listed)).not.toContain(createHash('sha256').update(String(sid)).digest('base64url'));
   });
 
-  test('a visitor’s browser, which remembers the address, is one too; signed out, its key is dead', async () => {
+  test('include a visitor’s browser that remembers the account; signing it out revokes its key', async () => {
     const email = freshAddress('dev');
-    const shop = await addSite(stage, service);
+    const shop = await addWebsite(stage, service);
     const developer = await signInWith(firefox, email);
     const visitor = service.client();
-    await askForMail(visitor, email, `https://${shop}/`);
+    await requestEmail(visitor, email, `https://${shop}/`);
     const { link } = await stage.mailbox.waitFor(email);
     expect((await visitor.get(link, { 'User-Agent': 'emailauth/1.0' })).status).toBe(303);
     const [, remembered] = await devicesOf(developer);
@@ -97,16 +96,16 @@ describe('devices', () => {
     expect((await developer.client.delete(`/api/user/devices/${remembered.id}`)).json).toEqual({ success: true });
     expect((await visitor.post('/api/auth/validate-key', back)).status).toBe(401);
     expect(await devicesOf(developer)).toHaveLength(1);
-    // Its row stays, so that the limits know the browser.
+    // The row stays so that rate limits still recognize the browser.
     expect((await stage.query('select 1 from remembered_keys where email = $1', [email])).length).toBe(2);
   });
 
   test.each([
-    ['a session that is idle and a key that is not', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
-    ['a session past its end', 'update sessions set expires_at = now() where user_id = $1', false],
-    ['a key that ended and a session that did not', 'update remembered_keys set expires_at = now() where email = $2', true],
-    ['an idle key', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
-  ])('%s: what still lets in is listed', async (_what, sql, signedIn) => {
+    ['an idle session and a valid key', "update sessions set seen_at = now() - interval '7 days' where user_id = $1", false],
+    ['an expired session and a valid key', 'update sessions set expires_at = now() where user_id = $1', false],
+    ['an expired key and a valid session', 'update remembered_keys set expires_at = now() where email = $2', true],
+    ['an idle key and a valid session', "update remembered_keys set used_at = now() - interval '90 days' where email = $2", true],
+  ])('are listed as long as a session or key is valid: %s', async (_what, sql, signedIn) => {
     const email = freshAddress('dev');
     const [old, asking] = [await signInWith(firefox, email), await signInWith(safari, email)];
     const [{ id }] = await stage.query('select id from users where email = $1', [email]);
@@ -121,7 +120,7 @@ describe('devices', () => {
     expect((await devicesOf(asking)).map((one) => one.id)).toEqual([asking.localKey]);
   });
 
-  test('an application’s token is none, and opens nothing here', async () => {
+  test('do not include tokens of applications', async () => {
     const developer = await signInWith(firefox, freshAddress('dev'));
     await stage.query(
       `insert into sessions (hash, user_id, device, client_id, expires_at)
@@ -131,18 +130,18 @@ describe('devices', () => {
     expect(await devicesOf(developer)).toHaveLength(1);
   });
 
-  test('signing one out ends its session and its key at both instances, and leaves the others', async () => {
+  test('lose session and key at both instances when they are signed out, and other devices do not', async () => {
     const email = freshAddress('dev');
     const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email)];
-    const twin = second.client();
-    twin.cookies = new Map(one.client.cookies);
-    expect(await status(twin)).toBe(200);
+    const copy = second.client();
+    copy.cookies = new Map(one.client.cookies);
+    expect(await status(copy)).toBe(200);
     expect((await two.client.delete(`/api/user/devices/${one.localKey}`)).json).toEqual({ success: true });
     expect(await status(one.client)).toBe(401);
-    expect(await status(twin)).toBe(401);
-    expect(await letsIn(one)).toBe(401);
+    expect(await status(copy)).toBe(401);
+    expect(await keyStatus(one)).toBe(401);
     expect(await status(two.client)).toBe(200);
-    expect(await letsIn(two)).toBe(200);
+    expect(await keyStatus(two)).toBe(200);
     expect((await devicesOf(two)).map(({ id }) => id)).toEqual([two.localKey]);
     expect((await actionsOf(email))[0]).toBe('signed_in_again');
     expect((await actionsOf(email)).filter((action) => action === 'device_signed_out')).toHaveLength(1);
@@ -150,102 +149,86 @@ describe('devices', () => {
     expect([again.status, again.json.code]).toEqual([404, 'device_not_found']);
   });
 
-  test('another account in the same browser is left alone', async () => {
+  test('of another account in the same browser are not changed', async () => {
     const [shared, elsewhere] = [await signInWith(firefox, freshAddress('dev')), await signInWith(safari, freshAddress('dev'))];
-    // The second account signs in at the first one's browser as well.
+    // The second account also signs in with the first account's browser.
     const { pkce } = await authorize(shared.client, elsewhere.email);
     const code = codeOf(await stage.mailbox.waitFor(elsewhere.email));
     await shared.client.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: WEB_CLIENT_ID });
     expect((await elsewhere.client.delete(`/api/user/devices/${shared.localKey}`)).status).toBe(200);
     expect(await status(shared.client)).toBe(401);
-    expect(await letsIn(shared)).toBe(200);
+    expect(await keyStatus(shared)).toBe(200);
   });
 
-  test('another user’s device: 404, unchanged (S32)', async () => {
+  test('of another user return 404 and are not changed', async () => {
     const victim = await signInWith(firefox, freshAddress('dev'));
-    const answer = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
-    expect([answer.status, answer.json.code]).toEqual([404, 'device_not_found']);
+    const response = await bob.client.delete(`/api/user/devices/${victim.localKey}`);
+    expect([response.status, response.json.code]).toEqual([404, 'device_not_found']);
     expect(await status(victim.client)).toBe(200);
-    expect(await letsIn(victim)).toBe(200);
+    expect(await keyStatus(victim)).toBe(200);
     expect(await actionsOf(bob.email)).not.toContain('device_signed_out');
     for (const id of ['x', `${victim.localKey}x`, '%27%20or%201%3D1', '_'.repeat(21), '%00'.repeat(22)]) {
       expect([id, (await bob.client.delete(`/api/user/devices/${id}`)).status]).toEqual([id, 400]);
     }
   });
 
-  test('signing out everywhere ends all of it, this one too, and the cookies', async () => {
+  test('are all signed out by signing out everywhere, which also deletes the cookies', async () => {
     const email = freshAddress('dev');
     const [one, two] = [await signInWith(firefox, email), await signInWith(safari, email, second)];
     const kept = new Map(two.client.cookies);
-    // A token for the portal that somebody holds back.
+    // A portal token that is not used yet.
     const { json } = await one.client.post('/api/auth/validate-key', { email, key: one.authKey });
     const bystander = await signInWith(firefox, freshAddress('dev'));
-    const answer = await two.client.post('/api/user/sign-out-everywhere');
-    expect(answer.json).toEqual({ success: true });
+    const response = await two.client.post('/api/user/sign-out-everywhere');
+    expect(response.json).toEqual({ success: true });
     expect(two.client.cookies.has('sid')).toBe(false);
     expect(two.client.cookies.has('auth_key')).toBe(false);
     two.client.cookies = kept;
     expect(await status(two.client)).toBe(401);
     expect(await status(one.client)).toBe(401);
-    expect([await letsIn(one), await letsIn(two)]).toEqual([401, 401]);
+    expect([await keyStatus(one), await keyStatus(two)]).toEqual([401, 401]);
     expect((await one.client.post('/api/auth/token-login', { token: tokenOf(json.redirectUrl), confirm: true })).status).toBe(401);
     expect((await actionsOf(email))[0]).toBe('signed_out_everywhere');
     expect(await status(bystander.client)).toBe(200);
-    expect(await letsIn(bystander)).toBe(200);
+    expect(await keyStatus(bystander)).toBe(200);
   });
 
-  describe('signing out everywhere while somebody gets in at another instance', () => {
-    type GetIn = (thief: Developer) => Promise<Answer>;
-    type Hold = (email: string) => [string, unknown[]?];
+  describe('signing out everywhere during a sign-in at another instance', () => {
+    const enter = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
 
-    /** Signs out everywhere while `getIn` waits in PostgreSQL for what `hold` holds, and lets it go on then. */
-    async function signOutDuring(getIn: GetIn, hold: Hold): Promise<{ thief: Developer; answer: Answer }> {
-      const email = freshAddress('dev');
-      const [thief, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
-      const held = new pg.Client(stage.databaseUrl);
-      await held.connect();
-      const waiting = async (): Promise<number> => {
-        const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-        return (await held.query(sql)).rows[0].n;
-      };
-      await held.query('begin');
-      await held.query(...hold(email));
-      let isOver = false;
-      const gettingIn = getIn(thief).finally(() => {
-        isOver = true;
+    /** Signs out everywhere while a browser at another instance signs in by `signIn`, which waits for the lock. */
+    async function signOutDuring(
+      signIn: (attacker: Developer) => Promise<HttpResponse>,
+      lock: (email: string) => Overlap['lock'],
+    ): Promise<{ attacker: Developer; response: HttpResponse }> {
+      const { attacker, responses } = await runOverlapping(stage, async () => {
+        const email = freshAddress('dev');
+        const [attacker, owner] = [await signInWith(firefox, email, second), await signInWith(safari, email)];
+        const signOut = () => owner.client.post('/api/user/sign-out-everywhere');
+        return { attacker, lock: lock(email), first: () => signIn(attacker), second: signOut };
       });
-      await waitUntil('the thief waits', 30_000, async () => isOver || (await waiting()) === 1);
-      const signingOut = owner.client.post('/api/user/sign-out-everywhere').finally(() => {
-        isOver = true;
-      });
-      await waitUntil('the sign-out waits', 30_000, async () => isOver || (await waiting()) === 2);
-      await held.query('commit');
-      await held.end();
-      const [answer, { status }] = await Promise.all([gettingIn, signingOut]);
-      // The service waits 2.5 s for a statement; on a busy machine both may not meet in that time, and do so another time.
-      if (answer.status === 503 || status === 503) return signOutDuring(getIn, hold);
-      expect(status).toBe(200);
-      return { thief, answer };
+      expect(responses[1].status).toBe(200);
+      return { attacker, response: responses[0] };
     }
 
-    const tryKey = ({ client, email, authKey }: Developer) => client.post('/api/auth/validate-key', { email, key: authKey });
-    const tryToken = ({ client }: Developer, answer: Answer) =>
-      client.post('/api/auth/token-login', { token: tokenOf(answer.json.redirectUrl), confirm: true });
-
-    test('by a remembered account: it gets no token, then or later', async () => {
-      const { thief, answer } = await signOutDuring(tryKey, () => ['lock table tokens in share row exclusive mode']);
-      expect(answer.status).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
+    test('by a remembered account issues no token then or later', async () => {
+      const { attacker, response } = await signOutDuring(enter, () => ['lock table tokens in share row exclusive mode']);
+      expect(response.status).toBe(401);
+      expect(await keyStatus(attacker)).toBe(401);
     });
 
-    test('by a portal token: the session that it opened has ended', async () => {
-      const { thief, answer } = await signOutDuring(
-        async (thief) => tryToken(thief, await tryKey(thief)),
-        (email) => ['select from users where email = $1 for update', [email]],
-      );
-      expect(answer.status).toBe(200);
-      expect(await status(thief.client)).toBe(401);
-      expect(await letsIn(thief)).toBe(401);
+    test('by a portal token ends the session that it opened', async () => {
+      const openSession = async (attacker: Developer) => {
+        const token = tokenOf((await enter(attacker)).json.redirectUrl);
+        return attacker.client.post('/api/auth/token-login', { token, confirm: true });
+      };
+      const { attacker, response } = await signOutDuring(openSession, (email) => [
+        'select from users where email = $1 for update',
+        [email],
+      ]);
+      expect(response.status).toBe(200);
+      expect(await status(attacker.client)).toBe(401);
+      expect(await keyStatus(attacker)).toBe(401);
     });
   });
 });

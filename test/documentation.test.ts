@@ -22,11 +22,11 @@ afterAll(() => stage.close());
 
 const get = (path: string, headers?: Record<string, string>) => service.client().get(path, headers);
 
-/** Text without its code, in which nothing is a link. */
+/** Returns the text without code blocks and spans, whose brackets are not links. */
 const withoutCode = (text: string) => text.replace(/^ *(`{3,})[^\n]*\n[\s\S]*?^ *\1`*$|`[^`\n]+`/gm, '');
 const linksIn = (text: string) => [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
 
-/** What is wrong with a link to this service, or null. Links to other places are not followed. */
+/** Returns what is wrong with a link, or null. Links to other origins are not followed. */
 async function faultOf(link: string, from: string): Promise<string | null> {
   const target = new URL(link, service.url + from);
   if (target.origin !== service.url) return target.protocol === 'https:' ? null : `${from}: ${link} is not https`;
@@ -41,7 +41,7 @@ async function faultOf(link: string, from: string): Promise<string | null> {
 }
 
 describe('for assistants', () => {
-  test('llms.txt has the form of llmstxt.org and lists every page', async () => {
+  test('llms.txt has the format of llmstxt.org and lists every page', async () => {
     const { status, headers, text } = await get('/llms.txt');
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -58,7 +58,7 @@ describe('for assistants', () => {
     );
   });
 
-  test('every link of every text leads to a page of the right type, and to a part that it has', async () => {
+  test('every link of every text leads to an existing page and section of the right type', async () => {
     const faults = new Set<string>();
     for (const path of ['/llms.txt', '/skill.md', ...allPages.map(({ slug }) => markdownPath(slug))]) {
       const { status, headers, text } = await get(path);
@@ -75,16 +75,16 @@ describe('for assistants', () => {
     expect([...faults]).toEqual([]);
   });
 
-  test('llms-full.txt holds every page and every framework, each below its address', async () => {
+  test('llms-full.txt contains every page and every framework below its URL', async () => {
     const { text } = await get('/llms-full.txt');
     for (const { slug } of [...docPages, ...frameworkPages]) {
-      const twin = await get(markdownPath(slug));
-      expect(text).toContain(`<!-- ${service.url}${markdownPath(slug)} -->\n\n${twin.text.trimEnd()}`);
+      const copy = await get(markdownPath(slug));
+      expect(text).toContain(`<!-- ${service.url}${markdownPath(slug)} -->\n\n${copy.text.trimEnd()}`);
     }
   });
 
   test.each(['/llms.txt', '/llms-full.txt', '/skill.md', '/openapi.json', '/webservices/email-auth/api.md'])(
-    '%s may be kept for a while, and is not sent again while it is the same',
+    '%s is cacheable and returns 304 while it is unchanged',
     async (path) => {
       const { headers } = await get(path);
       expect(headers['cache-control']).toMatch(/^public, max-age=\d+$/);
@@ -100,7 +100,7 @@ describe('for assistants', () => {
     '/webservices/email-auth/%2e%2e%2f%2e%2e%2fREADME.md',
     '/webservices/email-auth/__proto__.md',
     '/README.md',
-  ])('%s is a short 404 in Markdown', async (path) => {
+  ])('%s returns a short 404 in Markdown', async (path) => {
     const { status, headers, text } = await get(path);
     expect(status).toBe(404);
     expect(headers['content-type']).toBe(MARKDOWN);
@@ -110,7 +110,7 @@ describe('for assistants', () => {
 });
 
 describe('for people', () => {
-  test('every page is there, described, and names its twin', async () => {
+  test('every page has a title, a description and a link to its Markdown version', async () => {
     for (const { slug, title, description } of allPages) {
       const { status, headers, text } = await get(docPath(slug), { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
       expect({ slug, status }).toEqual({ slug, status: 200 });
@@ -124,7 +124,7 @@ describe('for people', () => {
   });
 
   test.each(['text/markdown', 'text/markdown, text/html, */*', 'text/html;q=0.5, text/markdown'])(
-    'a page asked for as %j answers with its twin',
+    'a page requested with Accept %j is its Markdown version',
     async (accept) => {
       for (const slug of ['overview', 'quick-start', 'frameworks/express']) {
         const { headers, text } = await get(docPath(slug), { Accept: accept });
@@ -137,17 +137,17 @@ describe('for people', () => {
     },
   );
 
-  test.each(['*/*', 'text/*', 'text/html, text/markdown', 'image/png'])('a page asked for as %j is HTML', async (accept) => {
+  test.each(['*/*', 'text/*', 'text/html, text/markdown', 'image/png'])('a page requested with Accept %j is HTML', async (accept) => {
     expect((await get(docPath('quick-start'), { Accept: accept })).headers['content-type']).toContain('text/html');
   });
 
-  test.each(['nothing', 'overview', 'frameworks/none', 'quick-start/more'])('%s is no page', async (slug) => {
+  test.each(['nothing', 'overview', 'frameworks/none', 'quick-start/more'])('%s returns 404', async (slug) => {
     expect((await get(docPath(slug).replace(/\/email-auth$/, `/email-auth/${slug}`))).status).toBe(404);
   });
 });
 
 describe('one source', () => {
-  test('the calls of the contract, of openapi.json and of the API reference are the same', async () => {
+  test('the contract, openapi.json and the API reference list the same calls', async () => {
     const ofContract = Object.values(routes as Record<string, Route>)
       .filter(({ development }) => !development)
       .map(({ method, path }) => `${method} ${path}`)
@@ -164,14 +164,14 @@ describe('one source', () => {
     expect([...text.matchAll(/^\| `([a-z_]+)` \| \d{3} \|/gm)].map(([, code]) => code)).toEqual(Object.keys(errors));
   });
 
-  test('the frameworks of the catalogue, of llms.txt and of the frameworks page are the same', async () => {
+  test('the catalog, llms.txt and the frameworks page list the same frameworks', async () => {
     const ids = frameworks.map(({ id }) => id);
     const idsIn = (text: string) => [...text.matchAll(/\/frameworks\/([\w-]+)\.md\)/g)].map(([, id]) => id);
     expect(idsIn((await get('/llms.txt')).text)).toEqual(ids);
     expect(idsIn((await get(markdownPath('frameworks'))).text)).toEqual(ids);
   });
 
-  test('what AGENTS.md names exists', async () => {
+  test('the files and scripts that AGENTS.md names exist', async () => {
     const text = await readFile(join(root, 'AGENTS.md'), 'utf8');
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     const named = [...text.matchAll(/`npm (?:run )?([\w:-]+)`/g)].map(([, script]) => script);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import type { ReceivedMail } from './mailbox.ts';
-import { askForMail, confirmLink, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { confirmLink, type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -25,7 +25,7 @@ const add = async (domain = freshDomain(), by = owner): Promise<Website> => (awa
 const remove = (website: Website) => owner.client.delete(`/api/websites/${website.id}`);
 const move = (website: Website, domain: string) => owner.client.put(`/api/websites/${website.id}`, { domain });
 
-/** What a proof by somebody else does to an unproven registration. */
+/** Changes the database as a proof by another account does. */
 async function takeOver({ domain }: Website) {
   await stage.query('delete from websites where domain = $1', [domain]);
   await stage.query('insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())', [
@@ -37,7 +37,7 @@ async function takeOver({ domain }: Website) {
 async function begin(): Promise<Mailed> {
   const website = await add();
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, `https://${website.domain}/`);
+  await requestEmail(client, email, `https://${website.domain}/`);
   return { website, client, email, mail: await stage.mailbox.waitFor(email) };
 }
 
@@ -51,15 +51,15 @@ const endings: [string, (website: Website) => Promise<unknown>][] = [
     },
   ],
   [
-    'deleted and registered by somebody else',
+    'deleted and registered by another account',
     async (website) => {
       await remove(website);
       await add(website.domain, other);
     },
   ],
-  ['moved to another domain', (website) => move(website, freshDomain())],
+  ['changed to another domain', (website) => move(website, freshDomain())],
   [
-    'moved away, and another website moved to its domain',
+    'changed to another domain, with another website on its domain',
     async (website) => {
       const successor = await add();
       await move(website, freshDomain());
@@ -69,8 +69,8 @@ const endings: [string, (website: Website) => Promise<unknown>][] = [
   ['taken over by a proof', takeOver],
 ];
 
-describe.each(endings)('when the website was %s after the mail was sent', (_what, end) => {
-  test('neither its link nor its code signs anybody in, and the page says that it is no longer valid', async () => {
+describe.each(endings)('a website that was %s after the email was sent', (_what, end) => {
+  test('rejects the link and the code, and the page reports that the link is no longer valid', async () => {
     const { website, client, email, mail } = await begin();
     await end(website);
     for (const instance of [service, second]) {
@@ -90,18 +90,18 @@ describe.each(endings)('when the website was %s after the mail was sent', (_what
     expect(await stage.query('select consumed_at from sign_in_attempts where email = $1', [email])).toEqual([{ consumed_at: null }]);
   });
 
-  test('a token that was issued before is unknown, at every instance', async () => {
+  test('has no tokens any more at any instance', async () => {
     const { website, client, mail } = await begin();
     const token = tokenOf(await openLink(client, mail));
     await end(website);
     for (const instance of [service, second]) {
-      const answer = await instance.client().get(`/api/verify-token?token=${token}&domain=${website.domain}`);
-      expect(answer.json).toEqual({ email: null, valid: false, reason: 'unknown' });
+      const response = await instance.client().get(`/api/verify-token?token=${token}&domain=${website.domain}`);
+      expect(response.json).toEqual({ email: null, valid: false, reason: 'unknown' });
     }
   });
 });
 
-test('a remembered account gets no token for a website that is gone', async () => {
+test('a remembered account gets no token for a deleted website', async () => {
   const { website, client, email, mail } = await begin();
   await openLink(client, mail);
   const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
@@ -112,11 +112,11 @@ test('a remembered account gets no token for a website that is gone', async () =
   expect((await service.client().get(`/api/verify-token?token=${before}`)).json.reason).toBe('unknown');
 });
 
-test('a new registration signs in at once, and a changed icon or a proof of its own owner ends nothing', async () => {
+test('a new registration accepts sign-ins at once, and keeps open attempts after a changed icon or a proof of its own account', async () => {
   const { website, client, email, mail } = await begin();
   await remove(website);
   await add(website.domain);
-  await askForMail(client, email, `https://${website.domain}/`);
+  await requestEmail(client, email, `https://${website.domain}/`);
   const newer = await stage.mailbox.waitFor(email);
   expect(newer.link).not.toBe(mail.link);
   await stage.query('update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where domain = $1', [website.domain]);

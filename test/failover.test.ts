@@ -4,13 +4,15 @@ import { entry, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster, query } from './postgres.ts';
 import { openRelay, type Relay } from './relay.ts';
-import { addSite, freshAddress, signInDeveloper } from './sign-ins.ts';
-import { freePort, sleep, waitUntil } from './waiting.ts';
+import { addWebsite, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { freePort, sleep, waitUntil, waitWithin } from './waiting.ts';
 
-/** How long a promotion may keep the service from serving. */
-const BACK_MS = 5_000;
+/** How soon the service must serve again after a promotion. */
+const RECOVERY_MS = 5_000;
+/** How soon /readyz must report a read-only server. */
+const DETECTION_MS = 2_000;
 
-// The tests follow one another: the standby of the first ones is the primary of the last one.
+// The tests run in order: the standby of the first ones is the primary of the last one.
 let primary: Cluster;
 let standby: Cluster;
 let relay: Relay;
@@ -21,7 +23,7 @@ beforeAll(async () => {
   standby = await primary.createStandby();
   await query(primary.url('postgres'), "alter system set synchronous_standby_names = '*'");
   await query(primary.url('postgres'), 'select pg_reload_conf()');
-  await waitUntil('the standby is synchronous', 20_000, async () => {
+  await waitUntil('the standby is synchronous', 60_000, async () => {
     const [found] = await query(primary.url('postgres'), 'select sync_state from pg_stat_replication');
     return found?.sync_state === 'sync' || JSON.stringify(found);
   });
@@ -37,14 +39,15 @@ afterAll(async () => {
 
 const portOf = (cluster: Cluster) => Number(new URL(cluster.url('postgres')).port);
 const onStandby = (sql: string) => query(Object.assign(new URL(stage.databaseUrl), { port: String(portOf(standby)) }).href, sql);
-const askForMail = (service: Service, domain: string, email = freshAddress()) =>
+const requestEmail = (service: Service, domain: string, email = freshAddress()) =>
   service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+const ping = (service: Service) => () => service.client().get('/healthz');
 const readiness = async (service: Service) => {
   const { status, json } = await service.client().get('/readyz');
   return { status, database: json.missing?.find(({ name }: { name: string }) => name === 'database')?.detail };
 };
 
-/** What `emailauth start` writes when it gives up. */
+/** Returns what `emailauth start` writes when it does not start. */
 async function startFailure(databaseUrl: string): Promise<string> {
   const { stderr, exitCode } = await execa(process.execPath, [entry, 'start'], {
     env: {
@@ -61,9 +64,11 @@ async function startFailure(databaseUrl: string): Promise<string> {
   return `${exitCode}: ${stderr}`;
 }
 
-test('a server that turns read-only: /readyz 503 with the cause, sign-ins 503, and it heals by itself', { timeout: 90_000 }, async () => {
+test('returns 503 with the cause from /readyz and for sign-ins while the server is read-only, and recovers without a restart', {
+  timeout: 90_000,
+}, async () => {
   const service = await stage.start();
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
   const setReadOnly = async (to: 'on' | 'off') => {
     await query(primary.url('postgres'), `alter system set default_transaction_read_only = ${to}`);
@@ -71,25 +76,25 @@ test('a server that turns read-only: /readyz 503 with the cause, sign-ins 503, a
   };
   await setReadOnly('on');
   try {
-    await waitUntil('/readyz answers 503', 2_000, async () => (await readiness(service)).status === 503);
+    await waitWithin('/readyz returns 503', DETECTION_MS, ping(service), async () => (await readiness(service)).status === 503);
     expect(await readiness(service)).toEqual({ status: 503, database: 'The server is read-only: default_transaction_read_only is on' });
-    const answers = [
-      await askForMail(service, domain),
+    const responses = [
+      await requestEmail(service, domain),
       await client.post('/api/websites', { domain: 'read-only.example' }),
       await service.client().post('/api/websites/register', { domain: 'read-only.example', email: freshAddress() }),
     ];
-    for (const { status, json } of answers) expect([status, json.code]).toEqual([503, 'unavailable']);
+    for (const { status, json } of responses) expect([status, json.code]).toEqual([503, 'unavailable']);
     expect((await service.client().get(`/api/websites/domain/${domain}`)).status).toBe(200);
   } finally {
     await setReadOnly('off');
   }
-  await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
-  expect((await askForMail(service, domain)).status).toBe(200);
+  await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
+  expect((await requestEmail(service, domain)).status).toBe(200);
   expect((await client.post('/api/websites', { domain: 'writable.example' })).status).toBe(200);
   expect(await service.stop()).toBe(0);
 });
 
-test('a read-only server is refused at the start with its cause and what to do', { timeout: 90_000 }, async () => {
+test('does not start on a read-only server, and reports the cause and a remedy', { timeout: 90_000 }, async () => {
   const name = new URL(stage.databaseUrl).pathname.slice(1);
   const url = Object.assign(new URL(standby.url(name)), { port: String(portOf(standby)) }).href;
   await query(primary.url('postgres'), 'create database readonly');
@@ -105,14 +110,14 @@ test('a read-only server is refused at the start with its cause and what to do',
   await home.close();
 });
 
-test('a demoted primary that still answers: everything moves to the promoted one, nothing acknowledged is lost', {
+test('moves all connections from a demoted primary to the promoted one and loses no acknowledged sign-in', {
   timeout: 120_000,
 }, async () => {
   const service = await stage.start({ DATABASE_URL: throughRelay });
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
-  // Connections of every pool.
-  await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? client.get('/api/websites') : askForMail(service, domain))));
+  // Opens connections of every pool.
+  await Promise.all(Array.from({ length: 8 }, (_, i) => (i % 2 ? client.get('/api/websites') : requestEmail(service, domain))));
 
   const acknowledged: string[] = [];
   const statuses = new Set<number>();
@@ -120,22 +125,22 @@ test('a demoted primary that still answers: everything moves to the promoted one
   const load = Array.from({ length: 4 }, async () => {
     while (!over) {
       const email = freshAddress();
-      const { status } = await askForMail(service, domain, email);
+      const { status } = await requestEmail(service, domain, email);
       statuses.add(status);
       if (status === 200) acknowledged.push(email);
       else await sleep(20);
     }
   });
-  await waitUntil('sign-ins are acknowledged', 10_000, () => acknowledged.length > 20);
+  await waitUntil('sign-ins succeed', 60_000, () => acknowledged.length > 20);
   await query(primary.url('postgres'), 'alter system set default_transaction_read_only = on');
   await query(primary.url('postgres'), 'select pg_reload_conf()');
-  await waitUntil('/readyz answers 503', 2_000, async () => (await readiness(service)).status === 503);
+  await waitWithin('/readyz returns 503', DETECTION_MS, ping(service), async () => (await readiness(service)).status === 503);
   await query(standby.url('postgres'), "alter system set synchronous_standby_names = ''");
   await query(standby.url('postgres'), 'select pg_promote()');
   const before = acknowledged.length;
   relay.switchTo(portOf(standby));
-  await waitUntil('sign-ins are acknowledged again', BACK_MS, () => acknowledged.length > before);
-  await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
+  await waitWithin('sign-ins succeed again', RECOVERY_MS, ping(service), () => acknowledged.length > before);
+  await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
   over = true;
   await Promise.all(load);
 
@@ -145,26 +150,31 @@ test('a demoted primary that still answers: everything moves to the promoted one
   expect((await client.post('/api/websites', { domain: 'promoted.example' })).status).toBe(200);
   const names = await onStandby("select distinct application_name as name from pg_stat_activity where application_name like 'emailauth%'");
   expect(names.map(({ name }) => name).sort()).toEqual(['emailauth', 'emailauth-core', 'emailauth-jobs', 'emailauth-serving']);
-  await waitUntil('the locks are with the promoted server', BACK_MS, async () => {
+  await waitWithin('the promoted server has the locks', RECOVERY_MS, ping(service), async () => {
     const locks = await onStandby("select from pg_locks where locktype = 'advisory' and mode = 'ShareLock' and granted");
     return locks.length > 0;
   });
   expect(await service.stop()).toBe(0);
 });
 
-test('a primary that freezes: the service goes on with the promoted one', { timeout: 120_000 }, async () => {
+test('continues with the promoted server after the primary freezes', { timeout: 120_000 }, async () => {
   const next = await standby.createStandby();
   const service = await stage.start({ DATABASE_URL: throughRelay });
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   const { client } = await signInDeveloper(stage, service);
-  await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? client.get('/api/websites') : askForMail(service, domain))));
+  await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? client.get('/api/websites') : requestEmail(service, domain))));
   await standby.freeze();
   try {
-    expect((await askForMail(service, domain)).status).toBe(503);
+    expect((await requestEmail(service, domain)).status).toBe(503);
     await query(next.url('postgres'), 'select pg_promote()');
     relay.switchTo(portOf(next));
-    await waitUntil('sign-ins are acknowledged again', BACK_MS, async () => (await askForMail(service, domain)).status === 200);
-    await waitUntil('/readyz answers 200', BACK_MS, async () => (await readiness(service)).status === 200);
+    await waitWithin(
+      'sign-ins succeed again',
+      RECOVERY_MS,
+      ping(service),
+      async () => (await requestEmail(service, domain)).status === 200,
+    );
+    await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
     expect((await client.post('/api/websites', { domain: 'thawed.example' })).status).toBe(200);
     expect(await service.stop()).toBe(0);
   } finally {

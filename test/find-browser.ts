@@ -1,4 +1,4 @@
-/** Run as a program: tells whether a browser for the journeys starts on this machine. */
+/** A program that reports whether a browser for the journeys starts on this machine. */
 import { launchBrowser } from './browser.ts';
 
 try {

@@ -1,6 +1,6 @@
-/** Hostile texts of any length, by the part of a request that carries them. Each is meant to make some parser slow. */
+/** Hostile texts of any length, by part of a request. Each may slow down a parser. */
 
-/** @param size characters, about */
+/** A text of about `size` characters. */
 export type GrowingText = [what: string, text: (size: number) => string];
 
 const repeated = (part: string, size: number) => part.repeat(Math.ceil(Math.max(0, size) / part.length)).slice(0, Math.max(0, size));
@@ -33,7 +33,7 @@ export const growingFields: GrowingText[] = [
   ofPart('brackets', '[a]', 'a', '=1'),
 ];
 
-/** JSON bodies. @param fields the names that the call knows */
+/** Returns JSON bodies. @param fields the names of the call's fields */
 export function growingJson(fields: readonly string[]): GrowingText[] {
   const share = (size: number, field: string) => Math.floor(size / Math.max(1, fields.length)) - field.length - 6;
   const object = (value: (size: number) => unknown) => (size: number) =>
@@ -52,8 +52,8 @@ export function growingJson(fields: readonly string[]): GrowingText[] {
     ['many fields', (size) => `{${Array.from({ length: Math.floor(size / 10) }, (_, at) => `"f${at}":1`).join()}}`.slice(0, size)],
     ['one repeated field', (size) => `{${repeated('"email":1,', size - 12)}"z":1}`],
     ['prototypes', (size) => `{${repeated('"__proto__":{},', size - 8)}"a":1}`],
-    ['arrays in each other', (size) => `{"a":${nested('[', '', ']', size - 8)}}`],
-    ['an open nest', (size) => repeated('[', size)],
+    ['nested arrays', (size) => `{"a":${nested('[', '', ']', size - 8)}}`],
+    ['unclosed arrays', (size) => repeated('[', size)],
     ['escapes', (size) => `{"a":"${repeated('\\u0041', size - 8)}"}`],
   ];
 }
@@ -68,7 +68,7 @@ export const growingCookies: GrowingText[] = [
   ofPart('nested accounts', '[', 'remembered_accounts='),
 ];
 
-/** Headers that the service or one of its libraries parses, and what may slow a parser of a list or a pattern. */
+/** Headers that the service or one of its libraries parses. */
 const PARSED_HEADERS = [
   'Accept',
   'Accept-Encoding',
@@ -105,13 +105,13 @@ export const growingHeaders: { header: string; what: string; text: (size: number
   headerParts.map(([what, text]) => ({ header, what, text })),
 );
 
-/** MCP messages of a size, of JSON-RPC 2.0. */
+/** MCP messages (JSON-RPC 2.0). */
 export const growingMessages: GrowingText[] = [
   ['a search', (size) => call('search_docs', { query: repeated('sign in ', size) })],
   ['a search for spaces', (size) => call('search_docs', { query: `a${repeated(' ', size)}b` })],
-  ['a site to check', (size) => call('check_integration', { domain: repeated('a.', size), url: `https://${repeated('a.', size)}` })],
+  ['a website to check', (size) => call('check_integration', { domain: repeated('a.', size), url: `https://${repeated('a.', size)}` })],
   ['a token', (size) => call('verify_token', { token: repeated('a', size) })],
-  ['a tool that is not there', (size) => call(repeated('a', size), {})],
+  ['an unknown tool', (size) => call(repeated('a', size), {})],
   [
     'many arguments',
     (size) => call('list_sites', Object.fromEntries(Array.from({ length: Math.floor(size / 10) }, (_, at) => [`f${at}`, 1]))),
@@ -133,13 +133,13 @@ export const growingMessages: GrowingText[] = [
     (size) =>
       message('prompts/get', { name: 'add-email-sign-in', arguments: { framework: repeated('a', size), domain: repeated('a.', size) } }),
   ],
-  ['a method that is not there', (size) => message(repeated('a/', size), {})],
+  ['an unknown method', (size) => message(repeated('a/', size), {})],
   ['a batch', (size) => `[${repeated(`${message('ping', {})},`, size - message('ping', {}).length - 2).replace(/[^}]*$/, '')}]`],
-  ['arrays in each other', (size) => nested('[', '', ']', size)],
-  ['an open nest', (size) => repeated('[', size)],
+  ['nested arrays', (size) => nested('[', '', ']', size)],
+  ['unclosed arrays', (size) => repeated('[', size)],
 ];
 
-/** The largest request line and headers together, with room for those that every request has. */
+/** Maximum of the request line and headers together, less the headers that every request has. */
 export const MAX_HEADER_BYTES = 15 * 1024;
 export const MAX_BODY_BYTES = 16 * 1024;
 export const MAX_MESSAGE_BYTES = 64 * 1024;
@@ -149,7 +149,7 @@ function nested(open: string, middle: string, close: string, size: number): stri
   return open.repeat(depth) + middle + close.repeat(depth);
 }
 
-/** Letters of which none is repeated soon. */
+/** Returns a text of many different characters. */
 function characters(bytes: number): string {
   return String.fromCodePoint(...Array.from({ length: Math.max(1, Math.floor(bytes / 3)) }, (_, at) => 0x4e00 + (at % 20_000)));
 }

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, waitUntil } from './waiting.ts';
 
-/** Whether the machine has HAProxy. On Debian: apt-get install haproxy. */
+/** Whether HAProxy is installed. On Debian: apt-get install haproxy. */
 export const hasHaproxy = spawnSync('haproxy', ['-v']).status === 0;
 
 /** A running HAProxy in front of two instances, `a` and `b`. */
 export type Haproxy = {
   port: number;
-  /** Resolves once its checks take both for up. */
+  /** Resolves once HAProxy's checks report both instances as up. */
   bothUp(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -21,7 +21,7 @@ export type Haproxy = {
 export async function startHaproxy(ports: { a: number; b: number }): Promise<Haproxy> {
   const documentation = await readFile(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
   const documented = /```haproxy\n([\s\S]*?)```/.exec(documentation)?.[1];
-  if (!documented) throw new Error('docs/operations.md shows no configuration of HAProxy');
+  if (!documented) throw new Error('docs/operations.md has no HAProxy configuration');
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-haproxy-'));
   const socket = join(directory, 'stats');
@@ -42,7 +42,7 @@ export async function startHaproxy(ports: { a: number; b: number }): Promise<Hap
   return {
     port,
     bothUp: () =>
-      waitUntil('HAProxy takes both instances for up', 60_000, async () => {
+      waitUntil('HAProxy reports both instances as up', 60_000, async () => {
         if (child.exitCode !== null) throw new Error(`HAProxy ended. It wrote:\n${output}`);
         const states = await serverStates(socket).catch(() => []);
         return (states.length === 2 && states.every((state) => state === 'UP')) || states.join();
@@ -55,7 +55,7 @@ export async function startHaproxy(ports: { a: number; b: number }): Promise<Hap
   };
 }
 
-/** The state of each server, from the statistics in CSV: field 2 is the server, field 18 its state. */
+/** Returns the state of each server from HAProxy's statistics in CSV: field 2 is the server, field 18 its state. */
 async function serverStates(path: string): Promise<string[]> {
   const socket = connect(path);
   socket.end('show stat\n');

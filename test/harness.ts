@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { Client } from './client.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 const entry = join(import.meta.dirname, '../dist/cli/main.js');
@@ -21,46 +21,44 @@ export type Service = {
   pid: number;
   /** Everything it wrote to stdout and stderr. */
   output(): string;
-  /** A new browser, to the service. */
+  /** Returns a client with an empty cookie jar. */
   client(): Client;
-  /** Resolves once /readyz says 200. */
-  ready(milliseconds?: number): Promise<void>;
-  /** kill -9, nothing else. */
+  /** Resolves once /readyz returns 200. */
+  ready(timeoutMs?: number): Promise<void>;
+  /** Sends SIGKILL and waits for the end of the process; workers and an embedded PostgreSQL are not ended. */
   kill(): Promise<void>;
-  /** SIGTERM. Its output is complete then. @returns the exit code */
+  /** Sends SIGTERM and waits for the end; `output` is complete then. @returns the exit code */
   stop(): Promise<number | null>;
-  /** CPU time that its process has used so far, in ms; it does not depend on what else this machine does. Linux only. */
+  /** Returns the CPU time that the process has used, in ms, which other load hardly changes. Linux only. */
   cpuMs(): number;
   signal(name: NodeJS.Signals): void;
 };
 
-/** What Node.js runs as the service, and where; the built one unless given. */
+/** The arguments and working directory with which Node.js runs the service; the built service by default. */
 export type Program = { args: string[]; cwd: string };
 
-/** A database and an SMTP server of the test's own, and the service on them. */
+/** A database and an SMTP server for one test file, and the service on them. */
 export type Stage = {
   databaseUrl: string;
   dataDir: string;
   mailbox: Mailbox;
-  /** Starts one more instance with the settings given, on a free port unless PORT is given, and waits until it is ready. */
+  /** Starts another instance, on a free port unless `settings` has PORT, and waits until it is ready. */
   start(settings?: Record<string, string>, program?: Program): Promise<Service>;
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 };
 
-/** Settings of a production-like instance on the loopback: the limits as they are, no inbox, no demo. */
+/** Settings of an instance in production mode on the loopback: production limits, no inbox, no demo. */
 export const production = { NODE_ENV: 'production', ADMIN_PASSWORD: 'a password for the tests' };
 
-/** @param clusterUrl a cluster other than the one the run shares */
+/** Creates a database and an SMTP server. @param clusterUrl a cluster other than the shared one */
 export async function openStage(clusterUrl: string = inject('clusterUrl')): Promise<Stage> {
-  if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing: run `npm run build` first, or `npm test`, which does.');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(clusterUrl, `create database ${name}`);
-  const databaseUrl = Object.assign(new URL(clusterUrl), { pathname: name }).href;
+  if (!existsSync(entry)) throw new Error('dist/cli/main.js is missing. Run `npm run build` first, or run `npm test`.');
+  const databaseUrl = await createDatabase(clusterUrl);
   const mailbox = await openMailbox();
   const secretKey = randomBytes(32).toString('hex');
   const dataDir = await mkdtemp(join(tmpdir(), 'emailauth-test-'));
-  // An embedded PostgreSQL in there runs as another user when this one is root.
+  // An embedded PostgreSQL in it runs as another user when the tests run as root.
   await chmod(dataDir, 0o711);
   const running = new Set<ChildProcess>();
 
@@ -81,7 +79,7 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
         MAIL_FROM: 'Email Auth <no-reply@emailauth.test>',
         SECRET_KEY: secretKey,
         DATA_DIR: dataDir,
-        // Nobody but the tests of the drain waits for a balancer.
+        // Only the tests of the drain have a load balancer.
         DRAIN_SECONDS: '0',
         ...settings,
       },
@@ -104,14 +102,14 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
       pid: child.pid as number,
       output: () => output,
       client: () => new Client(`http://${new URL(url).hostname}:${port}`),
-      ready: (milliseconds = 110_000) =>
-        waitUntil(`${url} is ready`, milliseconds, async () => {
+      ready: (timeoutMs = 110_000) =>
+        waitUntil(`${url} is ready`, timeoutMs, async () => {
           if (!running.has(child)) throw new Error(`The service ended. It wrote:\n${output}`);
           const status = await new Client(`http://localhost:${port}`).get('/readyz').then(
-            (answer) => answer.status,
+            (response) => response.status,
             () => 0,
           );
-          return status === 200 || `/readyz answers ${status}`;
+          return status === 200 || `/readyz returns ${status}`;
         }),
       async kill() {
         child.kill('SIGKILL');
@@ -149,7 +147,7 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
   };
 }
 
-/** Linux counts in ticks of 10 ms; utime and stime are the 14th and 15th field, after the command in parentheses (proc(5)). */
+/** proc(5): utime and stime are fields 14 and 15, in ticks of 10 ms; the command in parentheses is field 2. */
 function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -5,10 +5,10 @@ import { errors } from '../contract/errors.ts';
 import { pages } from '../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../contract/pkce.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import * as corpora from './corpora.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 import * as urls from './url-corpora.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -19,8 +19,8 @@ let client: Client;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
-  // Signed in, so that no call stops at its guard.
+  shop = await addWebsite(stage, service);
+  // Signed in, so that no call stops at the check of the session.
   client = (await signInDeveloper(stage, service)).client;
 });
 afterAll(async () => {
@@ -28,15 +28,15 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A refusal: 4xx, of the catalogue, with a sentence. */
-function expectRefusal(what: unknown, answer: Answer) {
-  expect([what, answer.status >= 400 && answer.status < 500 ? 'refused' : answer.status]).toEqual([what, 'refused']);
-  expect(answer.headers['content-type']).toMatch(/^application\/json/);
-  expect(Object.keys(errors)).toContain(answer.json.code);
-  const sentence = answer.json.error_description ?? answer.json.error;
+/** Expects a 4xx with a code of the error catalog and a message. */
+function expectRefusal(what: unknown, response: HttpResponse) {
+  expect([what, response.status >= 400 && response.status < 500 ? 'refused' : response.status]).toEqual([what, 'refused']);
+  expect(response.headers['content-type']).toMatch(/^application\/json/);
+  expect(Object.keys(errors)).toContain(response.json.code);
+  const sentence = response.json.error_description ?? response.json.error;
   expect(sentence).toMatch(/^\S+( \S+)+/);
   expect(sentence.length).toBeLessThan(300);
-  expect(answer.json.hint).toBeTruthy();
+  expect(response.json.hint).toBeTruthy();
 }
 
 const allRoutes = Object.entries(routes) as [string, Route][];
@@ -48,25 +48,25 @@ const fieldsOf = (route: Route) => Object.keys((route.input as z.ZodObject).shap
 
 const outbox = () => stage.query('select recipient from outbox');
 
-/** Runs what must send no mail. A mail is in the outbox from before the answer to its request until the mailbox has it. */
+/** Runs requests that must send no email. An email is in the outbox before its request is answered, so an empty outbox proves it. */
 async function expectNoMail(run: () => Promise<void>) {
-  await waitUntil('earlier mails are sent', 30_000, async () => (await outbox()).length === 0);
+  await waitUntil('earlier emails are sent', 30_000, async () => (await outbox()).length === 0);
   const before = stage.mailbox.mails.length;
   await run();
   expect(await outbox()).toEqual([]);
   expect(stage.mailbox.mails.slice(before).map(({ recipients }) => recipients)).toEqual([]);
 }
 
-test('addresses: 400 and no mail', () =>
+test('rejects hostile email addresses and sends no email', () =>
   expectNoMail(async () => {
     for (const email of corpora.badAddresses) {
       expectRefusal(email, await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }));
-      expectRefusal(email, (await authorize(service.client(), email as string)).answer);
+      expectRefusal(email, (await authorize(service.client(), email as string)).response);
       expectRefusal(email, await service.client().post('/api/websites/register', { domain: 'refused.example', email }));
     }
   }));
 
-test('forward_urls: 4xx and no mail', () =>
+test('rejects hostile forward_urls and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badForwardUrls) {
       const forward_url = typeof hostile === 'string' ? hostile.replace('SHOP', shop) : hostile;
@@ -77,10 +77,10 @@ test('forward_urls: 4xx and no mail', () =>
     }
   }));
 
-test.each(urls.goodForwardUrls)('%s comes back as its bytes and one token (S14)', async (template) => {
+test.each(urls.goodForwardUrls)('redirects to %s with its bytes unchanged and one token', async (template) => {
   const url = template.replace('SHOP', shop);
   const [visitor, email] = [service.client(), freshAddress()];
-  await askForMail(visitor, email, url);
+  await requestEmail(visitor, email, url);
   const location = Buffer.from(await openLink(visitor, await stage.mailbox.waitFor(email)), 'latin1').toString();
   const [, token] = /[?&]token=([\w-]{43})(?=#|$)/.exec(location) ?? [];
   expect(token).toBeTruthy();
@@ -90,60 +90,60 @@ test.each(urls.goodForwardUrls)('%s comes back as its bytes and one token (S14)'
   expect(tokenOf(location)).toBe(token);
 });
 
-test('redirect_uris: 400 and no mail', () =>
+test('rejects hostile redirect_uris and sends no email', () =>
   expectNoMail(async () => {
     for (const hostile of urls.badRedirectUris) {
       const redirect_uri = typeof hostile === 'string' ? hostile.replace('ORIGIN', service.url) : hostile;
-      expectRefusal(redirect_uri, (await authorize(service.client(), freshAddress(), { redirect_uri })).answer);
+      expectRefusal(redirect_uri, (await authorize(service.client(), freshAddress(), { redirect_uri })).response);
     }
   }));
 
-describe('bodies (S30)', () => {
-  test.each(withBody)('of %s', async (_name, route) => {
+describe('hostile bodies', () => {
+  test.each(withBody)('are rejected by %s', async (_name, route) => {
     const path = filled(route.path);
     for (const [what, body] of corpora.badBodies) {
-      const answer = await client.send(path, { method: route.method, headers: { 'Content-Type': 'application/json' }, body });
-      expectRefusal([path, what], answer);
+      const response = await client.send(path, { method: route.method, headers: { 'Content-Type': 'application/json' }, body });
+      expectRefusal([path, what], response);
     }
   });
 
-  test.each(withBody)('fields of %s', async (_name, route) => {
+  test.each(withBody)('with hostile values in fields of %s get no 5xx', async (_name, route) => {
     const path = filled(route.path);
     for (const field of fieldsOf(route)) {
-      // A missing or unknown language is English, whatever stands there.
+      // Any value that is not a language means English.
       const takesAnything = field === 'language';
       for (const [what, value] of corpora.badValues) {
         if ((field === 'confirm' || field === 'enable') && value === true) continue;
-        // No icon.
+        // Removes the icon.
         if (field === 'iconUrl' && value === null) continue;
-        const answer = await client.send(path, {
+        const response = await client.send(path, {
           method: route.method,
           headers: { 'Content-Type': 'application/json' },
           body: JSON.stringify({ ...validInput(), ...(route.path.includes('{id}') && field === 'id' ? {} : { [field]: value }) }),
         });
-        if (takesAnything || field === 'id') expect([path, field, what, answer.status < 500]).toEqual([path, field, what, true]);
-        else expectRefusal([path, field, what], answer);
+        if (takesAnything || field === 'id') expect([path, field, what, response.status < 500]).toEqual([path, field, what, true]);
+        else expectRefusal([path, field, what], response);
       }
       for (const text of corpora.hostileTexts) {
-        const answer = await client.send(path, {
+        const response = await client.send(path, {
           method: route.method,
           headers: { 'Content-Type': 'application/json' },
           body: JSON.stringify({ ...validInput(), [field]: text }),
         });
-        expect([path, field, text, answer.status < 500]).toEqual([path, field, text, true]);
-        if (text.includes('\u0000')) expectRefusal([path, field, text], answer);
-        if (answer.status >= 400) expectRefusal([path, field, text], answer);
+        expect([path, field, text, response.status < 500]).toEqual([path, field, text, true]);
+        if (text.includes('\u0000')) expectRefusal([path, field, text], response);
+        if (response.status >= 400) expectRefusal([path, field, text], response);
       }
     }
   });
 
-  test('too long is told before it is sent, and the connection stays usable for others', async () => {
-    const answer = await client.send('/api/auth/domain-auth', {
+  test('that are too long get 413, and other requests are served', async () => {
+    const response = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
       body: Buffer.alloc(200_000, 'x'),
     });
-    expect(answer.status).toBe(413);
+    expect(response.status).toBe(413);
     expect((await client.get('/api/languages')).status).toBe(200);
   });
 
@@ -166,16 +166,16 @@ describe('bodies (S30)', () => {
   }
 });
 
-describe('addresses of calls and pages (S30)', () => {
-  test.each(withQuery)('queries of %s', async (_name, route) => {
+describe('hostile URLs', () => {
+  test.each(withQuery)('with hostile queries of %s get no 5xx', async (_name, route) => {
     for (const query of corpora.hostileQueries) {
-      const answer = await client.send(filled(route.path) + query, { method: route.method });
-      expect([route.path, query, answer.status < 500]).toEqual([route.path, query, true]);
-      if (answer.status >= 400) expectRefusal([route.path, query], answer);
+      const response = await client.send(filled(route.path) + query, { method: route.method });
+      expect([route.path, query, response.status < 500]).toEqual([route.path, query, true]);
+      if (response.status >= 400) expectRefusal([route.path, query], response);
     }
   });
 
-  test('paths with parameters', async () => {
+  test('with hostile path parameters are rejected', async () => {
     const values = [
       '%00',
       '%',
@@ -192,21 +192,21 @@ describe('addresses of calls and pages (S30)', () => {
     ];
     for (const [, route] of allRoutes.filter(([, { path }]) => path.includes('{'))) {
       for (const value of values) {
-        const answer = await client.send(route.path.replace(/\{\w+\}/, value), {
+        const response = await client.send(route.path.replace(/\{\w+\}/, value), {
           method: route.method,
           ...(route.method === 'PUT' && { headers: { 'Content-Type': 'application/json' }, body: '{"domain":"another.example"}' }),
         });
-        expectRefusal([route.path, value], answer);
+        expectRefusal([route.path, value], response);
       }
     }
   });
 
-  test('pages', async () => {
+  test('of pages get no 5xx and are not reflected', async () => {
     for (const path of Object.keys(pages)) {
       for (const query of corpora.hostileQueries) {
-        const answer = await service.client().get(path + query);
-        expect([path, query, answer.status < 500]).toEqual([path, query, true]);
-        expect(answer.text).not.toContain('<script>alert(1)');
+        const response = await service.client().get(path + query);
+        expect([path, query, response.status < 500]).toEqual([path, query, true]);
+        expect(response.text).not.toContain('<script>alert(1)');
       }
     }
     for (const path of [
@@ -224,24 +224,24 @@ describe('addresses of calls and pages (S30)', () => {
       '/api/nothing',
       '/api/auth/%',
     ]) {
-      const answer = await service.client().get(path);
-      expect([path, answer.status >= 400 && answer.status < 500]).toEqual([path, true]);
-      expect(answer.headers.location).toBeUndefined();
+      const response = await service.client().get(path);
+      expect([path, response.status >= 400 && response.status < 500]).toEqual([path, true]);
+      expect(response.headers.location).toBeUndefined();
     }
   });
 
-  test('methods that a path does not take', async () => {
+  test('with methods that a path does not support are rejected', async () => {
     for (const path of [...new Set(allRoutes.map(([, route]) => filled(route.path)))]) {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
         if (allRoutes.some(([, route]) => filled(route.path) === path && route.method === method)) continue;
-        const answer = await client.send(path, { method, headers: { 'Content-Type': 'application/json' } });
-        expectRefusal([path, method], answer);
+        const response = await client.send(path, { method, headers: { 'Content-Type': 'application/json' } });
+        expectRefusal([path, method], response);
       }
     }
   });
 });
 
-test('cookies and headers', async () => {
+test('hostile cookies and headers get no 5xx', async () => {
   const values = [
     '',
     '%00',
@@ -260,7 +260,7 @@ test('cookies and headers', async () => {
     for (const value of values) {
       const visitor = service.client();
       const headers = { Cookie: Buffer.from(`${name}=${value}`).toString('latin1') };
-      for (const answer of [
+      for (const response of [
         await visitor.get('/auth', headers),
         await visitor.get('/auth/link?t=x', headers),
         await visitor.get('/api/user/me', headers),
@@ -268,7 +268,7 @@ test('cookies and headers', async () => {
         await visitor.get('/api/verify-token?token=x', { ...headers, 'Idempotency-Key': value.replace(/[^\x20-\x7e]/g, '') }),
         await visitor.get('/api/user/me', { Authorization: `Bearer ${value.replace(/[^\x20-\x7e]/g, '')}` }),
       ]) {
-        expect([name, value, answer.status < 500]).toEqual([name, value, true]);
+        expect([name, value, response.status < 500]).toEqual([name, value, true]);
       }
     }
   }
@@ -279,8 +279,8 @@ test.each([
   'NONSENSE\r\n\r\n',
   'POST /api/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
-])('a broken request is answered with 4xx or closed: %j', async (text) => {
-  const answer = await new Promise<string>((resolve, reject) => {
+])('a malformed HTTP request gets 4xx or a closed connection: %j', async (text) => {
+  const response = await new Promise<string>((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(text));
     let received = '';
     socket.on('data', (chunk) => {
@@ -291,5 +291,5 @@ test.each([
     socket.on('error', () => resolve(received));
     socket.setTimeout(45_000, () => reject(new Error('The connection hangs')));
   });
-  expect(answer).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
+  expect(response).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { png } from './images.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -28,7 +28,7 @@ async function upload(owner: Developer): Promise<string> {
 }
 const shownOf = async (domain: string) => (await service.client().get(`/api/websites/domain/${domain}`)).json.iconUrl;
 
-/** What the service wrote into a sign-in page. */
+/** Returns the target in the boot data of a sign-in page. */
 async function targetOn(path: string) {
   const page = await service.client().get(path);
   const [, boot] = /<script type="application\/json" id="boot">(.*?)<\/script>/.exec(page.text) ?? [];
@@ -36,7 +36,7 @@ async function targetOn(path: string) {
 }
 const signInPage = (domain: string) => targetOn(`/auth?forward_url=${encodeURIComponent(`https://www.${domain}/x`)}`);
 
-test('a site shows its icon in the list, to who looks it up, on its sign-in page and on the page of an opened link', async () => {
+test("a website's icon is in the list, in the lookup, on its sign-in page and on the page of an opened link", async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   const created = await ann.client.post('/api/websites', { domain, iconUrl: icon });
   expect(created.json.iconUrl).toBe(icon);
@@ -44,12 +44,12 @@ test('a site shows its icon in the list, to who looks it up, on its sign-in page
   expect(await shownOf(domain)).toBe(icon);
   expect(await signInPage(domain)).toEqual({ kind: 'site', host: `www.${domain}`, displayHost: `www.${domain}`, iconUrl: icon });
   const email = freshAddress();
-  await askForMail(service.client(), email, `https://${domain}/`);
+  await requestEmail(service.client(), email, `https://${domain}/`);
   const { link } = await stage.mailbox.waitFor(email);
   expect(await targetOn(link)).toMatchObject({ kind: 'site', iconUrl: icon });
 });
 
-test('left out it stays, another one replaces it, null removes it; a changed domain keeps it', async () => {
+test('an update keeps an omitted icon, replaces it, removes it by null, and keeps it when the domain changes', async () => {
   const [domain, first, second] = [freshDomain(), await upload(ann), await upload(ann)];
   const { id } = (await ann.client.post('/api/websites', { domain, iconUrl: first })).json;
   const change = async (input: object) => (await ann.client.put(`/api/websites/${id}`, { domain, ...input })).json.iconUrl;
@@ -63,24 +63,24 @@ test('left out it stays, another one replaces it, null removes it; a changed dom
     ann.email,
     domain,
   ]);
-  // Once there, once back with an icon, once without; what changes nothing is no change.
+  // An update that changes nothing is not recorded.
   expect(acts).toHaveLength(2);
 });
 
-test('another account’s upload, one that was never sent and one that never was are refused alike, and nothing changes (S32)', async () => {
+test('the upload of another account, one without a file and an unknown one are rejected with the same error', async () => {
   const [domain, mine, unsent] = [freshDomain(), await upload(ann), new URL(await begin(bob)).pathname];
   const { id } = (await bob.client.post('/api/websites', { domain })).json;
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const iconUrl of [mine, unsent, '/objects/uploads/0198c0de-0000-7000-8000-000000000000']) {
-    for (const answer of [
+    for (const response of [
       await bob.client.put(`/api/websites/${id}`, { domain: freshDomain(), iconUrl }),
       await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl }),
     ]) {
-      expect([answer.status, answer.json.code, answer.json.field]).toEqual([400, 'bad_request', 'iconUrl']);
-      answers.push(answer.text);
+      expect([response.status, response.json.code, response.json.field]).toEqual([400, 'bad_request', 'iconUrl']);
+      responses.push(response.text);
     }
   }
-  expect(new Set(answers).size).toBe(1);
+  expect(new Set(responses).size).toBe(1);
   expect((await bob.client.get('/api/websites')).json).toMatchObject([{ id, domain, iconUrl: null }]);
 });
 
@@ -94,19 +94,19 @@ test.each([
   7,
   [],
   {},
-])('%j is no icon', async (iconUrl) => {
-  const answer = await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl });
-  expect([answer.status, answer.json.field]).toEqual([400, 'iconUrl']);
+])('rejects the icon %j', async (iconUrl) => {
+  const response = await bob.client.post('/api/websites', { domain: freshDomain(), iconUrl });
+  expect([response.status, response.json.field]).toEqual([400, 'iconUrl']);
 });
 
-test('another account changes no icon of a site that is not its own', async () => {
+test("an account cannot change the icon of another account's website", async () => {
   const [domain, icon, own] = [freshDomain(), await upload(ann), await upload(bob)];
   const { id } = (await ann.client.post('/api/websites', { domain, iconUrl: icon })).json;
   for (const iconUrl of [null, own]) expect((await bob.client.put(`/api/websites/${id}`, { domain, iconUrl })).status).toBe(404);
   expect(await shownOf(domain)).toBe(icon);
 });
 
-test('a site on probation has no icon until its linked address signs in', async () => {
+test('a registered website has no icon until its linked address signs in', async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   expect((await service.client().post('/api/websites/register', { domain, email: ann.email, iconUrl: icon })).status).toBe(200);
   await stage.mailbox.waitFor(ann.email);
@@ -121,7 +121,7 @@ test('a site on probation has no icon until its linked address signs in', async 
   expect([await shownOf(domain), (await signInPage(domain)).iconUrl]).toEqual([icon, icon]);
 });
 
-test('a domain that changes hands loses its icon', async () => {
+test('a domain that another account proves loses its icon', async () => {
   const [domain, icon] = [freshDomain(), await upload(ann)];
   await ann.client.post('/api/websites', { domain, iconUrl: icon });
   const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
-/** A PNG chunk (RFC 2083 §3.2). */
+/** Returns a PNG chunk (RFC 2083 §3.2). */
 export function pngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
@@ -10,7 +10,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A white PNG of one bit a pixel: any size in a few kilobytes. @param more chunks before its end */
+/** Returns a white PNG with one bit per pixel, so that any size has a few kilobytes. @param more chunks before its end */
 export function plainPng(width: number, height: number, more: Buffer[] = []): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -28,7 +28,7 @@ export function plainPng(width: number, height: number, more: Buffer[] = []): Bu
   ]);
 }
 
-/** A valid PNG of exactly this many bytes. */
+/** Returns a valid PNG of exactly this many bytes. */
 export function pngOfBytes(bytes: number): Buffer {
   const rest = bytes - plainPng(40, 40).length - 12;
   return plainPng(40, 40, [pngChunk('teSt', Buffer.alloc(rest, 7))]);
@@ -39,8 +39,8 @@ const picture = (width: number, height: number, color: string) => sharp({ create
 export const png = (width = 64, height = 64, color = '#0b6e58') => picture(width, height, color).png().toBuffer();
 export const jpeg = (width = 64, height = 64, color = '#0b6e58') => picture(width, height, color).jpeg().toBuffer();
 
-/** A lying photo: 60 × 40 as stored, 40 × 60 upright, with a place and a comment in its metadata. */
-export const lyingPhoto = () =>
+/** Returns a rotated JPEG, 60 × 40 as stored and 40 × 60 upright, with a location and a copyright in its metadata. */
+export const photoWithMetadata = () =>
   picture(60, 40, '#b3261e')
     .jpeg()
     .withExif({ IFD0: { Copyright: 'a secret of mine' }, IFD3: { GPSLatitude: '54/1 41/1 0/1' } })
@@ -50,7 +50,7 @@ export const lyingPhoto = () =>
 const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(1)</script></svg>';
 const html = '<!doctype html><script>alert(1)</script>';
 
-/** What must not become an icon, by name; each is sent as image/png. */
+/** Returns files that must be rejected as icons, by description. */
 export async function refusedFiles(): Promise<[string, Buffer][]> {
   const [goodPng, goodJpeg] = [await png(), await jpeg()];
   const [gif, webp, tiff, avif] = await Promise.all([
@@ -62,7 +62,7 @@ export async function refusedFiles(): Promise<[string, Buffer][]> {
   const comment = Buffer.from(html);
   const marker = Buffer.from([0xff, 0xfe, 0, comment.length + 2]);
   return [
-    ['nothing', Buffer.alloc(0)],
+    ['an empty file', Buffer.alloc(0)],
     ['an SVG', Buffer.from(svg)],
     ['an SVG after an XML declaration', Buffer.from(`<?xml version="1.0"?>${svg}`)],
     ['HTML', Buffer.from(html)],
@@ -71,17 +71,17 @@ export async function refusedFiles(): Promise<[string, Buffer][]> {
     ['a WebP', webp],
     ['a TIFF', tiff],
     ['an AVIF', avif],
-    ['noise', Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919) % 251))],
-    ["a PNG's signature alone", goodPng.subarray(0, 8)],
-    ["a PNG's signature before an SVG", Buffer.concat([goodPng.subarray(0, 8), Buffer.from(svg), goodPng.subarray(-8)])],
+    ['random bytes', Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7919) % 251))],
+    ['only the signature of a PNG', goodPng.subarray(0, 8)],
+    ['the signature of a PNG before an SVG', Buffer.concat([goodPng.subarray(0, 8), Buffer.from(svg), goodPng.subarray(-8)])],
     ['half a PNG', goodPng.subarray(0, goodPng.length / 2)],
     ['a PNG without its pixels', Buffer.concat([goodPng.subarray(0, 60), goodPng.subarray(-12)])],
     ['half a JPEG', goodJpeg.subarray(0, goodJpeg.length / 2)],
     ['half a JPEG with an end', Buffer.concat([goodJpeg.subarray(0, goodJpeg.length / 2), goodJpeg.subarray(-2)])],
-    ['a PNG that is HTML too', Buffer.concat([goodPng, comment])],
-    ['a PNG that is a ZIP too', Buffer.concat([goodPng, Buffer.from('504b0506000000000000000000000000000000000000', 'hex')])],
+    ['a PNG followed by HTML', Buffer.concat([goodPng, comment])],
+    ['a PNG followed by a ZIP', Buffer.concat([goodPng, Buffer.from('504b0506000000000000000000000000000000000000', 'hex')])],
     ['a PNG with HTML in its text', plainPng(9, 9, [pngChunk('tEXt', Buffer.from(`Comment\0${html}`))])],
-    ['a JPEG that is HTML too', Buffer.concat([goodJpeg, comment])],
+    ['a JPEG followed by HTML', Buffer.concat([goodJpeg, comment])],
     ['a JPEG with HTML in its comment', Buffer.concat([goodJpeg.subarray(0, 2), marker, comment, goodJpeg.subarray(2)])],
     ['14,000 × 14,000 pixels', plainPng(14_000, 14_000)],
     ['a PNG that claims 2,000,000,000 × 1', plainPng(2_000_000_000, 0)],
@@ -89,7 +89,7 @@ export async function refusedFiles(): Promise<[string, Buffer][]> {
   ];
 }
 
-/** The same JPEG with other measures in its frame header (ITU T.81 §B.2.2). */
+/** Returns a JPEG with another width and height in its frame header (ITU T.81 §B.2.2). */
 function jpegOfSize(image: Buffer, side: number): Buffer {
   const copy = Buffer.from(image);
   const frame = copy.indexOf(Buffer.from([0xff, 0xc0]));

@@ -12,8 +12,8 @@ const configs: Config[] = [require('../.dependency-cruiser.cjs'), require('../.d
 
 type Tree = Record<string, string>;
 
-/** One violation of each rule: the files to add to an empty house. */
-const planted: Record<string, Tree> = {
+/** Files of an otherwise empty repository that violate a rule, by the name of the rule. */
+const violations: Record<string, Tree> = {
   'contract-imports-only-zod': { 'contract/a.ts': "import 'express';" },
   'nobody-imports-cli': { 'server/a.ts': "import '../cli/main.ts';", 'cli/main.ts': 'export {};' },
   'cli-imports-server-and-mcp-lazily': {
@@ -65,8 +65,8 @@ const planted: Record<string, Tree> = {
   'every-import-resolves': { 'server/a.ts': "import './gone.ts';" },
 };
 
-/** What the rules must let pass. */
-const sound: Tree = {
+/** Files that violate no rule. */
+const valid: Tree = {
   'contract/routes.ts': "import { z } from 'zod'; export const Shape = z.object({});",
   'cli/main.ts': "import { Shape } from '../contract/routes.ts'; await import('../server/main.ts'); Shape.parse({});",
   'server/main.ts': "import './app.ts';",
@@ -94,39 +94,39 @@ const sound: Tree = {
   'test/a.test.ts': "import './harness.ts';",
 };
 
-let houses: string;
+let parent: string;
 beforeAll(async () => {
-  houses = await mkdtemp(join(tmpdir(), 'emailauth-rooms-'));
+  parent = await mkdtemp(join(tmpdir(), 'emailauth-folders-'));
 });
-afterAll(() => rm(houses, { recursive: true, force: true }));
+afterAll(() => rm(parent, { recursive: true, force: true }));
 
-/** Builds the tree in an empty house and returns the names of the rules it breaks. */
-async function brokenBy(name: string, tree: Tree): Promise<string[]> {
-  const house = join(houses, name);
+/** Writes the files to an empty directory and returns the names of the rules that they violate. */
+async function rulesViolatedBy(name: string, tree: Tree): Promise<string[]> {
+  const root = join(parent, name);
   for (const [path, text] of Object.entries(tree)) {
-    await mkdir(join(house, dirname(path)), { recursive: true });
-    await writeFile(join(house, path), text);
+    await mkdir(join(root, dirname(path)), { recursive: true });
+    await writeFile(join(root, path), text);
   }
-  await symlink(join(import.meta.dirname, '../node_modules'), join(house, 'node_modules'));
-  await symlink(join(import.meta.dirname, '../package.json'), join(house, 'package.json'));
-  const rooms = [...new Set(Object.keys(tree).map((path) => path.split('/')[0]))];
-  const broken = new Set<string>();
+  await symlink(join(import.meta.dirname, '../node_modules'), join(root, 'node_modules'));
+  await symlink(join(import.meta.dirname, '../package.json'), join(root, 'package.json'));
+  const folders = [...new Set(Object.keys(tree).map((path) => path.split('/')[0]))];
+  const violated = new Set<string>();
   for (const { forbidden, options } of configs) {
-    const report = await cruise(rooms, { ...options, baseDir: house, validate: true, ruleSet: { forbidden } });
-    for (const { rule } of (report.output as ICruiseResult).summary.violations) broken.add(rule.name);
+    const report = await cruise(folders, { ...options, baseDir: root, validate: true, ruleSet: { forbidden } });
+    for (const { rule } of (report.output as ICruiseResult).summary.violations) violated.add(rule.name);
   }
-  return [...broken];
+  return [...violated];
 }
 
-test('every rule has a planted violation', () => {
+test('every import rule has an example that violates it', () => {
   const names = configs.flatMap(({ forbidden }) => forbidden.map((rule) => rule.name));
-  expect(Object.keys(planted).sort()).toEqual(names.sort());
+  expect(Object.keys(violations).sort()).toEqual(names.sort());
 });
 
-test.each(Object.entries(planted))('%s fires', async (rule, tree) => {
-  expect(await brokenBy(rule, tree)).toContain(rule);
+test.each(Object.entries(violations))('%s reports its violation', async (rule, tree) => {
+  expect(await rulesViolatedBy(rule, tree)).toContain(rule);
 });
 
-test('a sound house breaks no rule', async () => {
-  expect(await brokenBy('sound', sound)).toEqual([]);
+test('a valid tree violates no rule', async () => {
+  expect(await rulesViolatedBy('valid', valid)).toEqual([]);
 });

@@ -5,9 +5,9 @@ import { type Probe, probesOf, sendHostile } from './input-probes.ts';
 import { cpuMilliseconds } from './server-cpu.ts';
 import { signInDeveloper } from './sign-ins.ts';
 
-/** CPU time of the service that one request may cost: nobody may wait longer than 250 ms behind three of them. */
+/** CPU time that one request may cost: three of them must not delay other requests by more than 250 ms. */
 const MAX_MS = 80;
-/** Where the headers are tried: one address for each way through the service. The bench tries them at every address. */
+/** Targets of hostile headers: one for each path through the service. The bench sends them to every target. */
 const HEADERS_AT =
   /^(?:GET \/api\/languages|GET \/api\/clients\/\{id\}\/logs|POST \/api\/auth\/token|GET \/auth|GET \/auth\/link|GET \/docs\/overview|GET \/assets\/none.js|GET \/metrics|PUT \/objects\/.*|POST \/mcp)$/;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
   ({ client } = await signInDeveloper(stage, service));
-  // What is loaded by the first request of its kind is not the request's cost.
+  // Code that the first request of a kind loads is not counted.
   for (const { requests } of probesOf(0.01).filter(({ kind }) => kind !== 'headers'))
     for (const request of requests) await sendHostile(client, service.client(), request);
 });
@@ -27,15 +27,19 @@ afterAll(() => stage.close());
 const probes = probesOf(1).filter(({ kind, target }) => kind !== 'headers' || HEADERS_AT.test(target));
 
 test.each(probes.map((probe): [string, Probe] => [`${probe.target}: ${probe.kind}`, probe]))(
-  'no request of the largest size costs much CPU: %s',
+  'a request of the maximum size uses little CPU time: %s',
   async (_name, { requests }) => {
-    const stranger = service.client();
-    let before = await cpuMilliseconds(service.pid);
+    const anonymous = service.client();
     for (const request of requests) {
-      const status = await sendHostile(client, stranger, request);
-      const after = await cpuMilliseconds(service.pid);
-      expect([request.what, status < 500, after - before < MAX_MS || after - before]).toEqual([request.what, true, true]);
-      before = after;
+      // A job of the service that runs during a request adds to it once; the request's own cost is in every attempt.
+      let cost = Number.POSITIVE_INFINITY;
+      for (let attempt = 0; attempt < 3 && cost >= MAX_MS; attempt++) {
+        const before = await cpuMilliseconds(service.pid);
+        const status = await sendHostile(client, anonymous, request);
+        expect([request.what, status < 500]).toEqual([request.what, true]);
+        cost = Math.min(cost, (await cpuMilliseconds(service.pid)) - before);
+      }
+      expect([request.what, cost < MAX_MS || cost]).toEqual([request.what, true]);
     }
   },
 );

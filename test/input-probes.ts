@@ -2,16 +2,16 @@ import { type Route, routes } from '../contract/routes.ts';
 import type { Client } from './client.ts';
 import * as growing from './growing-input.ts';
 
-/** A request whose input is as large as the service accepts, or a part of that. */
+/** A request with an input of the maximum size, or a fraction of it. */
 export type HostileRequest = { what: string; method: string; path: string; headers: Record<string, string>; body?: string };
 
-/** The hostile requests of one kind to one address. */
+/** The hostile requests of one kind to one target. */
 export type Probe = { target: string; kind: InputKind; requests: HostileRequest[] };
 
 export const inputKinds = ['query', 'JSON', 'form', 'multipart', 'path', 'cookies', 'headers', 'MCP'] as const;
 export type InputKind = (typeof inputKinds)[number];
 
-/** Addresses beside the contract's, with the method that they take. */
+/** Targets that are not in the contract. */
 const OTHERS: [method: string, path: string][] = [
   ['GET', '/auth/link'],
   ['GET', '/auth'],
@@ -34,13 +34,13 @@ const OTHERS: [method: string, path: string][] = [
 const ID = '0198c0de-0000-7000-8000-000000000000';
 
 /**
- * Returns hostile requests of each kind to every route of the contract and every other address.
- * @param fraction of the largest size, up to 1
+ * Returns hostile requests of each kind to every target.
+ * @param fraction of the maximum size, up to 1
  */
 export function probesOf(fraction: number): Probe[] {
   const ofContract = Object.values(routes).flatMap((route: Route) => probesOfRoute(route, fraction));
   const ofOthers = OTHERS.flatMap(([method, path]) => [
-    ...anyAddress(method, path, fraction),
+    ...probesOfAnyTarget(method, path, fraction),
     probe(`${method} ${path}`, 'query', growing.growingFields, fraction * growing.MAX_HEADER_BYTES, (text) => ({
       method,
       path: `${path}?${text}`,
@@ -66,7 +66,7 @@ function probesOfRoute({ method, path: pattern, input, oauth }: Route, fraction:
   const target = `${method} ${pattern}`;
   const fields = Object.keys((input as { shape?: object }).shape ?? {});
   const body = fraction * growing.MAX_BODY_BYTES;
-  const found = anyAddress(method, path, fraction, target);
+  const found = probesOfAnyTarget(method, path, fraction, target);
   if (pattern !== path) {
     const values: growing.GrowingText[] = ['a', '%41', '%', 'a.', '-'].map((part) => [
       `of ${part}`,
@@ -95,7 +95,7 @@ function probesOfRoute({ method, path: pattern, input, oauth }: Route, fraction:
   return found;
 }
 
-function anyAddress(method: string, path: string, fraction: number, target = `${method} ${path}`): Probe[] {
+function probesOfAnyTarget(method: string, path: string, fraction: number, target = `${method} ${path}`): Probe[] {
   const size = fraction * growing.MAX_HEADER_BYTES;
   const hasBody = method === 'POST' || method === 'PUT';
   const own: Record<string, string> = hasBody ? { 'Content-Type': 'application/json' } : {};
@@ -123,15 +123,15 @@ function probe(
   return { target, kind, requests: texts.map(([what, text]) => ({ headers: {}, ...make(text(Math.floor(size))), what })) };
 }
 
-/** Sends a request with a session; without one where it would end the session. @returns the status */
-export async function sendHostile(client: Client, stranger: Client, request: HostileRequest): Promise<number> {
+/** Sends a request with `client`, or with `anonymous` if it would end the session. @returns the status */
+export async function sendHostile(client: Client, anonymous: Client, request: HostileRequest): Promise<number> {
   const endsSession = /logout|sign-out-everywhere/.test(request.path);
   const { path, method, headers, body } = request;
-  const { status } = await (endsSession ? stranger : client).send(path, { method, headers, body });
+  const { status } = await (endsSession ? anonymous : client).send(path, { method, headers, body });
   return status;
 }
 
-/** Bytes of the input of a request. */
+/** Returns the bytes of the input of a request. */
 export function sizeOf({ path, headers, body = '' }: HostileRequest): number {
   return path.length + Object.values(headers).join().length + Buffer.byteLength(body);
 }

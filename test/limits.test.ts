@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, freshDomain, openLink, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
 
-// As in production, where the limits are as protocol.md has them; two instances count together.
+// Two instances with production limits, which count together.
 let stage: Stage;
 let service: Service;
 let second: Service;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await stage.start(production);
   second = await stage.start({ ...production, PUBLIC_URL: service.url });
   proxied = await stage.start({ ...production, PUBLIC_URL: service.url, TRUST_PROXY: '1' });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 beforeEach(() => stage.query('truncate sign_in_limits, rate_limits'));
 afterAll(() => stage.close());
@@ -22,7 +22,7 @@ afterAll(() => stage.close());
 const ask = (from: Service, email: string, headers: Record<string, string> = {}) =>
   from.client().post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` }, headers);
 
-test('three mails to a mailbox in 15 minutes; +tag and case share it, and so do the instances', async () => {
+test('a mailbox gets three emails in 15 minutes, counted over plus tags, letter case and instances', async () => {
   const email = freshAddress();
   const [local, host] = email.split('@');
   expect((await ask(service, email)).status).toBe(200);
@@ -37,90 +37,90 @@ test('three mails to a mailbox in 15 minutes; +tag and case share it, and so do 
   expect((await ask(service, freshAddress())).status).toBe(200);
 });
 
-test('ten mails to a mailbox in an hour, from however many addresses', async () => {
+test('a mailbox gets ten emails an hour from any number of client addresses', async () => {
   const email = freshAddress();
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await ask(proxied, email, { 'X-Forwarded-For': `198.51.100.${i}` })).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await ask(proxied, email, { 'X-Forwarded-For': `198.51.100.${i}` })).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
-test('thirty mails an hour from a client address; a forged X-Forwarded-For gains nothing (S21)', async () => {
-  const answers = [];
+test('a client address may request thirty emails an hour, despite a forged X-Forwarded-For', async () => {
+  const responses = [];
   for (let i = 1; i <= 31; i++) {
-    answers.push(
+    responses.push(
       (await ask(i % 2 ? service : second, freshAddress(), { 'X-Forwarded-For': `198.51.100.${i}`, Forwarded: `for=198.51.100.${i}` }))
         .status,
     );
   }
-  expect(answers).toEqual([...Array(30).fill(200), 429]);
+  expect(responses).toEqual([...Array(30).fill(200), 429]);
 });
 
-test('an account asks how to prove 60 new domains an hour; one that it asked for stays known', async () => {
+test('an account may request challenges for 60 new domains an hour, and repeat requests for known ones', async () => {
   const { client } = await signInDeveloper(stage, service);
   const domains = Array.from({ length: 61 }, freshDomain);
   const claim = (domain: string) => client.get(`/api/websites/claim/${domain}`);
-  const answers = await Promise.all(domains.map(claim));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(60);
-  expect(answers.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
-  const known = answers.find(({ status }) => status === 200)?.json;
+  const responses = await Promise.all(domains.map(claim));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(60);
+  expect(responses.find(({ status }) => status !== 200)?.json.code).toBe('rate_limited');
+  const known = responses.find(({ status }) => status === 200)?.json;
   expect((await claim(known.domain)).json).toEqual(known);
 });
 
-test('behind one proxy the client is the last of X-Forwarded-For; IPv6 counts by /64', async () => {
+test('the client address behind one proxy is the last of X-Forwarded-For, and IPv6 is counted by /64', async () => {
   const from = (address: string) => ask(proxied, freshAddress(), { 'X-Forwarded-For': `203.0.113.7, ${address}` });
   for (let i = 1; i <= 30; i++) expect((await from(`2001:db8:1:2::${i}`)).status).toBe(200);
   expect((await from('2001:db8:1:2:ffff::1')).status).toBe(429);
   expect((await from('2001:db8:1:3::1')).status).toBe(200);
 });
 
-test('a browser that is known for the mailbox has a bucket of its own', async () => {
+test('a browser that is known for the mailbox has its own rate limit', async () => {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, `https://${shop}/`);
+  await requestEmail(client, email, `https://${shop}/`);
   await openLink(client, await stage.mailbox.waitFor(email));
   for (let i = 0; i < 4; i++) await ask(service, email);
   expect((await ask(service, email)).status).toBe(429);
   expect((await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/` })).status).toBe(200);
 });
 
-test('sixty failed verify calls a minute; good ones are not limited, also not after too many bad ones', async () => {
+test('verify-token refuses more than sixty failed calls a minute, but never calls with a valid token', async () => {
   const tokens = [];
   for (let i = 0; i < 3; i++) tokens.push(await visitorToken(stage, service.client(), shop));
   const wrong = (from: Service) => from.client().get('/api/verify-token?token=nothing');
   const statuses = [];
   for (let i = 0; i < 60; i++) statuses.push((await wrong(i % 2 ? service : second)).status);
   expect(statuses).toEqual(Array(60).fill(200));
-  // The count is shared, but need not be exact to the last call.
+  // The count is shared by the instances but not exact to the last call.
   let refused = await wrong(service);
   for (let i = 0; i < 60 && refused.status === 200; i++) refused = await wrong(service);
   expect(refused.status).toBe(429);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   for (const token of tokens) {
-    const answer = await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`);
-    expect([answer.status, answer.json.valid]).toEqual([200, true]);
+    const response = await service.client().get(`/api/verify-token?token=${token}&domain=${shop}`);
+    expect([response.status, response.json.valid]).toEqual([200, true]);
   }
   expect((await wrong(service)).status).toBe(429);
 });
 
-test('an address too long for a key of the table is limited like any other', async () => {
+test('an address longer than the key column is limited like any other', async () => {
   const email = `${'l'.repeat(64)}@${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(58)}.example`;
   expect(email).toHaveLength(253);
   const { client } = await signInDeveloper(stage, service, email);
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await client.post('/api/websites', { domain: freshDomain() })).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await client.post('/api/websites', { domain: freshDomain() })).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
-test('ten registrations an hour from a client address', async () => {
+test('a client address may register ten websites an hour', async () => {
   const register = () =>
     proxied
       .client()
       .post('/api/websites/register', { domain: freshDomain(), email: freshAddress() }, { 'X-Forwarded-For': '198.51.100.200' });
-  const answers = [];
-  for (let i = 1; i <= 11; i++) answers.push((await register()).status);
-  expect(answers).toEqual([...Array(10).fill(200), 429]);
+  const responses = [];
+  for (let i = 1; i <= 11; i++) responses.push((await register()).status);
+  expect(responses).toEqual([...Array(10).fill(200), 429]);
 });
 
-test('an unclaimed site has 20 recipients a day, and more once its owner has signed in', async () => {
+test('an unclaimed website has 20 recipients a day, and no limit once its linked address has signed in', async () => {
   const [domain, owner] = [freshDomain(), freshAddress('owner')];
   await proxied.client().post('/api/websites/register', { domain, email: owner }, { 'X-Forwarded-For': '198.51.100.201' });
   let i = 0;
@@ -144,7 +144,7 @@ test('an unclaimed site has 20 recipients a day, and more once its owner has sig
   expect((await visit()).status).toBe(200);
 });
 
-test('a change of the domain counts as a registration, other changes do not', async () => {
+test('a change of the domain counts as a registration, and other changes do not', async () => {
   const { client } = await signInDeveloper(stage, service);
   const { id, domain } = (await client.post('/api/websites', { domain: freshDomain() })).json;
   const moves = [];
@@ -155,7 +155,7 @@ test('a change of the domain counts as a registration, other changes do not', as
   expect((await client.put(`/api/websites/${id}`, { domain: current })).status).toBe(200);
 });
 
-test('an account has at most 100 unproven websites, counted exactly on two instances; proven ones do not count', async () => {
+test('an account has at most 100 unproven websites, counted exactly at two instances without proven ones', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   const add = (count: number, proven: boolean) =>
     stage.query(
@@ -167,9 +167,9 @@ test('an account has at most 100 unproven websites, counted exactly on two insta
   await add(5, true);
   const other = Object.assign(second.client(), { cookies: client.cookies });
   const create = (from: Client) => from.post('/api/websites', { domain: freshDomain() }, { Origin: service.url });
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, i) => create(i % 2 ? client : other)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
-  expect(answers.find(({ status }) => status === 409)?.json).toMatchObject({
+  const responses = await Promise.all(Array.from({ length: 8 }, (_, i) => create(i % 2 ? client : other)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(6).fill(409)]);
+  expect(responses.find(({ status }) => status === 409)?.json).toMatchObject({
     code: 'too_many',
     error: expect.stringMatching(/^There are 100 websites with an unproven domain .* Prove a domain, or delete one of them\.$/),
   });
@@ -185,7 +185,7 @@ test('an account has at most 100 unproven websites, counted exactly on two insta
   expect((await move(false)).status).toBe(200);
 });
 
-test('registrations by strangers do not use up the websites that an account may add', async () => {
+test('registrations without a session do not count as websites that the account added', async () => {
   const { client, email } = await signInDeveloper(stage, service);
   await stage.query(
     "insert into websites (id, domain, email) select gen_random_uuid(), gen_random_uuid() || '.example', $1 from generate_series(1, 100)",

@@ -39,7 +39,7 @@ describeLinearTime([
   ['an address of a proxy', networkOf, [...growingTexts, ...headers]],
   ['Authorization', bearerOf, [...growingTexts, ...headers]],
   ['User-Agent', deviceLabelOf, [...growingTexts, ...headers]],
-  ['the header of a mail', headerText, growingTexts],
+  ['the header of an email', headerText, growingTexts],
   ['text from the network', oneLine, growingTexts],
   ['a search of the documentation', (text) => searchDocs(text, { origin: 'https://auth.example' }), growingTexts.slice(0, 8)],
 ]);

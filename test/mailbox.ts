@@ -3,16 +3,16 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { freePort, waitUntil } from './waiting.ts';
 
-/** A mail as the SMTP server took it. */
+/** An email as the SMTP server received it. */
 export type ReceivedMail = {
-  /** Recipients of the envelope. */
+  /** The recipients of the envelope. */
   recipients: string[];
   sender: string;
   messageId: string;
   subject: string;
   text: string;
   html: string;
-  /** Names in lower case. */
+  /** `key` is the name in lower case. */
   headers: { key: string; value: string }[];
   raw: string;
   receivedAt: number;
@@ -22,8 +22,8 @@ export type ReceivedMail = {
   code: string;
 };
 
-/** How the server treats what comes: `greylist` answers 451 to so many tries, `silent` never answers, to anybody or for some recipients. */
-export type Behaviour =
+/** How the server treats emails: `greylist` returns 451 for a number of tries, `silent` never responds, to all or for some recipients. */
+export type Behavior =
   | { kind: 'accept' }
   | { kind: 'refuse'; addresses: string[] }
   | { kind: 'greylist'; tries: number }
@@ -33,11 +33,11 @@ export type Mailbox = {
   /** For SMTP_URL. */
   url: string;
   mails: ReceivedMail[];
-  /** RCPT commands answered with 451 or 550 since the start. */
+  /** Number of RCPT commands that got 451 or 550 since the start. */
   refusals: number;
-  behave(behaviour: Behaviour): void;
-  /** The oldest mail for the address that was not asked for yet; waits for it. */
-  waitFor(address: string, milliseconds?: number): Promise<ReceivedMail>;
+  behave(behavior: Behavior): void;
+  /** Waits for the oldest email for the address that no call has returned before. */
+  waitFor(address: string, timeoutMs?: number): Promise<ReceivedMail>;
   mailsFor(address: string): ReceivedMail[];
   /** Closes the port and every connection. */
   down(): Promise<void>;
@@ -49,7 +49,7 @@ export type Mailbox = {
 export async function openMailbox(): Promise<Mailbox> {
   const port = await freePort();
   const taken = new Set<ReceivedMail>();
-  let behaviour: Behaviour = { kind: 'accept' };
+  let behavior: Behavior = { kind: 'accept' };
   let triesLeft = 0;
   let server: SMTPServer | null = null;
 
@@ -63,9 +63,9 @@ export async function openMailbox(): Promise<Mailbox> {
       onMailFrom: (_address, _session, done) => (isSilentFor(null) ? undefined : done()),
       onRcptTo({ address }, _session, done) {
         if (isSilentFor(address)) return;
-        const answer = refusal(address);
-        if (answer) mailbox.refusals++;
-        done(answer);
+        const response = refusal(address);
+        if (response) mailbox.refusals++;
+        done(response);
       },
       onData(stream, session, done) {
         const chunks: Buffer[] = [];
@@ -76,22 +76,22 @@ export async function openMailbox(): Promise<Mailbox> {
         });
       },
     });
-    // A client that is killed in mid-dialogue is no fault of the server's.
+    // Clients may be killed during a connection.
     built.on('error', () => {});
     return built;
   }
 
-  /** @param address null: before any recipient is named */
+  /** @param address null before the first recipient */
   function isSilentFor(address: string | null): boolean {
-    if (behaviour.kind !== 'silent') return false;
-    return behaviour.addresses === undefined || (address !== null && behaviour.addresses.includes(address));
+    if (behavior.kind !== 'silent') return false;
+    return behavior.addresses === undefined || (address !== null && behavior.addresses.includes(address));
   }
 
   function refusal(address: string): Error | null {
-    if (behaviour.kind === 'refuse' && behaviour.addresses.includes(address)) {
+    if (behavior.kind === 'refuse' && behavior.addresses.includes(address)) {
       return Object.assign(new Error('No such mailbox'), { responseCode: 550 });
     }
-    if (behaviour.kind === 'greylist' && triesLeft-- > 0) {
+    if (behavior.kind === 'greylist' && triesLeft-- > 0) {
       return Object.assign(new Error('Greylisted, come back later'), { responseCode: 451 });
     }
     return null;
@@ -102,14 +102,14 @@ export async function openMailbox(): Promise<Mailbox> {
     mails: [],
     refusals: 0,
     behave(next) {
-      behaviour = next;
+      behavior = next;
       if (next.kind === 'greylist') triesLeft = next.tries;
     },
-    async waitFor(address, milliseconds = 45_000) {
+    async waitFor(address, timeoutMs = 60_000) {
       let found: ReceivedMail | undefined;
-      await waitUntil(`a mail for ${address}`, milliseconds, () => {
+      await waitUntil(`an email for ${address}`, timeoutMs, () => {
         found = mailbox.mailsFor(address).find((mail) => !taken.has(mail));
-        return found !== undefined || `${mailbox.mails.length} other mails came`;
+        return found !== undefined || `${mailbox.mails.length} other emails received`;
       });
       taken.add(found as ReceivedMail);
       return found as ReceivedMail;
@@ -137,7 +137,7 @@ async function received(raw: Buffer, session: SMTPServerSession): Promise<Receiv
   const mail = await PostalMime.parse(raw);
   const { mailFrom, rcptTo } = session.envelope;
   return {
-    recipients: rcptTo.map(({ address }) => asSent(address)),
+    recipients: rcptTo.map(({ address }) => withALabels(address)),
     sender: mailFrom ? mailFrom.address : '',
     messageId: mail.messageId ?? '',
     subject: mail.subject ?? '',
@@ -146,17 +146,18 @@ async function received(raw: Buffer, session: SMTPServerSession): Promise<Receiv
     headers: mail.headers,
     raw: raw.toString('latin1'),
     receivedAt: Date.now(),
-    ...waysIn(mail),
+    ...secretsIn(mail),
   };
 }
 
-/** smtp-server decodes the A-labels of a domain. */
-function asSent(address: string): string {
+/** Returns an address with the A-labels that smtp-server has decoded. */
+function withALabels(address: string): string {
   const at = address.lastIndexOf('@');
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`;
 }
 
-function waysIn(mail: Email): { link: string; code: string } {
+/** Returns the sign-in link and the code of an email, or empty texts. */
+function secretsIn(mail: Email): { link: string; code: string } {
   const text = mail.text ?? '';
   const link = /https?:\/\/\S+\/auth\/(?:link|callback)\?\S+/.exec(text)?.[0] ?? '';
   const code = /(?<![\w-])(\d{3})[ \u00a0]?(\d{3})(?![\w-])/.exec(text.replace(/https?:\/\/\S+/g, ''));

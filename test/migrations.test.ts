@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeEach, expect, inject, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
 import type { Migration } from '../server/db/migrations/migrations.ts';
-import { query } from './postgres.ts';
+import { createDatabase, query } from './postgres.ts';
 import { waitUntil } from './waiting.ts';
 
 const ROWS = 12_000;
@@ -19,9 +18,7 @@ const upperNames: Migration = {
 
 let url: string;
 beforeEach(async () => {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  url = await createDatabase(inject('clusterUrl'));
   expect(await migrate(url, { migrations: [people] })).toEqual(['0001-people']);
   await query(url, `insert into people (id, name) select n, 'p' || n from generate_series(1, ${ROWS}) n`);
 });
@@ -29,7 +26,7 @@ beforeEach(async () => {
 const open = async () => Number((await query(url, 'select count(*) as open from people where upper_name is null'))[0].open);
 const records = async () => (await query(url, 'select name from migrations order by name')).map(({ name }) => name);
 
-test('a backfill changes every row in batches, tells its progress, and is recorded with the steps after it', async () => {
+test('a backfill changes every row in batches, reports its progress, and is recorded with the steps after it', async () => {
   const lines: string[] = [];
   const ran = await migrate(url, { migrations: [people, upperNames], report: (line) => lines.push(line), reportIntervalMs: 1 });
   expect(ran).toEqual(['0002-upper-names']);
@@ -40,13 +37,13 @@ test('a backfill changes every row in batches, tells its progress, and is record
   expect(lines).toContain('0002-upper-names, step 2 of 3: build index people_upper_name on people');
 });
 
-test('a backfill that was interrupted keeps the batches that were done, and goes on', async () => {
+test('an interrupted backfill keeps its finished batches and continues', async () => {
   const holder = new pg.Client(url);
   await holder.connect();
   await holder.query(`begin; select from people where id = ${ROWS} for update`);
   const interrupted = migrate(url, { migrations: [people, upperNames] });
   const rejected = expect(interrupted).rejects.toThrow('0002-upper-names, step 1 of 3');
-  await waitUntil('the batches before the locked row are done', 20_000, async () => (await open()) === 2_000);
+  await waitUntil('the batches before the locked row are done', 60_000, async () => (await open()) === 2_000);
   await query(
     url,
     "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()",
@@ -58,7 +55,7 @@ test('a backfill that was interrupted keeps the batches that were done, and goes
   expect(await open()).toBe(0);
 });
 
-test('a step that fails is named with its cause, and the steps before it are kept', async () => {
+test('a failed step is reported with its cause, and the steps before it are kept', async () => {
   const failing: Migration = {
     name: '0003-failing',
     steps: [

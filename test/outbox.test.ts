@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import pino from 'pino';
 import { beforeAll, describe, expect, inject, type TestContext, test } from 'vitest';
@@ -8,23 +7,20 @@ import type { Mail } from '../server/mail/mail.ts';
 import { Mailer } from '../server/mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from '../server/mail/outbox.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
-import { createCluster, query } from './postgres.ts';
+import { createCluster, createDatabase } from './postgres.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 type AtEnd = TestContext['onTestFinished'];
 
-/** A database with all tables, to copy. */
-const TEMPLATE = `outbox_${randomBytes(6).toString('hex')}`;
-const urlOf = (name: string) => Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+/** URL of a migrated database that the tests copy. */
+let template: string;
 beforeAll(async () => {
-  await query(inject('clusterUrl'), `create database ${TEMPLATE}`);
-  await migrate(urlOf(TEMPLATE));
+  template = await createDatabase(inject('clusterUrl'));
+  await migrate(template);
 });
 
 async function openTestDatabase(atEnd: AtEnd): Promise<Database> {
-  const name = `outbox_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name} template ${TEMPLATE}`);
-  const database = openDatabase(urlOf(name));
+  const database = openDatabase(await createDatabase(inject('clusterUrl'), template));
   atEnd(() => database.close());
   return database;
 }
@@ -35,7 +31,7 @@ async function openTestMailbox(atEnd: AtEnd): Promise<Mailbox> {
   return mailbox;
 }
 
-/** One sender, as each process of the service has it. */
+/** Starts an outbox as each process of the service does. */
 function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: Partial<Mailer> = {}) {
   const logged: { level: number; msg: string; reason?: string; mails?: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line) => void logged.push(JSON.parse(line)) });
@@ -59,10 +55,10 @@ function openOutbox(atEnd: AtEnd, database: Database, smtpUrl: string, changes: 
   return { outbox, refused, logged };
 }
 
-type OweOptions = { lease?: number; life?: number; kind?: Mail['kind'] };
+type EmailOptions = { lease?: number; life?: number; kind?: Mail['kind'] };
 
-/** What the request statement of the core does. */
-async function oweAll(database: Database, recipients: string[], options: OweOptions = {}): Promise<Mail[]> {
+/** Adds emails to the outbox as the statement of the sign-in core does. */
+async function addEmails(database: Database, recipients: string[], options: EmailOptions = {}): Promise<Mail[]> {
   const { lease = FIRST_LEASE_SECONDS, life = 600, kind = 'sign_in' } = options;
   const mails = recipients.map((recipient): Mail => {
     return { id: crypto.randomUUID(), kind, recipient, language: 'lt', data: { host: 'shop.example' } };
@@ -76,162 +72,158 @@ async function oweAll(database: Database, recipients: string[], options: OweOpti
   return mails;
 }
 
-async function owe(database: Database, recipient: string, options?: OweOptions): Promise<Mail> {
-  return (await oweAll(database, [recipient], options))[0];
+async function addEmail(database: Database, recipient: string, options?: EmailOptions): Promise<Mail> {
+  return (await addEmails(database, [recipient], options))[0];
 }
 
 const addresses = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `u${from + n}@example.com`);
 
-const emptied = (outbox: Outbox) =>
+const untilEmpty = (outbox: Outbox) =>
   waitUntil('the outbox is empty', 90_000, async () => (await outbox.depth()) === 0 || `${await outbox.depth()} left`);
 
-// Most of them wait for the schedule; together they take as long as the longest.
+// Concurrent because most of them wait for a retry.
 describe.concurrent('outbox', { timeout: 180_000 }, () => {
-  test('a mail that is handed over goes out at once, and its row goes', async ({ onTestFinished: atEnd }) => {
+  test('sends an email at once when it is handed over, and deletes its row', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
-    // The first mail of a process composes it and opens the connection.
-    outbox.handOver(await owe(database, 'first@example.com'));
+    // The first email of a process loads the templates and opens the connection.
+    outbox.handOver(await addEmail(database, 'first@example.com'));
     await mailbox.waitFor('first@example.com');
 
-    const mail = await owe(database, 'ann@example.com');
+    const mail = await addEmail(database, 'ann@example.com');
     const began = performance.now();
     outbox.handOver(mail);
     const received = await mailbox.waitFor('ann@example.com');
-    // A sweep would send it after its lease.
+    // Without the handover a sweep would send it after the lease.
     expect(performance.now() - began).toBeLessThan(FIRST_LEASE_SECONDS * 1000);
     expect(received.recipients).toEqual(['ann@example.com']);
     expect(received.messageId).toBe(`<${mail.id}@auth.example>`);
     expect(received.link).toBe(`https://auth.example/auth/link?t=${mail.id}`);
     expect(received.code).toBe('123456');
-    await emptied(outbox);
+    await untilEmpty(outbox);
   });
 
-  test('four senders share 300 mails left by a process that died: each goes out once', async ({ onTestFinished: atEnd }) => {
+  test('four senders send 300 emails of a process that ended once each', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
-    await oweAll(database, addresses(0, 300), { lease: 0 });
+    await addEmails(database, addresses(0, 300), { lease: 0 });
     const senders = Array.from({ length: 4 }, () => openOutbox(atEnd, database, mailbox.url).outbox);
-    await emptied(senders[0]);
+    await untilEmpty(senders[0]);
     await Promise.all(senders.map((outbox) => outbox.stop()));
     expect(mailbox.mails.map((mail) => mail.recipients[0]).sort()).toEqual(addresses(0, 300).sort());
   });
 
-  test('while the mail server is down mails wait, and 500 go out after its return, once each', async ({ onTestFinished: atEnd }) => {
+  test('keeps 500 emails while the SMTP server is down and sends them once each after it returns', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     await mailbox.down();
     const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
-    for (const mail of await oweAll(database, addresses(0, 500))) outbox.handOver(mail);
-    await waitUntil('it is known to be down', 30_000, () => logged.some(({ msg }) => msg.includes('cannot be reached')));
+    for (const mail of await addEmails(database, addresses(0, 500))) outbox.handOver(mail);
+    await waitUntil('the outage is logged', 30_000, () => logged.some(({ msg }) => msg.includes('cannot be reached')));
     expect(await outbox.depth()).toBe(500);
     await mailbox.up();
-    await emptied(outbox);
+    await untilEmpty(outbox);
     await outbox.stop();
     expect(new Set(mailbox.mails.map((mail) => mail.recipients[0])).size).toBe(500);
     expect(mailbox.mails).toHaveLength(500);
   });
 
-  test('a mail that is put off comes again with the same Message-ID, not before 5 s and 15 s after it was asked for', async ({
-    onTestFinished: atEnd,
-  }) => {
+  test('retries a deferred email with the same Message-ID, 5 s and 15 s after it was requested', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     mailbox.behave({ kind: 'greylist', tries: 2 });
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
     const began = Date.now();
-    const mail = await owe(database, 'grey@example.com');
+    const mail = await addEmail(database, 'grey@example.com');
     outbox.handOver(mail);
     const received = await mailbox.waitFor('grey@example.com', 90_000);
     expect(mailbox.refusals).toBe(2);
     expect(received.messageId).toBe(`<${mail.id}@auth.example>`);
     expect(received.receivedAt - began).toBeGreaterThan(14_500);
-    await emptied(outbox);
+    await untilEmpty(outbox);
   });
 
-  test('a mail that is refused for good is told once and not tried again', async ({ onTestFinished: atEnd }) => {
+  test('reports a rejected email once and does not retry it', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     mailbox.behave({ kind: 'refuse', addresses: ['nobody@example.com'] });
     const { outbox, refused } = openOutbox(atEnd, database, mailbox.url);
-    const mail = await owe(database, 'nobody@example.com');
+    const mail = await addEmail(database, 'nobody@example.com');
     outbox.handOver(mail);
-    outbox.handOver(await owe(database, 'ann@example.com'));
+    outbox.handOver(await addEmail(database, 'ann@example.com'));
     await mailbox.waitFor('ann@example.com');
-    await emptied(outbox);
+    await untilEmpty(outbox);
     await outbox.stop();
     expect(refused).toEqual([mail.id]);
     expect(mailbox.refusals).toBe(1);
   });
 
-  test('mails whose links are dead are not sent, but counted in the log', async ({ onTestFinished: atEnd }) => {
+  test('does not send emails with expired links, and logs their number', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
-    for (let n = 0; n < 3; n++) await owe(database, `late${n}@example.com`, { lease: 0, life: 0 });
+    for (let n = 0; n < 3; n++) await addEmail(database, `late${n}@example.com`, { lease: 0, life: 0 });
     const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
-    await emptied(outbox);
-    await waitUntil('the log says so', 30_000, () => logged.length > 0);
+    await untilEmpty(outbox);
+    await waitUntil('the number is logged', 30_000, () => logged.length > 0);
     await outbox.stop();
     expect(mailbox.mails).toHaveLength(0);
     expect(logged).toEqual([expect.objectContaining({ level: 40, mails: 3, msg: expect.stringContaining('expired') })]);
   });
 
-  test('mails that cannot be made wait, hold up nobody, and are told once for each reason', async ({ onTestFinished: atEnd }) => {
+  test('keeps emails that cannot be composed without delaying others, and logs each reason once', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     const { outbox, logged } = openOutbox(atEnd, database, mailbox.url, { prepare: () => Promise.reject(new Error('no templates')) });
-    for (let n = 0; n < 3; n++) outbox.handOver(await owe(database, `u${n}@example.com`, { kind: 'no such kind' as never }));
-    outbox.handOver(await owe(database, 'ann@example.com'));
+    for (let n = 0; n < 3; n++) outbox.handOver(await addEmail(database, `u${n}@example.com`, { kind: 'no such kind' as never }));
+    outbox.handOver(await addEmail(database, 'ann@example.com'));
     await mailbox.waitFor('ann@example.com');
-    await waitUntil('all tries are over', 30_000, async () => {
+    await waitUntil('each email was tried once', 30_000, async () => {
       const tried = await database.core.query('select 1 from outbox where tries = 1');
       return tried.rowCount === 3 || `${tried.rowCount} tried`;
     });
-    await waitUntil('the mail that could be made has left the outbox', 30_000, async () => (await outbox.depth()) === 3);
-    expect(logged.map(({ level, reason }) => [level, reason])).toEqual([
-      [50, 'Error: no templates'],
-      [50, expect.stringMatching(/^TypeError: /)],
-    ]);
+    await waitUntil('the delivered email has left the outbox', 30_000, async () => (await outbox.depth()) === 3);
+    const reasons = logged.map(({ level, reason }) => `${level} ${reason}`).sort();
+    expect(reasons).toEqual(['50 Error: no templates', expect.stringMatching(/^50 TypeError: /)]);
   });
 
-  test('messages that are never answered hold up nobody else', async ({ onTestFinished: atEnd }) => {
+  test('messages without a response of the SMTP server do not delay others', async ({ onTestFinished: atEnd }) => {
     const database = await openTestDatabase(atEnd);
     const server = await openHangingServer(atEnd);
     const { outbox } = openOutbox(atEnd, database, server.url);
-    for (let n = 0; n < 12; n++) outbox.handOver(await owe(database, `hang${n}@example.com`));
-    await waitUntil('some hang', 30_000, () => server.hung > 0);
-    for (let n = 0; n < 30; n++) outbox.handOver(await owe(database, `fine${n}@example.com`));
-    await waitUntil('30 mails', 30_000, () => server.taken.length >= 30 || `${server.taken.length} came`);
-    // All came while the others hung: those are given up after 10 s, and come again by the schedule.
+    for (let n = 0; n < 12; n++) outbox.handOver(await addEmail(database, `hang${n}@example.com`));
+    await waitUntil('some messages hang', 30_000, () => server.hung > 0);
+    for (let n = 0; n < 30; n++) outbox.handOver(await addEmail(database, `fine${n}@example.com`));
+    await waitUntil('30 emails are delivered', 30_000, () => server.taken.length >= 30 || `${server.taken.length} were delivered`);
+    // All were delivered while the others hung: those time out after 10 s and are retried later.
     expect(server.hung).toBeLessThanOrEqual(12);
-    await waitUntil('second tries', 60_000, () => server.hung > 12 || `${server.hung} tries`);
+    await waitUntil('the messages that hung are retried', 60_000, () => server.hung > 12 || `${server.hung} tries`);
   });
 
-  test('a sender that stops leaves what waits to the others', async ({ onTestFinished: atEnd }) => {
+  test('a sender that stops leaves its pending emails to others', async ({ onTestFinished: atEnd }) => {
     const [database, mailbox] = [await openTestDatabase(atEnd), await openTestMailbox(atEnd)];
     await mailbox.down();
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
-    for (let n = 0; n < 20; n++) outbox.handOver(await owe(database, `u${n}@example.com`));
+    for (let n = 0; n < 20; n++) outbox.handOver(await addEmail(database, `u${n}@example.com`));
     await outbox.stop();
     await mailbox.up();
     const { outbox: other } = openOutbox(atEnd, database, mailbox.url);
-    await emptied(other);
+    await untilEmpty(other);
     expect(mailbox.mails).toHaveLength(20);
   });
 
-  test('the death of PostgreSQL loses no mail and sends none twice', async ({ onTestFinished: atEnd }) => {
+  test('loses no email and sends none twice when PostgreSQL is killed', async ({ onTestFinished: atEnd }) => {
     const cluster = await createCluster();
     atEnd(() => cluster.remove());
     await migrate(cluster.url('postgres'));
     const [database, mailbox] = [openDatabase(cluster.url('postgres')), await openTestMailbox(atEnd)];
     atEnd(() => database.close());
     const { outbox } = openOutbox(atEnd, database, mailbox.url);
-    const mails = [...(await oweAll(database, addresses(0, 30))), ...(await oweAll(database, addresses(30, 60), { lease: 6 }))];
+    const mails = [...(await addEmails(database, addresses(0, 30))), ...(await addEmails(database, addresses(30, 60), { lease: 6 }))];
     await cluster.kill();
     for (const mail of mails.slice(0, 30)) outbox.handOver(mail);
-    await waitUntil('the mails that were handed over', 60_000, () => mailbox.mails.length >= 30);
+    await waitUntil('the emails that were handed over are delivered', 60_000, () => mailbox.mails.length >= 30);
     await cluster.start();
-    await emptied(outbox);
+    await untilEmpty(outbox);
     await outbox.stop();
     expect(mailbox.mails.map((mail) => mail.messageId).sort()).toEqual(mails.map(({ id }) => `<${id}@auth.example>`).sort());
   });
 });
 
-/** Speaks just enough SMTP to never answer MAIL and DATA for recipients that begin with `hang`. */
+/** Starts a minimal SMTP server that never responds to the message for recipients that begin with `hang`. */
 async function openHangingServer(atEnd: AtEnd): Promise<{ url: string; taken: string[]; readonly hung: number }> {
   const port = await freePort();
   const taken: string[] = [];

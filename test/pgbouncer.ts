@@ -9,18 +9,18 @@ import { freePort, waitUntil } from './waiting.ts';
 
 const PROGRAM = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'].find((path) => existsSync(path));
 
-/** Whether PgBouncer is installed; without it its tests are skipped, and this says so. */
+/** Whether PgBouncer is installed; without it its tests are skipped with a warning. */
 export const hasPgBouncer = PROGRAM !== undefined;
 if (!hasPgBouncer) console.warn('\n!! The tests with PgBouncer are skipped: on Debian, apt-get install pgbouncer\n');
 
-/** A running PgBouncer in front of a cluster. */
+/** A PgBouncer in front of a cluster. */
 export type PgBouncer = {
-  /** The URL of a database of the cluster through it. */
+  /** Returns the URL of a database through PgBouncer. */
   url(databaseUrl: string): string;
   stop(): Promise<void>;
 };
 
-/** @param settings of pgbouncer.ini, in place of the defaults */
+/** Starts PgBouncer. @param settings values of pgbouncer.ini that replace the defaults */
 export async function startPgBouncer(
   clusterUrl: string,
   mode: 'session' | 'transaction' | 'statement',
@@ -43,7 +43,7 @@ export async function startPgBouncer(
   const config = join(home, 'pgbouncer.ini');
   await writeFile(config, `[databases]\n* = host=${hostname} port=${serverPort}\n[pgbouncer]\n${lines.join('\n')}\n`);
   await writeFile(join(home, 'users.txt'), `"${username}" "${password}"\n`);
-  // It refuses to run as root.
+  // PgBouncer does not run as root.
   const owner = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
   if (owner) await chown(home, owner.uid, owner.gid);
   await chmod(home, 0o755);
@@ -56,7 +56,7 @@ export async function startPgBouncer(
     });
   }
   const url = (databaseUrl: string) => Object.assign(new URL(databaseUrl), { port: String(port) }).href;
-  await waitUntil('PgBouncer takes connections', 20_000, async () => {
+  await waitUntil('PgBouncer accepts connections', 60_000, async () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended. It wrote:\n${log}`);
     return query(url(clusterUrl), 'select 1').then(
       () => true,

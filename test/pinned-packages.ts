@@ -7,16 +7,16 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-// No package of these needs a script of its own to run.
+// None of these packages needs its install scripts.
 const FLAGS = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
 
 /**
- * Installs what tests need and the product does not: what the package-lock.json of a folder says, in the user's cache, once a
- * machine, until that file changes.
- * @param name of the place in the cache
- * @param flags for npm, beside our own
- * @returns the directory that has node_modules; what lies below it finds them
- * @throws Error with what npm said
+ * Installs the package-lock.json of a folder into the user's cache, once until the file changes: packages that tests need
+ * and the product does not.
+ * @param name prefix of the directory in the cache
+ * @param flags more flags for npm
+ * @returns the directory that has node_modules
+ * @throws Error with the output of npm
  */
 export async function installPinned(folder: string, name: string, flags: readonly string[] = []): Promise<string> {
   const hash = createHash('sha256');
@@ -31,7 +31,7 @@ export async function installPinned(folder: string, name: string, flags: readonl
   try {
     await cp(folder, fresh, { recursive: true });
     await run('npm', ['ci', ...FLAGS, ...flags], { cwd: fresh, timeout: 300_000 });
-    // Fails when another run was quicker; then there is one already.
+    // Fails when another run has created the directory meanwhile.
     await rename(fresh, home).catch((error) => {
       if (!existsSync(home)) throw error;
     });

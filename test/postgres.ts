@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,10 +19,10 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the one PostgreSQL of a run and tells the tests where it is. */
+/** Starts the PostgreSQL cluster that the run shares and provides its URL to the tests. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // What the shared cluster would lose with the machine's power is of no interest; the fault tests bring clusters of their own.
-  const cluster = await createCluster({ settings: { fsync: 'off', max_connections: '300' } });
+  // Without fsync, since nothing in it has to survive; tests of faults create their own clusters.
+  const cluster = await createCluster({ settings: { fsync: 'off', max_connections: '800' } });
   project.provide('clusterUrl', cluster.url('postgres'));
   return () => cluster.remove();
 }
@@ -29,20 +30,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
 /** A real PostgreSQL in a temporary directory. */
 export type Cluster = {
   url(database: string): string;
-  /** Starts it again after `kill`; resolves once it takes connections. */
+  /** Starts the cluster after `kill`. Resolves once it accepts connections. */
   start(): Promise<void>;
-  /** kill -9 of the postmaster and all its processes. */
+  /** Sends SIGKILL to all processes. */
   kill(): Promise<void>;
-  /** SIGSTOP to every process of it: connections stay open and nothing answers. Linux only. */
+  /** Sends SIGSTOP to all processes: connections stay open without responses. Linux only. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Makes a streaming standby of it, for which it is stopped for a moment. `select pg_promote()` ends its recovery. */
+  /** Creates a streaming standby; the cluster restarts for that. `select pg_promote()` promotes the standby. */
   createStandby(): Promise<Cluster>;
-  /** Stops it and removes its files. */
+  /** Stops the cluster and removes its files. */
   remove(): Promise<void>;
 };
 
-/** Makes a cluster and starts it. As root it runs under the user `postgres`, which is created when missing. */
+/** Creates and starts a cluster. As root it runs as the user `postgres`, which is created when missing. */
 export async function createCluster(options: { settings?: Record<string, string> } = {}): Promise<Cluster> {
   const home = await mkdtemp(join(tmpdir(), 'emailauth-postgres-'));
   await chmod(home, 0o711);
@@ -74,7 +75,7 @@ async function startServer(home: string, given: Record<string, string> = {}): Pr
   let log = '';
 
   async function start() {
-    await waitUntil('PostgreSQL takes connections', 60_000, async () => {
+    await waitUntil('PostgreSQL accepts connections', 60_000, async () => {
       if (!server || server.exitCode !== null || server.signalCode !== null) {
         const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
         server = spawn(postgres, ['-D', directory, ...flags], { ...owner, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -82,7 +83,7 @@ async function startServer(home: string, given: Record<string, string> = {}): Pr
           log = (log + chunk).slice(-5000);
         });
       }
-      return (await answers(url('postgres'))) || `its log ends with:\n${log}`;
+      return (await isAvailable(url('postgres'))) || `its log ends with:\n${log}`;
     });
   }
 
@@ -123,7 +124,14 @@ async function startServer(home: string, given: Record<string, string> = {}): Pr
   };
 }
 
-/** Runs one statement on a connection of its own. */
+/** Creates a database with a random name. @param template the URL of a database to copy @returns its URL */
+export async function createDatabase(clusterUrl: string, template?: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await query(clusterUrl, `create database ${name}${template ? ` template ${new URL(template).pathname.slice(1)}` : ''}`);
+  return Object.assign(new URL(clusterUrl), { pathname: name }).href;
+}
+
+/** Runs one statement on a new connection. */
 export async function query(url: string, sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   client.on('error', () => {});
@@ -135,7 +143,7 @@ export async function query(url: string, sql: string, values: unknown[] = []): P
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isAvailable(url: string): Promise<boolean> {
   try {
     await query(url, 'select 1');
     return true;
@@ -148,12 +156,12 @@ async function idOf(flag: '-u' | '-g'): Promise<number> {
   return Number((await run('id', [flag, 'postgres'])).stdout);
 }
 
-/** The postmaster and its children; the postmaster first, so that it starts no new ones meanwhile. */
+/** Returns the postmaster and its children. The postmaster is first, so that it cannot start new ones when all get a signal. */
 async function processesOf(server: ChildProcess): Promise<number[]> {
   const postmaster = server.pid as number;
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const parents = await Promise.all(all.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
-  // proc(5): the parent is the second field after the command, which stands in parentheses.
+  // proc(5): the parent is the second field after the command in parentheses.
   const children = all.filter((_, index) => parents[index].slice(parents[index].lastIndexOf(')') + 2).split(' ')[1] === String(postmaster));
   return [postmaster, ...children.map(Number)];
 }
@@ -162,6 +170,6 @@ function send(pid: number, signal: NodeJS.Signals) {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -6,7 +6,7 @@ import { hintCookies } from '../contract/remembered.ts';
 import { routes } from '../contract/routes.ts';
 import { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, registerSite, signInDeveloper } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, exchange, freshAddress, registerWebsite, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -14,19 +14,19 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
 const changing = Object.values(routes).filter((route) => route.method !== 'GET' && route.access !== 'any-origin');
 
-describe('a call that changes something (S22, S23)', () => {
-  // One sign-in for all of them: the address has few under the limits of production, which hold below.
+describe('a call that changes data', () => {
+  // One sign-in for all: the production limits, which apply below, allow an address few.
   let client: Client;
   beforeAll(async () => {
     ({ client } = await signInDeveloper(stage, service));
   });
-  test.each(changing)('$method $path: not from a page of another origin', async ({ method, path }) => {
+  test.each(changing)('$method $path rejects pages of other origins and other content types', async ({ method, path }) => {
     const target = path.replace('{id}', '0198c0de-0000-7000-8000-000000000000');
     const json = { 'Content-Type': 'application/json' };
     for (const headers of [
@@ -36,72 +36,74 @@ describe('a call that changes something (S22, S23)', () => {
       { ...json, Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' },
       { ...json, 'Sec-Fetch-Site': 'cross-site' },
     ]) {
-      const answer = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
-      expect([headers, answer.status]).toEqual([headers, 403]);
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      const response = await client.send(target, { method, headers, body: method === 'DELETE' ? undefined : '{}' });
+      expect([headers, response.status]).toEqual([headers, 403]);
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
     }
     if (method === 'DELETE') return;
     for (const type of ['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'text/plain; application/json']) {
-      const answer = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
-      expect([type, answer.status]).toEqual([type, 415]);
+      const response = await client.send(target, { method, headers: { 'Content-Type': type }, body: '{}' });
+      expect([type, response.status]).toEqual([type, 415]);
     }
   });
 
-  test('a form from elsewhere starts no sign-in and ends no session', async () => {
+  test('rejects forms of other origins that would start a sign-in or end a session', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const victim = freshAddress('victim');
-    const asked = await client.send('/api/auth/domain-auth', {
+    const requested = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       headers: form,
       body: `email=${victim}&forward_url=https://${shop}/`,
     });
-    expect(asked.status).toBe(415);
+    expect(requested.status).toBe(415);
     const ended = await client.send('/api/auth/logout', { method: 'POST', headers: { ...form, Origin: 'https://evil.example' }, body: '' });
     expect(ended.status).toBe(403);
     expect((await client.get('/api/user/me')).json.email).toBe(email);
     expect(await stage.query('select 1 from outbox where recipient = $1', [victim])).toEqual([]);
   });
 
-  test('from our own page is fine', async () => {
+  test('accepts our own pages', async () => {
     const { client } = await signInDeveloper(stage, service);
     const own = { Origin: service.url, 'Sec-Fetch-Site': 'same-origin' };
     expect((await client.post('/api/auth/logout', {}, own)).status).toBe(200);
   });
 });
 
-test('without a token the metrics are for programs on this machine, by its own names', async () => {
+test('/metrics without a token serves only programs on this machine that use a loopback name', async () => {
   const metrics = async (headers: Record<string, string>) => (await service.client().get('/metrics', headers)).status;
   expect(await metrics({})).toBe(200);
   expect(await metrics({ Host: '127.0.0.1:9090' })).toBe(200);
-  // What a browser sends when a foreign name was made to lead here.
+  // What a browser sends after DNS rebinding.
   expect(await metrics({ Host: 'evil.example' })).toBe(404);
   expect(await metrics({ Host: `localhost.evil.example:${service.port}` })).toBe(404);
   expect(await metrics({ 'X-Forwarded-For': '127.0.0.1' })).toBe(404);
   expect(await metrics({ Forwarded: 'for=127.0.0.1' })).toBe(404);
 });
 
-test('behind a proxy the metrics are for holders of METRICS_TOKEN alone, and the log says so once at the start', {
+test('/metrics behind a proxy requires METRICS_TOKEN, which is logged once at the start', {
   timeout: 120_000,
 }, async () => {
   const settings = { ...production, PUBLIC_URL: 'https://auth.example' };
   const [closed, open] = await Promise.all([stage.start(settings), stage.start({ ...settings, METRICS_TOKEN: 'token-of-the-test' })]);
-  // Adds no header and passes a loopback name in Host, as nginx does by default.
+  // Like nginx by default: adds no header and passes a loopback name in Host.
   const throughProxy = async (to: number, headers = {}) => {
     const proxy = createServer((socket) => void socket.pipe(connect(to, '127.0.0.1')).pipe(socket)).listen(0, '127.0.0.1');
     await once(proxy, 'listening');
-    const answer = await new Client(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`).get('/metrics', headers);
+    const response = await new Client(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`).get('/metrics', headers);
     proxy.close();
-    return answer;
+    return response;
   };
   for (const { port } of [closed, open]) expect((await throughProxy(port)).status).toBe(404);
-  const answer = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
-  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
+  const response = await throughProxy(open.port, { Authorization: 'Bearer token-of-the-test' });
+  expect([response.status, response.text]).toEqual([200, expect.stringContaining('emailauth_http_answers_total')]);
+  // Log lines are written half a second later or when the service stops.
+  await Promise.all([closed.stop(), open.stop()]);
   expect(closed.output().match(/METRICS_TOKEN/g)).toHaveLength(1);
   expect(open.output()).not.toContain('METRICS_TOKEN');
 });
 
-test('TRUST_PROXY tells of a proxy, too: local mode then has neither metrics without a token nor development endpoints', async () => {
+test('TRUST_PROXY disables metrics without a token and the development endpoints in local mode', async () => {
   const relayed = await stage.start({ TRUST_PROXY: '1' });
   expect((await relayed.client().get('/metrics')).status).toBe(404);
   const { client } = await signInDeveloper(stage, relayed);
@@ -109,24 +111,24 @@ test('TRUST_PROXY tells of a proxy, too: local mode then has neither metrics wit
   expect((await client.get('/api/admin/session')).json.development).toBe(false);
 });
 
-test('no answer grants another origin anything, verify-token aside (S29)', async () => {
+test('no response except verify-token has CORS headers', async () => {
   const { client } = await signInDeveloper(stage, service);
   for (const { path, access } of Object.values(routes)) {
     if (access === 'any-origin') continue;
     for (const method of ['GET', 'OPTIONS']) {
-      const answer = await client.send(path.replace(/\{\w+\}/, 'en'), {
+      const response = await client.send(path.replace(/\{\w+\}/, 'en'), {
         method,
         headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
       });
-      expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-      expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+      expect(response.headers['access-control-allow-origin']).toBeUndefined();
+      expect(response.headers['access-control-allow-credentials']).toBeUndefined();
     }
   }
 });
 
-describe('headers', () => {
+describe('response headers', () => {
   test.each(['/auth', '/', '/developer', '/auth/callback?code=x&state=y', '/auth/link?t=x', '/no-such-page'])(
-    'of the page %s (S27, S28)',
+    'of the page %s protect it',
     async (path) => {
       const { headers } = await service.client().get(path);
       const csp = String(headers['content-security-policy']);
@@ -141,7 +143,7 @@ describe('headers', () => {
     },
   );
 
-  test('every inline script of a page is one that the policy names', async () => {
+  test('name every inline script of a page in the content security policy', async () => {
     for (const path of ['/auth', '/']) {
       const { headers, text } = await service.client().get(path);
       for (const [, attributes, script] of text.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)) {
@@ -152,10 +154,10 @@ describe('headers', () => {
     }
   });
 
-  test('what holds a secret is not stored, and no Referer reaches the site', async () => {
+  test('prevent storing of responses with secrets and a Referer to the website', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${shop}/`);
-    expect(asked.headers['cache-control']).toBe('no-store');
+    const requested = await requestEmail(client, email, `https://${shop}/`);
+    expect(requested.headers['cache-control']).toBe('no-store');
     const mail = await stage.mailbox.waitFor(email);
     const page = await service.client().get(mail.link);
     expect([page.headers['cache-control'], page.headers['referrer-policy']]).toEqual([
@@ -171,20 +173,20 @@ describe('headers', () => {
   });
 });
 
-describe('on an https PUBLIC_URL', () => {
+describe('with an https PUBLIC_URL', () => {
   let secure: Service;
   let domain: string;
   beforeAll(async () => {
     secure = await stage.start({ ...production, PUBLIC_URL: 'https://login.example' });
-    domain = await registerSite(secure.client());
+    domain = await registerWebsite(secure.client());
   });
 
   const cookieNamed = (lines: string[], name: string) => lines.find((line) => line.startsWith(`${name}=`)) ?? '';
 
-  test('cookies are __Host-, Secure, HttpOnly and Lax; hints are Secure and Lax (S24)', async () => {
+  test('cookies are __Host-, Secure, HttpOnly and Lax, and hint cookies are Secure and Lax', async () => {
     const [client, email] = [secure.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${domain}/`);
-    const attempt = cookieNamed(asked.setCookies, '__Host-attempt');
+    const requested = await requestEmail(client, email, `https://${domain}/`);
+    const attempt = cookieNamed(requested.setCookies, '__Host-attempt');
     expect(attempt).toMatch(/; Max-Age=600\b/);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith('https://login.example/auth/link?t=')).toBe(true);
@@ -205,23 +207,23 @@ describe('on an https PUBLIC_URL', () => {
       expect(line).toMatch(/; Max-Age=315360000/);
       expect(line).not.toMatch(/HttpOnly/);
     }
-    expect([...asked.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
+    expect([...requested.setCookies, ...setCookies].filter((line) => /^(attempt|sid|device)=/.test(line))).toEqual([]);
   });
 
-  test('HSTS stands on every answer', async () => {
+  test('every response has an HSTS header', async () => {
     for (const path of ['/auth', '/api/languages', '/no-such-page']) {
       expect((await secure.client().get(path)).headers['strict-transport-security']).toMatch(/max-age=\d{7,}/);
     }
   });
 
-  test.each(['/dev/inbox', '/demo'])('%s does not exist in production (S39)', async (path) => {
+  test.each(['/dev/inbox', '/demo'])('%s returns 404 in production', async (path) => {
     expect((await secure.client().get(path)).status).toBe(404);
   });
 
-  test('loopback and http forward_urls are refused in production', async () => {
+  test('loopback and http forward_urls are rejected in production', async () => {
     for (const forward_url of ['http://localhost:3000/', 'https://localhost/', `http://${domain}/`, `https://${domain}:8443/`]) {
-      const answer = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
-      expect([forward_url, answer.status]).toEqual([forward_url, 400]);
+      const response = await secure.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url });
+      expect([forward_url, response.status]).toEqual([forward_url, 400]);
     }
     const localhost = await secure.client().get('/api/websites/domain/localhost');
     expect(localhost.status).toBe(404);

@@ -8,7 +8,7 @@ import { type Expression, expressionsIn, type Proofs, readProofs, slownessOf } f
 
 const root = join(import.meta.dirname, '..');
 
-/** Expressions that are not proven to be linear, and why they may stay. */
+/** Expressions that cannot be proven linear, and why they are accepted. */
 const REVIEWED: Record<string, Record<string, string>> = {
   'cli/mcp/config-text.ts': {
     '/^[ \\t]*(,?)[ \\t]*(?:\\/\\/.*|\\/\\*.*?\\*\\/)[ \\t]*(?=\\r?\\n)/':
@@ -52,13 +52,13 @@ const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'ser
 
 const isReviewed = ({ file, text }: Expression) => REVIEWED[file]?.[text] !== undefined;
 
-/** The complaint about an expression, or null. */
+/** Returns what is wrong with an expression, or null. */
 function complaintOf({ file, line, text, pattern }: Expression, proofs?: Proofs): string | null {
   const reason = pattern ? slownessOf(pattern, proofs) : 'not a literal, so that it cannot be checked';
   return reason && `${file}:${line} ${text}: ${reason}`;
 }
 
-test('every regular expression takes linear time, or is reviewed', async () => {
+test('every regular expression takes linear time or is reviewed', async () => {
   const found = (await Promise.all(sources.map((file) => expressionsIn(join(root, file))))).flat();
   const named = found.map((expression) => ({ ...expression, file: relative(root, expression.file) }));
   expect(named.length).toBeGreaterThan(200);
@@ -67,7 +67,7 @@ test('every regular expression takes linear time, or is reviewed', async () => {
   const complaints = [...unique.values()].map((expression) => complaintOf(expression, proofs));
   await proofs.save();
   expect(complaints.filter(Boolean)).toEqual([]);
-  // What was reviewed and is gone leaves the list.
+  // Reviewed expressions that no longer exist must be removed from the list.
   const known = new Set(named.map(({ file, text }) => `${file} ${text}`));
   const stale = Object.entries(REVIEWED).flatMap(([file, texts]) => Object.keys(texts).map((text) => `${file} ${text}`));
   expect(stale.filter((entry) => !known.has(entry))).toEqual([]);
@@ -79,7 +79,7 @@ test.each([
   String.raw`/(\w+\s?)*x/`,
   String.raw`new RegExp('^[ \\t]+|[ \\t]+$', 'g')`,
   'new RegExp(`${name}+`)',
-])('%s in a source is found and refused', async (planted) => {
+])('finds and reports %s in a source file', async (planted) => {
   const folder = await mkdtemp(join(tmpdir(), 'emailauth-expressions-'));
   try {
     const file = join(folder, 'planted.ts');

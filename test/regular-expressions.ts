@@ -6,13 +6,13 @@ import ts from 'typescript';
 
 const { version }: { version: string } = createRequire(import.meta.url)('recheck/package.json');
 
-/** A regular expression in the sources. `pattern` is null for a `new RegExp` whose argument is not one literal text. */
+/** A regular expression in the sources. `pattern` is null for a `new RegExp` whose argument is not a literal. */
 export type Expression = { file: string; line: number; text: string; pattern: { source: string; flags: string } | null };
 
-/** Bounds of repetitions are lowered to this: they change how fast a match is, not how its time grows. */
+/** Higher bounds of repetitions are lowered to this for the proof; they do not change how the time grows. */
 const MAX_BOUND = 5;
 
-/** Finds every regular expression of a TypeScript or JavaScript file. */
+/** Returns every regular expression of a TypeScript or JavaScript file. */
 export async function expressionsIn(file: string): Promise<Expression[]> {
   const text = await readFile(file, 'utf8');
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -39,7 +39,7 @@ function patternOf(node: ts.Node): Expression['pattern'] | undefined {
   return { source: source.text, flags: flags?.text ?? '' };
 }
 
-/** Remembers between runs, below node_modules, which expressions are proven: the proofs take some 15 s of CPU time. */
+/** A cache of proven expressions below node_modules: the proofs take about 15 s of CPU time. */
 export type Proofs = { holds(key: string): boolean; add(key: string): void; save(): Promise<void> };
 
 export async function readProofs(): Promise<Proofs> {
@@ -57,8 +57,8 @@ export async function readProofs(): Promise<Proofs> {
 }
 
 /**
- * Whether a match takes linear time for every input.
- * @returns null, or what is wrong: a text that makes it slow, or that it could not be decided
+ * Returns null when a match takes linear time for every input, or else a text that makes it slow, or that this could not
+ * be decided.
  */
 export function slownessOf({ source, flags }: { source: string; flags: string }, proofs?: Proofs): string | null {
   // Without an unbounded repetition the time is bounded.

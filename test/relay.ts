@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP relay of the loopback: an address that can lead to another server, as a virtual IP does. */
+/** A TCP relay on the loopback whose target can change, like a virtual IP address. */
 export type Relay = {
   port: number;
-  /** Leads new connections to another port; those that are open stay where they are. */
+  /** Connects new connections to another port; open connections keep theirs. */
   switchTo(port: number): void;
   close(): Promise<void>;
 };

@@ -14,15 +14,15 @@ export const RELEASES = [
   { schema: '0002-portal', commit: '88db01325217372beb7ff11b125430201f3ac587' },
 ] as const;
 
-/** A released program, as it was, on the packages and the web pages of this one. */
+/** The sources of a released program, with the packages and web pages of the current one. */
 export type Release = {
   program: Program;
-  /** The SQL that made its schema, with the records of its migrations. */
+  /** Returns the SQL of its schema and of the records of its migrations. */
   schemaSql(migrations: string[]): Promise<string>;
   remove(): Promise<void>;
 };
 
-/** Whether this clone has the commit: a shallow one lacks it. */
+/** Returns whether this clone has the commit; a shallow clone may not. */
 export async function hasCommit(commit: string): Promise<boolean> {
   return run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: repository }).then(
     () => true,
@@ -30,7 +30,7 @@ export async function hasCommit(commit: string): Promise<boolean> {
   );
 }
 
-/** Takes a released program out of git. It runs from its sources. */
+/** Extracts a released program from git. It runs from its sources. */
 export async function openRelease(commit: string): Promise<Release> {
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-release-'));
   const archive = join(directory, 'release.tar');

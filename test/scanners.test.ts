@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, openLink, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, exchange, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -8,14 +8,14 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
-describe('what mail scanners and browsers do unasked consumes nothing (S10)', () => {
+describe('requests of email scanners and prefetching browsers do not consume a link', () => {
   test.each(['a visitor', 'a developer of the portal'])('of %s', async (who) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, who === 'a visitor' ? `https://${shop}/` : undefined);
+    await requestEmail(client, email, who === 'a visitor' ? `https://${shop}/` : undefined);
     const mail = await stage.mailbox.waitFor(email);
     for (const from of [client, service.client()]) {
       expect((await from.send(mail.link, { method: 'HEAD' })).status).toBe(200);
@@ -31,9 +31,9 @@ describe('what mail scanners and browsers do unasked consumes nothing (S10)', ()
       }
     }
     for (let i = 0; i < 20; i++) expect((await service.client().get(mail.link)).status).toBe(200);
-    const stranger = service.client();
-    await askForMail(stranger, freshAddress(), `https://${shop}/`);
-    expect((await stranger.get(mail.link)).status).toBe(200);
+    const anonymous = service.client();
+    await requestEmail(anonymous, freshAddress(), `https://${shop}/`);
+    expect((await anonymous.get(mail.link)).status).toBe(200);
     expect(tokenOf(await openLink(client, mail))).toMatch(/^[\w-]{43}$/);
   });
 

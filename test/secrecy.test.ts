@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, authorize, codeOf, exchange, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
+import { addWebsite, authorize, codeOf, exchange, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -9,11 +9,11 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start({ LOG_LEVEL: 'trace' });
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
-/** Every row of every table, the job runner's too, as text. */
+/** Returns every row of every table as text, including the tables of the job queue. */
 async function dump(): Promise<string> {
   const tables = await stage.query(
     `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
@@ -27,25 +27,25 @@ async function dump(): Promise<string> {
   return text;
 }
 
-/** A secret as it is, and in the forms in which it could hide. */
+/** Returns a secret in each encoding in which it could be stored. */
 function formsOf(secret: string): string[] {
   const decoded = Buffer.from(secret, 'base64url');
   return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('hex'), decoded.toString('hex'), decoded.toString('base64')];
 }
 
-test('a dump of the database and all logs hold no secret that was issued', async () => {
+test('the database and all logs contain no issued secret', async () => {
   const secrets: Record<string, string> = {};
   const [client, email] = [service.client(), freshAddress()];
 
-  // One that is waiting while its mail is still owed.
+  // One whose email is still in the outbox.
   await stage.mailbox.down();
-  await askForMail(client, email, `https://${shop}/`);
-  const whileOwed = await dump();
+  await requestEmail(client, email, `https://${shop}/`);
+  const whilePending = await dump();
   await stage.mailbox.up();
   const waiting = await stage.mailbox.waitFor(email);
   secrets['a link not yet sent'] = new URL(waiting.link).searchParams.get('t') ?? '';
-  for (const form of formsOf(secrets['a link not yet sent'])) expect(whileOwed).not.toContain(form);
-  expect(whileOwed).not.toMatch(new RegExp(`(?<![\\d.])${waiting.code}(?!\\d)`));
+  for (const form of formsOf(secrets['a link not yet sent'])) expect(whilePending).not.toContain(form);
+  expect(whilePending).not.toMatch(new RegExp(`(?<![\\d.])${waiting.code}(?!\\d)`));
 
   const location = await openLink(client, waiting);
   secrets['a token that is not used yet'] = tokenOf(location);
@@ -83,7 +83,7 @@ test('a dump of the database and all logs hold no secret that was issued', async
   await service.client().get(`/api/verify-token?token=${secrets['a token of a quick login']}&token=2`);
 
   const rows = await dump();
-  // What it has logged is written half a second later, or when it stops.
+  // Log lines are written half a second later or when the service stops.
   expect(await service.stop()).toBe(0);
   const held = { 'the database': rows, 'the log': service.output() };
   for (const [what, secret] of Object.entries(secrets)) {
@@ -95,21 +95,21 @@ test('a dump of the database and all logs hold no secret that was issued', async
   service = await stage.start();
 });
 
-test('the log of a fault has the reference that the answer names, and the answer shows no internals', async () => {
+test('the log of an error has the reference of the response, and the response shows no internals', async () => {
   await stage.query('alter table sessions rename to sessions_away');
   const begun = await authorize(service.client());
   const code = codeOf(await stage.mailbox.waitFor(begun.email));
-  const answer = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
+  const response = await exchange(service.client(), code, begun.pkce.codeVerifier).finally(() =>
     stage.query('alter table sessions_away rename to sessions'),
   );
-  expect(answer.status).toBe(500);
-  expect(answer.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
-  const { reference } = answer.json;
+  expect(response.status).toBe(500);
+  expect(response.text).not.toMatch(/sessions|select|insert|\.ts|\.js|node_modules/);
+  const { reference } = response.json;
   expect(reference).toMatch(/^\w{6,}$/);
-  await waitUntil('the log names the reference', 30_000, () => service.output().includes(reference));
+  await waitUntil('the log has the reference', 30_000, () => service.output().includes(reference));
 });
 
-test('a known and an unknown address get the same status, body and headers, after the same time', async () => {
+test('known and unknown addresses get the same status, body and headers after the same time', async () => {
   const known = (await signInDeveloper(stage, service)).email;
   const PAIRS = 60;
   let [slower, faster] = [0, 0];
@@ -118,17 +118,17 @@ test('a known and an unknown address get the same status, body and headers, afte
     const times = { known: 0, unknown: 0 };
     for (const kind of i % 2 ? (['known', 'unknown'] as const) : (['unknown', 'known'] as const)) {
       const start = performance.now();
-      const answer = await askForMail(service.client(), kind === 'known' ? known : freshAddress(), `https://${shop}/`);
+      const response = await requestEmail(service.client(), kind === 'known' ? known : freshAddress(), `https://${shop}/`);
       times[kind] = performance.now() - start;
-      const { date, ...headers } = answer.headers;
+      const { date, ...headers } = response.headers;
       expect(date).toBeTruthy();
-      const cookies = answer.setCookies.map((line) => line.replace(/=[^;]*/, '='));
-      shapes.add(JSON.stringify([answer.status, answer.text, { ...headers, 'set-cookie': cookies }]));
+      const cookies = response.setCookies.map((line) => line.replace(/=[^;]*/, '='));
+      shapes.add(JSON.stringify([response.status, response.text, { ...headers, 'set-cookie': cookies }]));
     }
     if (times.known > times.unknown + 5) slower++;
     if (times.unknown > times.known + 5) faster++;
   }
   expect([...shapes]).toHaveLength(1);
-  // What else this machine does hits both alike; a difference of 5 ms in the work itself shows in every pair.
+  // Other load on the machine affects both alike; a systematic difference of 5 ms would show in every pair.
   expect(Math.abs(slower - faster)).toBeLessThan(PAIRS / 2);
 });

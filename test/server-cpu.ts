@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** CPU time that all threads of a process have used, in ms. Unlike time on a clock, other load on the machine hardly changes it. Linux only. */
+/** Returns the CPU time that all threads of a process have used, in ms, which other load hardly changes. Linux only. */
 export async function cpuMilliseconds(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
   // proc(5): the first number is the time on a CPU in ns.

@@ -1,10 +1,9 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../contract/pkce.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { runOverlapping } from './overlap.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
-import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 let service: Service;
@@ -16,27 +15,27 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** The status that a browser holding only this session gets, at both instances. */
+/** Returns the status of a request with only this session cookie, at both instances. */
 async function statusesOf(sid: string): Promise<number[]> {
   const statuses: number[] = [];
   for (const instance of [service, second]) {
-    const thief = instance.client();
-    thief.cookies.set('sid', sid);
-    statuses.push((await thief.get('/api/user/me')).status);
+    const attacker = instance.client();
+    attacker.cookies.set('sid', sid);
+    statuses.push((await attacker.get('/api/user/me')).status);
   }
   return statuses;
 }
 
 const sidOf = (client: Client) => client.cookies.get('sid') ?? '';
 
-/** A browser with the same cookies at an instance. */
+/** Returns a client at an instance with a copy of the cookies of `client`. */
 function copyOf(client: Client, instance: Service = service): Client {
   const copy = instance.client();
   copy.cookies = new Map(client.cookies);
   return copy;
 }
 
-/** A sign-in of a browser up to its mail. @returns the last step */
+/** Starts a sign-in and waits for its email. @returns the exchange that completes it */
 async function beginSignIn(client: Client, email: string): Promise<(through?: Client) => ReturnType<typeof exchange>> {
   const { pkce } = await authorize(client, email);
   const code = codeOf(await stage.mailbox.waitFor(email));
@@ -48,7 +47,7 @@ async function signInAgain(client: Client, email: string): Promise<void> {
   expect((await finish()).status).toBe(200);
 }
 
-/** Signs in through the command line's client, without cookies. @returns the bearer token */
+/** Signs in with the client of the command line, without cookies. @returns the bearer token */
 async function signInProgram(email: string): Promise<string> {
   const redirect_uri = 'http://127.0.0.1:51236/callback';
   const { pkce, attempt } = await authorize(service.client(), email, { client_id: CLI_CLIENT_ID, redirect_uri });
@@ -60,36 +59,10 @@ async function signInProgram(email: string): Promise<string> {
 
 const statusWith = async (token: string) => (await service.client().get('/api/user/me', { Authorization: `Bearer ${token}` })).status;
 
-/** Runs two requests, the second one while the first waits for what `hold` locks in the database. */
-async function overlapping<First, Second>(
-  hold: [string, unknown[]?],
-  first: () => Promise<First>,
-  next: () => Promise<Second>,
-): Promise<[First, Second]> {
-  const held = new pg.Client(stage.databaseUrl);
-  await held.connect();
-  const waiting = async (): Promise<number> => {
-    const sql = "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    return (await held.query(sql)).rows[0].n;
-  };
-  try {
-    await held.query('begin');
-    await held.query(...hold);
-    const one = first();
-    await waitUntil('the first request waits', 2000, async () => (await waiting()) === 1);
-    const two = next();
-    await waitUntil('the second request waits', 2000, async () => (await waiting()) === 2);
-    await held.query('commit');
-    return await Promise.all([one, two]);
-  } finally {
-    await held.end();
-  }
-}
-
 const lockUser = (email: string): [string, unknown[]] => ['select from users where email = $1 for update', [email]];
 
 describe('a sign-in', () => {
-  test('ends the session that the browser had, at every instance', async () => {
+  test('ends the previous session of the browser at every instance', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     expect(await statusesOf(stolen)).toEqual([200, 200]);
@@ -98,7 +71,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 
-  test('of another account ends it too, and leaves the first account remembered', async () => {
+  test('to another account ends the previous session and keeps the first account remembered', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     await signInAgain(client, freshAddress('dev'));
@@ -122,7 +95,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(stolen)).toEqual([401, 401]);
   });
 
-  test('by the portal’s own token ends it too', async () => {
+  test('by a portal token ends the previous session', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     const { redirectUrl } = (await client.post('/api/auth/validate-key', { email, key: authKey })).json;
@@ -131,7 +104,7 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 
-  test('that is refused ends nothing', async () => {
+  test('that is rejected ends no session', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const { pkce } = await authorize(client, email);
     const code = codeOf(await stage.mailbox.waitFor(email));
@@ -140,7 +113,7 @@ describe('a sign-in', () => {
     expect((await exchange(client, code, pkce.codeVerifier)).status).toBe(200);
   });
 
-  test('leaves the same account signed in in another browser and in programs', async () => {
+  test('keeps the sessions of the account in other browsers and programs', async () => {
     const email = freshAddress('dev');
     const one = await signInDeveloper(stage, service, email);
     const programs = [await signInProgram(email), await signInProgram(email)];
@@ -154,24 +127,22 @@ describe('a sign-in', () => {
     expect(await statusesOf(sidOf(one.client))).toEqual([200, 200]);
   });
 
-  test('twice at once in one browser, through two instances: one session is left', async () => {
-    const { client, email } = await signInDeveloper(stage, service);
-    const [first, next] = [copyOf(client), copyOf(client, second)];
-    const finishFirst = await beginSignIn(client, email);
-    const finishNext = await beginSignIn(client, freshAddress('dev'));
-    const answers = await overlapping(
-      lockUser(email),
-      () => finishFirst(first),
-      () => finishNext(next),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await statusesOf(sidOf(first))).toEqual([401, 401]);
-    expect(await statusesOf(sidOf(next))).toEqual([200, 200]);
+  test('leaves one session when two run concurrently in one browser at two instances', async () => {
+    const { browsers, responses } = await runOverlapping(stage, async () => {
+      const { client, email } = await signInDeveloper(stage, service);
+      const browsers = [copyOf(client), copyOf(client, second)];
+      const finishFirst = await beginSignIn(client, email);
+      const finishSecond = await beginSignIn(client, freshAddress('dev'));
+      return { browsers, lock: lockUser(email), first: () => finishFirst(browsers[0]), second: () => finishSecond(browsers[1]) };
+    });
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await statusesOf(sidOf(browsers[0]))).toEqual([401, 401]);
+    expect(await statusesOf(sidOf(browsers[1]))).toEqual([200, 200]);
   });
 });
 
 describe('a logout', () => {
-  test('ends every session of the device, also one that another version of the service left', async () => {
+  test('ends every session of the device, including one of another version of the service', async () => {
     const { client, email, authKey } = await signInDeveloper(stage, service);
     const left = 'L'.repeat(43);
     await stage.query(
@@ -197,13 +168,13 @@ describe('a logout', () => {
     expect(await statusesOf(stolen)).toEqual([401, 401]);
   });
 
-  test('with a session that has ended, and no device cookie, ends nothing else', async () => {
+  test('with an ended session and no device cookie ends no other session', async () => {
     const { client, email } = await signInDeveloper(stage, service);
     const stolen = sidOf(client);
     await signInAgain(client, email);
-    const thief = service.client();
-    thief.cookies.set('sid', stolen);
-    expect((await thief.post('/api/auth/logout')).json).toEqual({ success: true });
+    const attacker = service.client();
+    attacker.cookies.set('sid', stolen);
+    expect((await attacker.post('/api/auth/logout')).json).toEqual({ success: true });
     expect(await statusesOf(sidOf(client))).toEqual([200, 200]);
   });
 
@@ -220,30 +191,28 @@ describe('a logout', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('after a sign-in that has not committed yet, through another instance, ends the new session', async () => {
-    const { client, email } = await signInDeveloper(stage, service);
-    const signingIn = copyOf(client, second);
-    const finish = await beginSignIn(client, email);
-    const [answer] = await overlapping(
-      lockUser(email),
-      () => finish(signingIn),
-      () => copyOf(client).post('/api/auth/logout'),
-    );
-    expect(answer.status).toBe(200);
-    expect(await statusesOf(sidOf(signingIn))).toEqual([401, 401]);
+  test('ends the session of a sign-in at another instance that has not committed yet', async () => {
+    const { browser, responses } = await runOverlapping(stage, async () => {
+      const { client, email } = await signInDeveloper(stage, service);
+      const browser = copyOf(client, second);
+      const finish = await beginSignIn(client, email);
+      return { browser, lock: lockUser(email), first: () => finish(browser), second: () => copyOf(client).post('/api/auth/logout') };
+    });
+    expect(responses[0].status).toBe(200);
+    expect(await statusesOf(sidOf(browser))).toEqual([401, 401]);
   });
 
-  test('while the browser’s key is being used, ends the portal token that the key gives', async () => {
-    const { client, email, authKey } = await signInDeveloper(stage, service);
-    const entering = copyOf(client, second);
-    const [answer] = await overlapping(
-      ['select from remembered_keys where email = $1 for update', [email]],
-      () => entering.post('/api/auth/validate-key', { email, key: authKey }),
-      () => copyOf(client).post('/api/auth/logout'),
-    );
-    expect(answer.status).toBe(200);
-    const token = tokenOf(answer.json.redirectUrl);
-    expect((await entering.post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
-    expect((await entering.post('/api/auth/validate-key', { email, key: authKey })).status).toBe(401);
+  test('ends the portal token that the browser’s key is exchanged for at the same time', async () => {
+    const { browser, enter, responses } = await runOverlapping(stage, async () => {
+      const { client, email, authKey } = await signInDeveloper(stage, service);
+      const browser = copyOf(client, second);
+      const enter = () => browser.post('/api/auth/validate-key', { email, key: authKey });
+      const lock: [string, unknown[]] = ['select from remembered_keys where email = $1 for update', [email]];
+      return { browser, enter, lock, first: enter, second: () => copyOf(client).post('/api/auth/logout') };
+    });
+    expect(responses[0].status).toBe(200);
+    const token = tokenOf(responses[0].json.redirectUrl);
+    expect((await browser.post('/api/auth/token-login', { token, confirm: true })).status).toBe(401);
+    expect((await enter()).status).toBe(401);
   });
 });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MIGRATIONS } from '../server/db/migrate.ts';
 import { type Home, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, freshAddress } from './sign-ins.ts';
+import { freshAddress, requestEmail } from './sign-ins.ts';
 
-// Every refusal is a start of its own.
+// Every refusal starts a process.
 vi.setConfig({ testTimeout: 120_000 });
 
 let stage: Stage;
@@ -24,7 +24,7 @@ afterAll(async () => {
 const EMBEDDED = { DATABASE_URL: '', SECRET_KEY: '' };
 const OTHER_KEY = { SECRET_KEY: 'another key that is also long enough for the service' };
 
-/** What an instance writes that does not start. */
+/** Returns what an instance writes when it does not start. */
 async function refusal(settings: Record<string, string> = {}): Promise<string> {
   const started: Service | Error = await stage.start(settings).catch((error: Error) => error);
   if (started instanceof Error) return started.message;
@@ -32,7 +32,7 @@ async function refusal(settings: Record<string, string> = {}): Promise<string> {
   return 'It started.';
 }
 
-test('a program older than the schema does not start, and names both versions and the remedy', async () => {
+test('a program older than the schema does not start, and reports both versions and the remedy', async () => {
   await (await stage.start()).stop();
   for (const record of ['9999-later', '9999-later/2']) {
     await stage.query('insert into migrations (name) values ($1)', [record]);
@@ -50,16 +50,16 @@ test('a program older than the schema does not start, and names both versions an
   await (await stage.start()).stop();
 });
 
-test('an instance that runs goes on serving after a newer program has changed the schema', async () => {
+test('a running instance keeps serving after a newer program has changed the schema', async () => {
   const service = await stage.start();
   await stage.query("insert into migrations (name) values ('9999-later')");
-  await askForMail(service.client(), freshAddress());
+  await requestEmail(service.client(), freshAddress());
   expect((await service.client().get('/readyz')).status).toBe(200);
   await stage.query("delete from migrations where name = '9999-later'");
   await service.stop();
 });
 
-test('an instance with another SECRET_KEY does not start, until the operator has it forgotten while nobody serves', async () => {
+test('an instance with another SECRET_KEY does not start until the operator resets the fingerprint while no instance runs', async () => {
   const first = await stage.start();
   expect(await refusal(OTHER_KEY)).toMatch(
     /SECRET_KEY of this instance differs from the one that this database was used with before.*emailauth db forget-secret-key/s,
@@ -82,7 +82,7 @@ test('an instance with another SECRET_KEY does not start, until the operator has
   expect((await home.run([...forget, '--yes'])).exitCode).toBe(0);
 });
 
-test('of several first instances with different SECRET_KEYs only those of one key start', async () => {
+test('of concurrent first instances with different SECRET_KEYs only those with one of the keys start', async () => {
   await stage.query('delete from installation');
   const keys = [{}, OTHER_KEY, {}, OTHER_KEY];
   const started = await Promise.all(keys.map((key) => stage.start(key).catch((error: Error) => error)));
@@ -93,7 +93,7 @@ test('of several first instances with different SECRET_KEYs only those of one ke
   await stage.query('delete from installation');
 });
 
-test('the embedded database says so when the kept SECRET_KEY is lost, and when its files are of another version of PostgreSQL', async () => {
+test('the embedded database reports a lost SECRET_KEY and files of another PostgreSQL version', async () => {
   await (await stage.start(EMBEDDED)).stop();
   const key = join(stage.dataDir, 'secret-key');
   await rename(key, `${key}.aside`);

@@ -2,10 +2,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, freshAddress, tokenOf } from './sign-ins.ts';
+import { freshAddress, requestEmail, tokenOf } from './sign-ins.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
-// As `npm start` runs it: no database, no mail server, no secret given.
+// As with `npm start`: no database, SMTP server or secret is configured.
 const nothing = { DATABASE_URL: '', SMTP_URL: '', SECRET_KEY: '', MAIL_FROM: '' };
 let stage: Stage;
 let port: string;
@@ -24,12 +24,12 @@ async function start(): Promise<Service> {
   started.push(service);
   return service;
 }
-// One data directory bears one service at a time, also after a test that failed.
+// A data directory can be used by one service at a time, also after a failed test.
 afterEach(async () => {
   await Promise.all(started.splice(0).map((service) => service.stop()));
 });
 
-/** Processes that have to do with this stage's data directory. */
+/** Returns the processes whose command line has the data directory of this stage. */
 async function left(): Promise<{ pid: number; command: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
@@ -38,40 +38,46 @@ async function left(): Promise<{ pid: number; command: string }[]> {
     .filter(({ command }) => command.includes(stage.dataDir));
 }
 
-/** A visitor's sign-in by the built-in inbox. */
+const untilAllEnded = () =>
+  waitUntil('no process is left', 30_000, async () => {
+    const processes = await left();
+    return processes.length === 0 || JSON.stringify(processes);
+  });
+
+/** Signs a visitor in with the email in the development inbox. */
 async function signIn(service: Service): Promise<string> {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, 'http://localhost:5555/welcome');
+  await requestEmail(client, email, 'http://localhost:5555/welcome');
   let link = '';
-  await waitUntil('the mail is in the inbox', 30_000, async () => {
+  await waitUntil('the email is in the inbox', 30_000, async () => {
     link = (await client.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';
     return link !== '';
   });
   const location = String((await client.get(link)).headers.location);
-  const verdict = await service.client().get(`/api/verify-token?token=${tokenOf(location)}&domain=localhost`);
-  expect(verdict.json).toEqual({ email, valid: true, domain: 'localhost' });
+  const result = await service.client().get(`/api/verify-token?token=${tokenOf(location)}&domain=localhost`);
+  expect(result.json).toEqual({ email, valid: true, domain: 'localhost' });
   return email;
 }
 
-/** The postmaster of the embedded PostgreSQL. */
+/** Returns the process id of the embedded PostgreSQL's postmaster. */
 async function postmaster(): Promise<number> {
   const found = (await left()).find(({ command }) => /postgres\S* -D/.test(command) || /bin\/postgres /.test(command));
   if (!found) throw new Error('No embedded PostgreSQL runs');
   return found.pid;
 }
 
-test('starts with nothing given, says where to go, and signs a visitor in; SIGINT leaves nothing running', {
+test('starts without settings, prints its URLs and signs a visitor in; SIGINT leaves no process', {
   timeout: 240_000,
 }, async () => {
   const service = await start();
-  await waitUntil('it says where to go', 30_000, () => service.output().includes('/dev/inbox'));
-  for (const text of [service.url, '/demo', '/dev/inbox', 'dmin password']) expect(service.output()).toContain(text);
+  for (const text of [service.url, '/demo', '/dev/inbox', 'dmin password'])
+    await waitUntil(`the output has ${text}`, 30_000, () => service.output().includes(text) || service.output());
   await signIn(service);
   expect((await service.client().get('/demo')).status).toBe(200);
   expect((await left()).length).toBeGreaterThan(0);
   service.signal('SIGINT');
   expect(await service.stop()).toBe(0);
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
   const secrets = (await readdir(stage.dataDir, { recursive: true })).filter(
     (name) => /secret|password/i.test(name) && !/postgres|pg_/.test(name),
   );
@@ -82,41 +88,41 @@ test('starts with nothing given, says where to go, and signs a visitor in; SIGIN
   }
 });
 
-test('a second start is ready after less than 3 s of CPU time', async () => {
+test('is ready after less than 3 s of CPU time at its second start', async () => {
   const service = await start();
   expect(service.cpuMs()).toBeLessThan(3000);
   await signIn(service);
 });
 
-test('kill -9 of the service: the next start takes the database over, and what was there is there', { timeout: 240_000 }, async () => {
+test('takes over the embedded database with its data after a kill -9 of the service', { timeout: 240_000 }, async () => {
   const first = await start();
   const [client, email] = [first.client(), freshAddress()];
-  await askForMail(client, email, 'http://localhost:5555/welcome');
+  await requestEmail(client, email, 'http://localhost:5555/welcome');
   await first.kill();
   const second = await start();
   expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'waiting' });
   await signIn(second);
   await second.stop();
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
 });
 
-test('kill -9 of the embedded PostgreSQL: it is started again, and the service serves on', { timeout: 240_000 }, async () => {
+test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', { timeout: 240_000 }, async () => {
   const service = await start();
   await signIn(service);
   process.kill(await postmaster(), 'SIGKILL');
-  await waitUntil('it serves again', 60_000, async () => {
-    const answer = await service.client().get('/api/verify-token?token=nothing');
-    return answer.status === 200 || `it answers ${answer.status}`;
+  await waitUntil('requests are served again', 60_000, async () => {
+    const response = await service.client().get('/api/verify-token?token=nothing');
+    return response.status === 200 || `it answers ${response.status}`;
   });
   await service.ready();
   await signIn(service);
   await service.stop();
-  await waitUntil('nothing runs any more', 30_000, async () => (await left()).length === 0 || JSON.stringify(await left()));
+  await untilAllEnded();
 });
 
-test('a port that is in use is told in a sentence', async () => {
+test('uses another port and logs a message when the port is in use', async () => {
   const service = await start();
   const second = await stage.start({ PORT: port });
-  await waitUntil('the second one says so', 60_000, () => /in use/.test(second.output()) || second.output());
+  await waitUntil('the second service logs it', 60_000, () => /in use/.test(second.output()) || second.output());
   await service.stop();
 });

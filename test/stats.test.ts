@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp } from '../server/stats/roll-up.ts';
 import { Stats } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { askForMail, type Developer, freshAddress, freshDomain, openLink, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { sleep, waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = openDatabase(stage.databaseUrl);
   jobs = new pg.Pool({ connectionString: stage.databaseUrl, max: 8 });
   stats = new Stats({ database, uptime: async () => null });
-  // The sums are made when a test says so.
+  // Postpones the job: the tests run the roll-up themselves.
   await stage.query("select graphile_worker.add_job('roll-up', job_key => 'roll-up', run_at => now() + interval '1 day')");
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
@@ -32,13 +32,13 @@ afterAll(async () => {
   await stage.close();
 });
 
-const summedUp = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs });
-const addSite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
+const rollUpNow = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, values), { signal: new AbortController().signal, maxMs });
+const addWebsite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
 const statsOf = async (owner: Developer, id: string) =>
   (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
 const today = async () => (await stats.dailyLogins())[0].count;
-/** One row of the audit log, as a sign-in would write it. @param at SQL */
+/** Adds a row to the audit log as a sign-in does. @param at an SQL expression */
 const addRow = (action: string, { domain = null as string | null, clientId = null as string | null, at = 'now()' } = {}) =>
   stage.query(`insert into audit_log (at, action, email, domain, client_id) values (${at}, $1, 'v@mail.example', $2, $3)`, [
     action,
@@ -51,7 +51,7 @@ const watermark = async () => {
 };
 const NOTHING = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
 
-/** What the sums should be, counted anew from the whole log. */
+/** Returns the expected totals, counted from the whole audit log. */
 const counted = () =>
   stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
       or (action in ('signed_in', 'signed_in_again') and domain is not null))::int as logins,
@@ -60,58 +60,58 @@ const counted = () =>
 const summed = () =>
   stage.query(`select (select sum(logins) from daily_logins)::int as logins, (select sum(completed) from daily_sites)::int as completed`);
 
-describe('the figures of a site', () => {
-  test('count link, code, quick login and verified tokens, at once and after the sums', async () => {
-    const site = await addSite(ann);
-    // Older than the attempts, which are aged below.
+describe('the statistics of a website', () => {
+  test('count links, codes, remembered accounts and verified tokens, before and after the roll-up', async () => {
+    const site = await addWebsite(ann);
+    // Older than the attempts, which are made older below.
     await stage.query("update websites set created_at = now() - interval '5 minutes' where id = $1", [site.id]);
     expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
     const before = await today();
 
-    // By the link, 14 seconds after the request, and verified twice: the second time says no.
+    // By the link, 14 seconds after the request; verified twice, the second time without success.
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${site.domain}/`);
+    await requestEmail(client, email, `https://${site.domain}/`);
     await stage.query("update sign_in_attempts set expires_at = expires_at - interval '14 seconds' where email = $1", [email]);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     for (const valid of [true, false])
       expect((await client.get(`/api/verify-token?token=${token}&domain=${site.domain}`)).json).toMatchObject({ valid });
 
-    // By the code, 40 seconds after; the site never asks about the token.
+    // By the code, 40 seconds after the request; the token is never verified.
     const [other, address] = [service.client(), freshAddress()];
-    await askForMail(other, address, `https://${site.domain}/`);
+    await requestEmail(other, address, `https://${site.domain}/`);
     await stage.query("update sign_in_attempts set expires_at = expires_at - interval '40 seconds' where email = $1", [address]);
     const { code } = await stage.mailbox.waitFor(address);
     expect((await other.post('/api/auth/email-code', { email: address, code })).status).toBe(200);
 
-    // Remembered.
+    // By the remembered account.
     const key = decodeURIComponent(client.cookies.get('auth_key') ?? '');
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${site.domain}/` });
     expect(again.json).toHaveProperty('redirectUrl');
 
-    // A mail that nobody opens.
-    await askForMail(service.client(), freshAddress(), `https://${site.domain}/`);
+    // An email that is not opened.
+    await requestEmail(service.client(), freshAddress(), `https://${site.domain}/`);
 
     const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
-    expect(await summedUp()).toBe(true);
+    expect(await rollUpNow()).toBe(true);
     expect(await watermark()).toBe(0);
     expect(await statsOf(ann, site.id)).toEqual(expected);
     expect(await today()).toBe(before + 3);
     expect(await overviewOf(ann)).toEqual({ totalLogins: 3, activeApplications: 0, apiRequests: 0, uptimePercent: null });
 
-    // Half of it summed up, half of it live.
+    // Half of the rows before a roll-up, half after it.
     await visitorToken(stage, service.client(), site.domain);
     expect(await statsOf(ann, site.id)).toMatchObject({ sent: 4, opened: 3, medianSeconds: 14 });
     expect((await overviewOf(ann)).totalLogins).toBe(4);
   });
 
-  test("are nobody else's", async () => {
-    const site = await addSite(ann);
+  test('are not visible to other accounts', async () => {
+    const site = await addWebsite(ann);
     await visitorToken(stage, service.client(), site.domain);
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, site.id)).toBeUndefined();
     expect((await overviewOf(bob)).totalLogins).toBe(0);
     for (const path of ['/api/websites/figures', '/api/overview', '/api/admin/daily-login-stats'])
@@ -119,42 +119,42 @@ describe('the figures of a site', () => {
     expect((await ann.client.get('/api/admin/daily-login-stats')).status).toBe(401);
   });
 
-  test.each(['before', 'after'])('begin at zero for who gets the domain next, %s the sums', async (when) => {
-    const first = await addSite(ann);
+  test.each(['before', 'after'])('start at zero for the next website of the domain, %s the roll-up', async (when) => {
+    const first = await addWebsite(ann);
     await visitorToken(stage, service.client(), first.domain);
-    if (when === 'after') await summedUp();
+    if (when === 'after') await rollUpNow();
     await ann.client.delete(`/api/websites/${first.id}`);
-    const second = await addSite(bob, first.domain);
+    const second = await addWebsite(bob, first.domain);
     expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, second.id)).toEqual({ id: second.id, ...NOTHING });
     await visitorToken(stage, service.client(), second.domain);
     expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(bob, second.id)).toMatchObject({ sent: 1, opened: 1, completed: 0 });
   });
 
-  test('stay with a site that moves, which takes nothing over from the owner before', async () => {
-    const [moving, left] = [await addSite(ann), await addSite(bob)];
+  test("stay with a website that changes its domain, and exclude those of the domain's previous website", async () => {
+    const [moving, left] = [await addWebsite(ann), await addWebsite(bob)];
     await visitorToken(stage, service.client(), moving.domain);
-    await summedUp();
+    await rollUpNow();
     await visitorToken(stage, service.client(), left.domain);
     await bob.client.delete(`/api/websites/${left.id}`);
     expect((await ann.client.put(`/api/websites/${moving.id}`, { domain: left.domain })).json).toMatchObject({ domain: left.domain });
     expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(ann, moving.id)).toMatchObject({ sent: 1, opened: 1 });
   });
 
-  test('cover 30 UTC days and no more', async () => {
-    const site = await addSite(ann);
+  test('cover exactly 30 UTC days', async () => {
+    const site = await addWebsite(ann);
     await stage.query("update websites set created_at = now() - interval '60 days' where id = $1", [site.id]);
     const midnight = "date_trunc('day', now(), 'UTC')";
     for (const at of [`${midnight} - interval '29 days'`, `${midnight} - interval '1 microsecond'`, midnight])
       await addRow('signed_in', { domain: site.domain, at });
     await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '29 days 1 microsecond'` });
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
-    await summedUp();
+    await rollUpNow();
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 3 });
     const sums = await stage.query(
       `select (date_trunc('day', now(), 'UTC') at time zone 'UTC')::date - day as ago, opened::int from daily_sites where website = $1 order by day desc`,
@@ -163,8 +163,8 @@ describe('the figures of a site', () => {
     expect(sums).toEqual([0, 1, 29, 30].map((ago) => ({ ago, opened: 1 })));
   });
 
-  test('have the lower one of two times in the middle as median', async () => {
-    const site = await addSite(ann);
+  test('use the lower of two middle times as the median', async () => {
+    const site = await addWebsite(ann);
     const open = (seconds: number) =>
       stage.query("insert into audit_log (action, email, domain, seconds) values ('signed_in', 'v@mail.example', $1, $2)", [
         site.domain,
@@ -172,10 +172,10 @@ describe('the figures of a site', () => {
       ]);
     for (const seconds of [600, 9]) await open(seconds);
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(9);
-    await summedUp();
+    await rollUpNow();
     for (const seconds of [9, 30, 30]) await open(seconds);
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
-    await summedUp();
+    await rollUpNow();
     expect((await statsOf(ann, site.id)).medianSeconds).toBe(30);
     expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
       { seconds: expect.arrayContaining([9, 30, 600]), opened: expect.arrayContaining([1, 2, 2]) },
@@ -184,7 +184,7 @@ describe('the figures of a site', () => {
 });
 
 describe('the sign-ins of the service', () => {
-  test('are 30 UTC days, newest first, days without one included', async () => {
+  test('cover 30 UTC days, newest first, including days without sign-ins', async () => {
     const midnight = "date_trunc('day', now(), 'UTC')";
     const before = await stats.dailyLogins();
     expect(before).toHaveLength(30);
@@ -196,14 +196,14 @@ describe('the sign-ins of the service', () => {
     await addRow('developer_signed_in', { at: `${midnight} - interval '29 days 1 microsecond'` });
     const more = before.map(({ date, count }, ago) => ({ date, count: [0, 1, 29].includes(ago) ? count + 1 : count }));
     expect(await stats.dailyLogins()).toEqual(more);
-    await summedUp();
+    await rollUpNow();
     expect(await stats.dailyLogins()).toEqual(more);
   });
 
-  test("count a developer's sign-in by a portal token once, and an application's users", async () => {
+  test("count a developer's sign-in by a portal token once, and sign-ins to applications", async () => {
     const before = await today();
     const [client, email] = [service.client(), freshAddress('dev')];
-    await askForMail(client, email);
+    await requestEmail(client, email);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     expect((await client.post('/api/auth/token-login', { token })).status).toBe(200);
     expect(await today()).toBe(before + 1);
@@ -224,16 +224,16 @@ describe('the sign-ins of the service', () => {
     const expected = { totalLogins: totalLogins + 1, activeApplications: 1, apiRequests: 10, uptimePercent: null };
     expect(await overviewOf(ann)).toEqual(expected);
     expect(await today()).toBe(before + 3);
-    await summedUp();
+    await rollUpNow();
     expect(await overviewOf(ann)).toEqual(expected);
     expect(await today()).toBe(before + 3);
     expect((await overviewOf(bob)).activeApplications).toBe(0);
   });
 });
 
-describe('the sums', () => {
-  test('hold every row once, while rows are written, sites come and go, and many sum up at once', async () => {
-    const [site, going] = [await addSite(ann), await addSite(bob)];
+describe('the roll-up', () => {
+  test('counts every row once while rows are written, websites change, and roll-ups run concurrently', async () => {
+    const [site, going] = [await addWebsite(ann), await addWebsite(bob)];
     const write = async (rows: number) => {
       for (let n = 0; n < rows; n++) {
         await jobs.query(
@@ -246,51 +246,51 @@ describe('the sums', () => {
     };
     const remove = sleep(150).then(() => bob.client.delete(`/api/websites/${going.id}`));
     const passes = Array.from({ length: 4 }, async () => {
-      for (let n = 0; n < 15; n++) await summedUp();
+      for (let n = 0; n < 15; n++) await rollUpNow();
     });
     await Promise.all([write(60), write(60), remove, ...passes]);
-    await summedUp();
+    await rollUpNow();
     expect(await watermark()).toBe(0);
     expect(await summed()).toEqual(await counted());
   });
 
-  test('wait for a row with a smaller number that is committed later', async () => {
-    await summedUp();
-    const [site, before, late] = [await addSite(ann), await today(), await jobs.connect()];
+  test('waits for a row with a smaller id that commits later', async () => {
+    await rollUpNow();
+    const [site, before, late] = [await addWebsite(ann), await today(), await jobs.connect()];
     try {
       await late.query('begin');
       await late.query("insert into audit_log (action, email, domain) values ('signed_in', 'late@mail.example', $1)", [site.domain]);
       await addRow('signed_in', { domain: site.domain });
-      // They wait for the writer, give up, and pass its row over neither alone nor beside each other.
-      expect(await Promise.all([summedUp(), summedUp()])).toEqual([false, false]);
+      // Each waits for the writer and times out, and none skips its row.
+      expect(await Promise.all([rollUpNow(), rollUpNow()])).toEqual([false, false]);
       expect(await watermark()).toBeGreaterThan(0);
       expect(await today()).toBe(before + 1);
-      const third = summedUp();
+      const third = rollUpNow();
       await late.query('commit');
       await third;
     } finally {
       late.release(true);
     }
-    await waitUntil('all is summed up', 30_000, async () => (await summedUp()) && (await watermark()) === 0);
+    await waitUntil('all rows are rolled up', 30_000, async () => (await rollUpNow()) && (await watermark()) === 0);
     expect(await today()).toBe(before + 2);
     expect(await statsOf(ann, site.id)).toMatchObject({ opened: 2 });
     expect(await summed()).toEqual(await counted());
   });
 
-  test('end between two batches when their time is over, and go on from there', async () => {
+  test('stops between two batches when its time is over, and continues there', async () => {
     await stage.query(
       "insert into audit_log (action, email) select 'developer_signed_in', 'v@mail.example' from generate_series(1, 25000)",
     );
     const before = await stats.dailyLogins();
-    await summedUp(1);
+    await rollUpNow(1);
     expect(await watermark()).toBeGreaterThan(0);
     expect(await stats.dailyLogins()).toEqual(before);
-    await summedUp();
+    await rollUpNow();
     expect(await watermark()).toBe(0);
     expect(await stats.dailyLogins()).toEqual(before);
   });
 
-  test('are made by the service itself, which lives on when they fail', async () => {
+  test('is run by the service, which keeps running when it fails', async () => {
     const other = await stage.start();
     await addRow('developer_signed_in');
     const before = await today();
@@ -299,20 +299,20 @@ describe('the sums', () => {
     try {
       await addRow('application_signed_in', { clientId: 'any' });
       await run();
-      await waitUntil('the failure is told', 30_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
+      await waitUntil('the failure is logged', 30_000, () => /"level":40.*daily_applications/.test(service.output() + other.output()));
       expect(await watermark()).toBeGreaterThan(0);
     } finally {
       await stage.query('alter table gone rename to daily_applications');
     }
     await run();
-    await waitUntil('the sums are made', 30_000, async () => (await watermark()) === 0);
+    await waitUntil('the roll-up has run', 30_000, async () => (await watermark()) === 0);
     expect(await today()).toBe(before + 1);
     for (const { client } of [ann, bob]) expect((await client.get('/readyz')).status).toBe(200);
     await other.ready();
     await other.stop();
   });
 
-  test('reach by the primary key for what they do not hold', async () => {
+  test('reads the remaining rows by the primary key', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
     for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW]) {
       const plan = await database.core.query(

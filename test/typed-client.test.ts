@@ -14,17 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** The typed client of a program that keeps its cookies. */
+/** Returns a typed client that keeps cookies. */
 function program() {
   const browser = service.client();
   const keepCookies: typeof fetch = async (url, { method, headers, body } = {}) => {
-    const answer = await browser.send(String(url), { method, headers: headers as Record<string, string>, body: body as string });
-    return new Response(answer.text, { status: answer.status, headers: { 'Retry-After': answer.headers['retry-after'] ?? '' } });
+    const response = await browser.send(String(url), { method, headers: headers as Record<string, string>, body: body as string });
+    return new Response(response.text, { status: response.status, headers: { 'Retry-After': response.headers['retry-after'] ?? '' } });
   };
   return { browser, api: createClient({ baseUrl: service.url, fetch: keepCookies }) };
 }
 
-test('a developer, a site and its visitor, by the typed client alone', async () => {
+test('signs in a developer, adds a website and signs in its visitor with the typed client only', async () => {
   const { api } = program();
   const email = freshAddress('dev');
   const pkce = await createPkce();
@@ -64,7 +64,7 @@ test('a developer, a site and its visitor, by the typed client alone', async () 
   await expect(api.me({})).rejects.toMatchObject({ status: 401, code: 'sign_in_needed' });
 });
 
-test('a refusal is an ApiError with sentence, code, hint and field; no answer is one too', async () => {
+test('throws an ApiError with message, code, hint and field for error responses and without a response', async () => {
   const { api } = program();
   const refused = await api.registerWebsite({ domain: 'co.uk', email: freshAddress() }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(ApiError);
@@ -74,7 +74,7 @@ test('a refusal is an ApiError with sentence, code, hint and field; no answer is
   await expect(createClient({ baseUrl: 'http://127.0.0.1:1' }).languages({})).rejects.toMatchObject({ status: 0, code: 'unreachable' });
 });
 
-test('about: which service this is, where its mails come from, and the time', async () => {
+test('about returns the service, its email domain and the time', async () => {
   const before = Date.now();
   const about = await createClient({ baseUrl: service.url }).about({});
   expect(about).toEqual({
@@ -89,7 +89,7 @@ test('about: which service this is, where its mails come from, and the time', as
   expect((await service.client().get('/api/about')).headers['cache-control']).toBe('no-store');
 });
 
-test('languages and texts: five, with equal keys', async () => {
+test('the five languages have the same translation keys', async () => {
   const api = createClient({ baseUrl: service.url });
   const languages = await api.languages({});
   expect(languages.map(({ code }) => code)).toEqual(['en', 'lt', 'lv', 'uk', 'ru']);
@@ -98,7 +98,7 @@ test('languages and texts: five, with equal keys', async () => {
   expect(keys[0].every((key) => key.startsWith('auth.'))).toBe(true);
 });
 
-test('/openapi.json has every call of the contract but those of development', async () => {
+test('/openapi.json has every call of the contract except the development calls', async () => {
   const { paths } = (await service.client().get('/openapi.json')).json;
   const published = Object.values(routes as Record<string, Route>).filter(({ development }) => !development);
   for (const { method, path } of published) expect(Object.keys(paths[path] ?? {}), path).toContain(method.toLowerCase());

@@ -5,13 +5,13 @@ import { MIGRATIONS } from '../server/db/migrate.ts';
 import { entry } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { hasCommit, openRelease, RELEASES, type Release } from './releases.ts';
-import { askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+import { freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 const ROWS = 1_000_000;
 const AT_ONCE = 3;
 
-/** `emailauth db migrate`, with everything that it has written so far. */
+/** Starts `emailauth db migrate`. `text` returns what it has written so far. */
 function beginMigration(stage: Stage) {
   const child = execa(process.execPath, [entry, 'db', 'migrate', '--json'], {
     env: { PATH: process.env.PATH, HOME: stage.dataDir, DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir },
@@ -30,7 +30,7 @@ function beginMigration(stage: Stage) {
   return { child, text: () => text, ended: () => ended };
 }
 
-/** Keeps a transaction open. @returns the end of it */
+/** Opens a connection and runs statements on it. @returns closes the connection */
 async function hold(stage: Stage, ...statements: string[]): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: stage.databaseUrl, application_name: 'a report' });
   await client.connect();
@@ -38,13 +38,13 @@ async function hold(stage: Stage, ...statements: string[]): Promise<() => Promis
   return () => client.end();
 }
 
-/** It locks a table against DDL, as a backup does. */
+/** Locks a table against DDL, as a backup does. */
 const holdTable = (stage: Stage, table: string) => hold(stage, 'begin', `select from ${table} limit 1`);
 
-/** An index that is built concurrently waits for it before it is complete. */
+/** Holds a snapshot, for whose end a concurrent index build waits. */
 const holdSnapshot = (stage: Stage) => hold(stage, 'begin isolation level repeatable read', 'select from website_recipients limit 1');
 
-/** Whether an index is built that waits for `holdSnapshot`. @param index any unless given */
+/** Returns whether an index build waits for `holdSnapshot`. @param index any index by default */
 const isBuilding = async (stage: Stage, index = '%') =>
   (
     await stage.query(
@@ -54,7 +54,7 @@ const isBuilding = async (stage: Stage, index = '%') =>
     )
   ).length > 0;
 
-/** The tables of the public schema with everything that belongs to them. */
+/** Returns the definitions of the tables of the public schema with their columns, indexes, constraints and triggers. */
 const catalog = async (stage: Stage) =>
   stage.query(`
     select 'column' as kind, c.relname || ' ' || a.attnum || ' ' || a.attname as name,
@@ -71,14 +71,14 @@ const catalog = async (stage: Stage) =>
     union all select 'migration', name, '' from migrations
     order by 1, 2`);
 
-/** Visitors who sign in without a pause, each at one of the instances. */
+/** Signs visitors in continuously, at all instances in turn. */
 function openLoad(stage: Stage, domain: string, instances: Service[]) {
   const failures: string[] = [];
   let done = 0;
   let over = false;
   const signIn = async (service: Service) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${domain}/`);
+    await requestEmail(client, email, `https://${domain}/`);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     const { json } = await client.get(`/api/verify-token?token=${token}&domain=${domain}`);
     if (json?.valid !== true) throw new Error(`verify-token answered ${JSON.stringify(json)}`);
@@ -105,13 +105,13 @@ function openLoad(stage: Stage, domain: string, instances: Service[]) {
 }
 
 for (const { schema, commit } of RELEASES) {
-  const title = `from ${schema} with ${ROWS.toLocaleString('en')} audit rows, while the released program serves: no sign-in fails, and nothing is lost`;
-  const there = await hasCommit(commit);
-  if (!there)
+  const title = `upgrades ${schema} with ${ROWS.toLocaleString('en')} audit rows while the released program serves, without a failed sign-in or a lost row`;
+  const isAvailable = await hasCommit(commit);
+  if (!isAvailable)
     console.warn(
       `SKIPPED: the upgrade from ${schema}. This clone has no commit ${commit}: fetch the whole history (git fetch --unshallow).`,
     );
-  test.skipIf(!there)(title, { timeout: 240_000 }, async () => {
+  test.skipIf(!isAvailable)(title, { timeout: 240_000 }, async () => {
     const [stage, release]: [Stage, Release] = await Promise.all([openStage(), openRelease(commit)]);
     try {
       await stage.query(await release.schemaSql(MIGRATIONS.slice(0, MIGRATIONS.indexOf(schema) + 1)));
@@ -130,15 +130,15 @@ for (const { schema, commit } of RELEASES) {
       const [letTableGo, letSnapshotGo] = [await holdTable(stage, 'users'), await holdSnapshot(stage)];
       const migration = beginMigration(stage);
       await waitUntil(
-        'it waits for a lock or for a snapshot',
+        'the migration waits for a lock or a snapshot',
         60_000,
         async () => migration.text().includes('waiting for a lock') || (await isBuilding(stage)),
       );
       await load.until(20);
       await letTableGo();
-      await waitUntil('it builds an index', 60_000, () => isBuilding(stage));
+      await waitUntil('an index is built', 60_000, () => isBuilding(stage));
       await load.until(20);
-      await waitUntil('the build has taken longer than clients of the service wait', 60_000, async () => {
+      await waitUntil('the build has taken longer than the timeouts of the service', 60_000, async () => {
         const sql = `select from pg_stat_activity where datname = current_database() and query like 'create index concurrently%'
           and state = 'active' and now() - query_start > interval '3 s'`;
         return (await stage.query(sql)).length > 0;
@@ -179,19 +179,19 @@ describe('an upgrade from the first schema', () => {
   };
   afterEach(() => stage.close());
 
-  test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends it too'])(
-    'goes on after kill -9 in the middle of an index: %s',
+  test.each(['PostgreSQL finishes the statement', 'PostgreSQL ends the statement'])(
+    'continues after a kill -9 during the build of an index: %s',
     async (then) => {
       await openFirstSchema();
       const letGo = await holdSnapshot(stage);
       const killed = beginMigration(stage);
-      await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+      await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
       killed.child.kill('SIGKILL');
       await killed.child;
-      if (then === 'PostgreSQL ends it too') {
+      if (then === 'PostgreSQL ends the statement') {
         await stage.query(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'emailauth-migrate' and datname = current_database()`);
-        await waitUntil('an index is left that is not valid', 10_000, async () => {
+        await waitUntil('an invalid index is left', 60_000, async () => {
           return (await stage.query('select from pg_index where not indisvalid')).length === 1;
         });
         const backup = await execa(process.execPath, [entry, 'backup', `${stage.dataDir}/b.tar.gz`, '--json'], {
@@ -205,40 +205,40 @@ describe('an upgrade from the first schema', () => {
       }
       const next = beginMigration(stage);
       if (then === 'PostgreSQL finishes the statement')
-        await waitUntil('it waits', 30_000, () => next.text().includes('Another process is migrating the database'));
-      else await waitUntil('it builds the index again', 30_000, () => isBuilding(stage, 'websites_icon'));
+        await waitUntil('the migration waits', 60_000, () => next.text().includes('Another process is migrating the database'));
+      else await waitUntil('the index is built again', 60_000, () => isBuilding(stage, 'websites_icon'));
       await letGo();
       const { exitCode, stdout, stderr } = await next.child;
       expect([exitCode, JSON.parse(stdout)]).toEqual([0, { applied: MIGRATIONS.slice(1) }]);
-      // What had ended before is not done again.
+      // Finished steps are not repeated.
       expect(stderr).not.toContain('0002-portal, step 1 of');
       expect(await catalog(stage)).toEqual(fresh);
     },
   );
 
-  test('is done once by two processes that begin at the same time, and leaves the schema of a fresh database', async () => {
+  test('is applied once by two concurrent processes and results in the schema of a new database', async () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const first = beginMigration(stage);
-    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
     const second = beginMigration(stage);
-    await waitUntil('the other one waits', 30_000, () => second.text().includes('Another process is migrating the database'));
+    await waitUntil('the other process waits', 60_000, () => second.text().includes('Another process is migrating the database'));
     await letGo();
-    const answers = await Promise.all([first.child, second.child]);
-    expect(answers.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
+    const responses = await Promise.all([first.child, second.child]);
+    expect(responses.map(({ exitCode, stdout }) => [exitCode, JSON.parse(stdout).applied])).toEqual([
       [0, MIGRATIONS.slice(1)],
       [0, []],
     ]);
-    expect(answers[0].stderr).toMatch(/^0002-portal, step 1 of \d+: add columns to users$/m);
+    expect(responses[0].stderr).toMatch(/^0002-portal, step 1 of \d+: add columns to users$/m);
     expect(await catalog(stage)).toEqual(fresh);
   });
 
-  test('the service starts after a migration that takes longer than its clients wait, and logs each step', async () => {
+  test('starts the service after a migration that takes longer than its clients wait, and logs each step', async () => {
     await openFirstSchema();
     const letGo = await holdTable(stage, 'audit_log');
     const starting = stage.start();
     starting.catch(() => {});
-    await waitUntil('the migration has taken longer than clients of the service wait', 30_000, async () => {
+    await waitUntil('the migration has taken longer than the timeouts of the service', 60_000, async () => {
       const sql =
         "select from pg_stat_activity where datname = current_database() and application_name = 'a report' and now() - xact_start > interval '6 s'";
       return (await stage.query(sql)).length > 0;
@@ -252,15 +252,15 @@ describe('an upgrade from the first schema', () => {
     expect(await catalog(stage)).toEqual(expect.arrayContaining(fresh));
   });
 
-  test('Ctrl-C ends the statement in PostgreSQL, says what is kept, and the next run goes on', async () => {
+  test('cancels its statement on Ctrl-C, reports what is kept, and continues at the next run', async () => {
     await openFirstSchema();
     const letGo = await holdSnapshot(stage);
     const interrupted = beginMigration(stage);
-    await waitUntil('it builds an index', 30_000, () => isBuilding(stage, 'websites_icon'));
+    await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
     interrupted.child.kill('SIGINT');
     const { exitCode, stdout } = await interrupted.child;
     expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The steps that had ended are kept')]);
-    await waitUntil('its connection has ended', 10_000, async () => {
+    await waitUntil('the connection has ended', 60_000, async () => {
       const sql = "select from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()";
       return (await stage.query(sql)).length === 0;
     });

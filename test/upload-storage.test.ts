@@ -35,7 +35,7 @@ beforeEach(() => {
   bucket.mode = 'serving';
 });
 
-/** One browser, at another instance. */
+/** Returns a client for an instance that shares the cookies of `ann`. */
 function annAt(service: Service) {
   const client = service.client();
   client.cookies = ann.client.cookies;
@@ -61,7 +61,7 @@ const uploadsOn = (storage: Storage) =>
   });
 
 describe('in a bucket', () => {
-  test('icons are put, got and shown through the service, each request signed over its body', async () => {
+  test('icons are stored and served through the service with signed requests', async () => {
     const url = await begin(inBucket);
     const stored = await put(inBucket, url);
     expect([stored.status, stored.json]).toEqual([200, { iconUrl: new URL(url).pathname }]);
@@ -69,31 +69,34 @@ describe('in a bucket', () => {
     expect([shown.status, shown.headers['content-type']]).toEqual([200, 'image/png']);
     expect(bucket.requests).toEqual([`PUT uploads/${idOf(url)}`, `GET uploads/${idOf(url)}`]);
     expect(existsSync(join(stage.dataDir, 'uploads', idOf(url)))).toBe(false);
-    // What is not stored is not asked for.
+    // Unknown uploads are not requested from the bucket.
     expect((await inBucket.client().get(`/objects/uploads/${randomUUID()}`)).status).toBe(404);
     expect(bucket.requests).toHaveLength(2);
   });
 
-  test.each(['failing', 'silent'] as const)('that is %s: 503 in words, and the same address works once it is back', async (mode) => {
-    const [stored, waiting] = [await begin(inBucket), await begin(inBucket)];
-    await put(inBucket, stored);
-    bucket.mode = mode;
-    for (const answer of [await put(inBucket, waiting), await inBucket.client().get(new URL(stored).pathname)]) {
-      expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
-      expect(answer.text).not.toContain('127.0.0.1');
-    }
-    expect((await inBucket.client().get('/readyz')).status).toBe(200);
-    bucket.mode = 'serving';
-    expect((await put(inBucket, waiting)).status).toBe(200);
-    expect((await inBucket.client().get(new URL(stored).pathname)).status).toBe(200);
-  });
+  test.each(['failing', 'silent'] as const)(
+    'that is %s, uploads return 503, and the same upload URL works once it is back',
+    async (mode) => {
+      const [stored, waiting] = [await begin(inBucket), await begin(inBucket)];
+      await put(inBucket, stored);
+      bucket.mode = mode;
+      for (const response of [await put(inBucket, waiting), await inBucket.client().get(new URL(stored).pathname)]) {
+        expect([response.status, response.json.code]).toEqual([503, 'unavailable']);
+        expect(response.text).not.toContain('127.0.0.1');
+      }
+      expect((await inBucket.client().get('/readyz')).status).toBe(200);
+      bucket.mode = 'serving';
+      expect((await put(inBucket, waiting)).status).toBe(200);
+      expect((await inBucket.client().get(new URL(stored).pathname)).status).toBe(200);
+    },
+  );
 
-  test('a wrong secret: 503, and the answer tells nothing of it', async () => {
+  test('a wrong secret key returns 503 without details', async () => {
     const service = await stage.start({ ...bucket.settings, S3_SECRET_ACCESS_KEY: 'another-secret' });
-    const answer = await put(service, await begin(service));
-    expect([answer.status, answer.json.code]).toEqual([503, 'unavailable']);
-    expect(answer.text).not.toMatch(/Signature|secret/);
-    await waitUntil('the log tells why', 30_000, () => service.output().includes('SignatureDoesNotMatch'));
+    const response = await put(service, await begin(service));
+    expect([response.status, response.json.code]).toEqual([503, 'unavailable']);
+    expect(response.text).not.toMatch(/Signature|secret/);
+    await waitUntil('the reason is logged', 30_000, () => service.output().includes('SignatureDoesNotMatch'));
     expect(service.output()).not.toContain('another-secret');
     await service.stop();
   });
@@ -115,7 +118,7 @@ describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
     return { storage, uploads: uploadsOn(storage), service: kind === 'disk' ? onDisk : inBucket };
   };
 
-  test('removes what was never sent or is shown nowhere, after a day, with its bytes', async () => {
+  test('removes uploads without a file or without a website after a day, with their files', async () => {
     const { storage, uploads, service } = parts();
     const [unsent, young, unused, shown, dropped] = await Promise.all(Array.from({ length: 5 }, () => begin(service)));
     for (const url of [young, unused, shown, dropped]) expect((await put(service, url)).status).toBe(200);
@@ -141,7 +144,7 @@ describe.each(['disk', 'bucket'] as const)('clean-up (%s)', (kind) => {
   });
 });
 
-test('a bucket that fails loses no row: the next clean-up removes it; one that cannot be removed hinders no other', async () => {
+test('the clean-up retries uploads that a failing bucket did not remove, and removes the others', async () => {
   const urls = await Promise.all(Array.from({ length: 3 }, () => begin(onDisk)));
   for (const url of urls) {
     await put(onDisk, url);
@@ -159,14 +162,14 @@ test('a bucket that fails loses no row: the next clean-up removes it; one that c
   await expect(failing.removeUnneeded(query)).rejects.toThrow('This one is stuck.');
   expect(await isKnown(stuck)).toBe(true);
   for (const id of others) expect(await isKnown(id)).toBe(false);
-  // What a crash between writing and renaming left behind goes too.
+  // Removes files that a crash between writing and renaming left, too.
   await writeFile(join(stage.dataDir, 'uploads', `${stuck}.part`), 'half');
   expect(await uploadsOn(disk).removeUnneeded(query)).toBe(1);
   expect(await isKnown(stuck)).toBe(false);
   for (const name of [stuck, `${stuck}.part`]) expect(existsSync(join(stage.dataDir, 'uploads', name))).toBe(false);
 });
 
-test('an icon cannot be chosen while its bytes are being removed', async () => {
+test('an icon cannot be set while its file is being removed', async () => {
   const url = await begin(onDisk);
   await put(onDisk, url);
   await agedDays(idOf(url), 2);
@@ -177,7 +180,7 @@ test('an icon cannot be chosen while its bytes are being removed', async () => {
     ...disk,
     remove: async (id) => {
       choosing = ann.client.post('/api/websites', { domain, iconUrl: `/objects/uploads/${id}` });
-      await waitUntil('the choice waits for the row', 30_000, async () => {
+      await waitUntil('the request waits for the row', 30_000, async () => {
         const sql = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
         return (await stage.query(sql)).length > 0;
       });

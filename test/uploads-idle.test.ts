@@ -17,8 +17,8 @@ afterAll(() => stage.close());
 
 const begin = async ({ client }: Developer): Promise<string> => (await client.post('/api/objects/upload')).json.uploadURL;
 
-/** An upload that sends its headers and the given start of its body, and then nothing. */
-type Idle = { url: string; sent: ClientRequest; answer: Promise<{ status: number; code: string }> };
+/** Starts an upload that sends its headers and the start of its body, and then nothing. */
+type Idle = { url: string; sent: ClientRequest; outcome: Promise<{ status: number; code: string }> };
 
 function openIdle(url: string, start: Buffer | null): Idle {
   const { port, pathname, search } = new URL(url);
@@ -27,41 +27,42 @@ function openIdle(url: string, start: Buffer | null): Idle {
   sent.on('error', () => {});
   sent.flushHeaders();
   if (start) sent.write(start);
-  const answer = once(sent, 'response').then(async ([response]) => {
+  const outcome = once(sent, 'response').then(async ([response]) => {
     let text = '';
     for await (const chunk of response) text += chunk;
     return { status: response.statusCode as number, code: JSON.parse(text).code as string };
   });
-  answer.catch(() => {});
-  return { url, sent, answer };
+  outcome.catch(() => {});
+  return { url, sent, outcome };
 }
 
 async function upload({ client }: Developer, url: string) {
   return client.send(url, { method: 'PUT', body: await png(), headers: { 'Content-Type': 'image/png' } });
 }
 
-/** An account may have four uploads under way: the others are refused once these are. */
+/** Waits until an account has four uploads in progress, its maximum: then others are refused. */
 async function waitForRefusals(idle: Idle[], count: number): Promise<void> {
   const refused: number[] = [];
-  for (const { answer } of idle) answer.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
-  await expect.poll(() => refused.length, { timeout: 20_000 }).toBe(count);
+  for (const { outcome } of idle) outcome.then(({ status }) => status === 503 && refused.push(status)).catch(() => {});
+  await expect.poll(() => refused.length, { timeout: 60_000 }).toBe(count);
 }
 
-test('idle uploads of one account block no upload of another, and end after 5 seconds without data', async () => {
+test('idle uploads of one account do not block uploads of another account, and end after 5 seconds without data', async () => {
   const [idler, other] = [await signInDeveloper(stage, service), await signInDeveloper(stage, service)];
-  const idle: Idle[] = [];
-  for (let count = 0; count < 20; count++) idle.push(openIdle(await begin(idler), count % 2 ? await png() : null));
+  // All at once: the first ones end after 5 seconds, and others would be accepted then.
+  const [image, urls] = [await png(), await Promise.all(Array.from({ length: 20 }, () => begin(idler)))];
+  const idle = urls.map((url, index) => openIdle(url, index % 2 ? image : null));
   await waitForRefusals(idle, 16);
   expect((await upload(other, await begin(other))).status).toBe(200);
 
-  const answers = await Promise.all(idle.map(({ answer }) => answer));
-  const ended = idle.filter((_, at) => answers[at].status !== 503);
-  expect(answers.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
-  // The address was not used up.
+  const responses = await Promise.all(idle.map(({ outcome }) => outcome));
+  const ended = idle.filter((_, at) => responses[at].status !== 503);
+  expect(responses.filter(({ status }) => status !== 503)).toEqual(Array(4).fill({ status: 408, code: 'request_timeout' }));
+  // The upload URL is still valid.
   expect((await upload(idler, ended[0].url)).status).toBe(200);
 });
 
-test('idle uploads of four accounts block no upload of a fifth', async () => {
+test('idle uploads of four accounts do not block an upload of a fifth', async () => {
   const accounts = await Promise.all(Array.from({ length: 5 }, () => signInDeveloper(stage, service)));
   const other = accounts.pop() as Developer;
   const urls = await Promise.all(accounts.flatMap((account) => Array.from({ length: 5 }, () => begin(account))));
@@ -71,7 +72,7 @@ test('idle uploads of four accounts block no upload of a fifth', async () => {
   for (const { sent } of idle) sent.destroy();
 });
 
-test('a file in chunks of one byte takes memory for its bytes, not for its chunks', async () => {
+test('a file in chunks of one byte uses memory for its bytes, not for its chunks', async () => {
   const developer = await signInDeveloper(stage, service);
   const { port, pathname, search } = new URL(await begin(developer));
   const before = await residentMegabytes();
@@ -88,15 +89,15 @@ test('a file in chunks of one byte takes memory for its bytes, not for its chunk
   const socket = await new Promise<Socket>((resolve) => sent.on('socket', resolve));
   sent.flushHeaders();
   await once(socket, 'connect');
-  let most = 0;
+  let maxMegabytes = 0;
   for (let count = 0; count < 100; count++) {
     if (!socket.write(chunks)) await once(socket, 'drain');
-    most = Math.max(most, await residentMegabytes());
+    maxMegabytes = Math.max(maxMegabytes, await residentMegabytes());
   }
   socket.write('0\r\n\r\n');
   const [response] = await answered;
   expect(response.statusCode).toBe(422);
-  expect(most - before).toBeLessThan(80);
+  expect(maxMegabytes - before).toBeLessThan(80);
 });
 
 async function residentMegabytes(): Promise<number> {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_ICON_BYTES } from '../contract/limits.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
-import { jpeg, lyingPhoto, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
+import { jpeg, photoWithMetadata, plainPng, png, pngOfBytes, refusedFiles } from './images.ts';
 import { type Developer, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
@@ -16,7 +16,7 @@ let ann: Developer;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  second = await stage.start({ ...production, PUBLIC_URL: service.url, PORT: String(service.port + 1) });
+  second = await stage.start({ ...production, PUBLIC_URL: service.url });
   ann = await signInDeveloper(stage, service);
 });
 afterAll(async () => {
@@ -28,17 +28,17 @@ const begin = async (client: Client = ann.client): Promise<string> => (await cli
 const idOf = (url: string) => new URL(url).pathname.split('/').at(-1) as string;
 const put = (url: string, body: Buffer, type = 'image/png', headers: Record<string, string> = {}, client = service.client()) =>
   client.send(url, { method: 'PUT', body, headers: { 'Content-Type': type, ...headers } });
-const refused = (answer: Answer) => [answer.status, answer.json.code];
+const refused = (response: HttpResponse) => [response.status, response.json.code];
 const fileOf = (id: string) => join(stage.dataDir, 'uploads', id);
 
-/** Gets a file as bytes, which the tests' client does not keep. */
+/** Downloads a file as bytes, which `Client` does not provide. */
 async function download(path: string) {
   const response = await fetch(`http://127.0.0.1:${service.port}${path}`, { headers: { Host: new URL(service.url).host } });
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-describe('an accepted file', () => {
-  test('is encoded anew, fits into 512 pixels and goes out as nothing but an image', async () => {
+describe('an accepted icon', () => {
+  test('is re-encoded, resized to 512 pixels and served only as an image', async () => {
     const url = await begin();
     expect(url).toMatch(new RegExp(`^${service.url}/objects/uploads/[0-9a-f-]{36}\\?expires=\\d+&signature=[\\w-]{43}$`));
     const left = Number(new URL(url).searchParams.get('expires')) - Date.now() / 1000;
@@ -59,9 +59,9 @@ describe('an accepted file', () => {
     expect((await stat(join(stage.dataDir, 'uploads'))).mode & 0o777).toBe(0o700);
   });
 
-  test('stands upright and holds no metadata; its content decides, not its header', async () => {
+  test('is rotated upright without metadata, with the type of its content, not of its header', async () => {
     const url = await begin();
-    const photo = await lyingPhoto();
+    const photo = await photoWithMetadata();
     expect((await sharp(photo).metadata()).orientation).toBe(6);
     expect((await put(url, photo, 'image/png')).status).toBe(200);
     const { headers, bytes } = await download(new URL(url).pathname);
@@ -71,15 +71,15 @@ describe('an accepted file', () => {
     expect(bytes.includes('a secret of mine')).toBe(false);
   });
 
-  test('may have exactly 5 MB, come without a length, and be called image/jpg', async () => {
+  test('may have exactly 5 MB, no Content-Length, and the type image/jpg', async () => {
     expect((await put(await begin(), pngOfBytes(MAX_ICON_BYTES))).status).toBe(200);
     expect((await put(await begin(), await jpeg(), 'image/jpg', { 'Transfer-Encoding': 'chunked' })).status).toBe(200);
     expect((await put(await begin(), plainPng(5000, 5000))).status).toBe(200);
   });
 });
 
-describe('refused (S34)', () => {
-  test('whatever is not one whole JPEG or PNG of a bearable size', async () => {
+describe('a rejected upload', () => {
+  test('is not exactly one complete JPEG or PNG of an accepted size', async () => {
     for (const [what, bytes] of await refusedFiles()) {
       for (const type of ['image/png', 'image/jpeg']) {
         const url = await begin();
@@ -88,13 +88,13 @@ describe('refused (S34)', () => {
         expect(service.cpuMs() - began).toBeLessThan(2_500);
         expect((await service.client().get(new URL(url).pathname)).status).toBe(404);
         expect(existsSync(fileOf(idOf(url)))).toBe(false);
-        // An address takes one file.
+        // An upload URL accepts one file.
         expect(refused(await put(url, await png()))).toEqual([400, 'bad_upload']);
       }
     }
   });
 
-  test('5 MB and a byte, with and without a length', async () => {
+  test('is larger than 5 MB, with and without a Content-Length', async () => {
     const large = pngOfBytes(MAX_ICON_BYTES + 1);
     expect(refused(await put(await begin(), large))).toEqual([413, 'icon_too_large']);
     expect(refused(await put(await begin(), large, 'image/png', { 'Transfer-Encoding': 'chunked' }))).toEqual([413, 'icon_too_large']);
@@ -102,13 +102,13 @@ describe('refused (S34)', () => {
   });
 
   test.each(['', 'text/html', 'image/svg+xml', 'application/json', 'image/*', 'multipart/form-data; boundary=x'])(
-    'the type %j',
+    'has the type %j',
     async (type) => {
       expect(refused(await put(await begin(), await png(), type))).toEqual([422, 'bad_icon']);
     },
   );
 
-  test('a second file, an address that is not signed, is for another upload, was changed or has ended', async () => {
+  test('is a second file, or has an upload URL that is unsigned, of another upload, changed or expired', async () => {
     const [url, other] = [await begin(), await begin()];
     const [path, query] = url.split('?');
     const good = await png();
@@ -136,7 +136,7 @@ describe('refused (S34)', () => {
     expect(refused(await put(other, good))).toEqual([400, 'bad_upload']);
   });
 
-  test('pages of other origins, other methods, and whoever is not signed in', async () => {
+  test('is from a page of another origin, with another method, or without a session', async () => {
     const url = await begin();
     for (const headers of [{ Origin: 'https://evil.example' }, { Origin: 'null' }, { 'Sec-Fetch-Site': 'cross-site' }] as Record<
       string,
@@ -163,43 +163,43 @@ describe('refused (S34)', () => {
     '0198c0de-0000-7000-8000-000000000000',
     '0198c0de-0000-7000-8000-000000000000%00.png',
     '0198c0de-0000-7000-8000-000000000000/../../../secret-key',
-  ])('the path %j', async (path) => {
+  ])('has the path %j', async (path) => {
     for (const method of ['GET', 'PUT']) {
-      const answer = await service
+      const response = await service
         .client()
         .send(`/objects/uploads/${path}`, { method, headers: { 'Content-Type': 'image/png' }, body: '' });
-      expect([400, 404]).toContain(answer.status);
-      expect(answer.json.code).toMatch(/^(bad_request|bad_upload|not_found)$/);
+      expect([400, 404]).toContain(response.status);
+      expect(response.json.code).toMatch(/^(bad_request|bad_upload|not_found)$/);
     }
   });
 
-  test('more than 60 in an hour', async () => {
-    // The limits of this instance are those of production.
+  test('is more than the 60th in an hour', async () => {
+    // This instance has the production limits.
     const client = second.client();
     client.cookies = (await signInDeveloper(stage, service)).client.cookies;
     for (let count = 0; count < 60; count++) expect((await client.post('/api/objects/upload')).status).toBe(200);
-    const answer = await client.post('/api/objects/upload');
-    expect(refused(answer)).toEqual([429, 'rate_limited']);
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    const response = await client.post('/api/objects/upload');
+    expect(refused(response)).toEqual([429, 'rate_limited']);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
   });
 });
 
-test('of 40 files sent to one address over two instances one is kept, as it was sent', async () => {
+test('stores one of 40 files that are sent to one upload URL at two instances', async () => {
   const pictures = await Promise.all(Array.from({ length: 40 }, (_, at) => png(at + 1, 9)));
   for (let round = 0; round < 5; round++) {
     const url = await begin();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       pictures.map((bytes, at) => put(url, bytes, 'image/png', {}, at % 2 ? service.client() : second.client())),
     );
-    const winners = answers.flatMap(({ status }, at) => (status === 200 ? [at] : []));
+    const winners = responses.flatMap(({ status }, at) => (status === 200 ? [at] : []));
     expect(winners).toHaveLength(1);
-    for (const answer of answers) if (answer.status !== 200) expect(refused(answer)).toEqual([400, 'bad_upload']);
+    for (const response of responses) if (response.status !== 200) expect(refused(response)).toEqual([400, 'bad_upload']);
     expect((await sharp((await download(new URL(url).pathname)).bytes).metadata()).width).toBe(winners[0] + 1);
   }
   expect((await readdir(join(stage.dataDir, 'uploads'))).filter((name) => name.endsWith('.part'))).toEqual([]);
 });
 
-test('many files at once are stored in turn; beyond what memory allows they are asked to come again', async () => {
+test('stores concurrent files in turn, and returns 503 for files beyond the memory limit', async () => {
   const urls = await Promise.all(Array.from({ length: 12 }, () => begin()));
   const bytes = pngOfBytes(MAX_ICON_BYTES);
   const statuses = await Promise.all(urls.map(async (url) => (await put(url, bytes)).status));

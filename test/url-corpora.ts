@@ -1,6 +1,6 @@
-/** Hostile URLs, and good ones that look hostile. SHOP stands for a registered domain. */
+/** Hostile URLs, and valid ones that look hostile. SHOP stands for a registered domain. */
 
-/** forward_urls that must be refused without a mail. */
+/** forward_urls that must be rejected without an email. */
 export const badForwardUrls: unknown[] = [
   '',
   ' ',
@@ -92,7 +92,7 @@ export const badForwardUrls: unknown[] = [
   { href: 'https://SHOP/' },
 ];
 
-/** forward_urls that are fine, whatever they look like; what comes back are their bytes and one token. */
+/** Valid forward_urls; the redirect has their bytes unchanged and one token. */
 export const goodForwardUrls = [
   'https://SHOP',
   'https://SHOP/',
@@ -108,7 +108,7 @@ export const goodForwardUrls = [
   'https://SHOP/?q=\'"<script>{}|^`',
 ];
 
-/** redirect_uris that no client has; ORIGIN stands for the service. */
+/** redirect_uris that no client has. ORIGIN stands for the service. */
 export const badRedirectUris: unknown[] = [
   '',
   'ORIGIN',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Answer } from './client.ts';
+import type { HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, openLink, tokenOf, visitorToken } from './sign-ins.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -10,21 +10,21 @@ let other: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
-  other = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
+  other = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
 const tokenFor = (host: string) => visitorToken(stage, service.client(), host);
 const newToken = () => tokenFor(shop);
-const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<Answer> =>
+const verify = (token: string, query = '', headers: Record<string, string> = {}): Promise<HttpResponse> =>
   service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`, headers);
 
-test('a token is for the host of its forward_url; at another site it is invalid and kept (S1)', async () => {
+test('a token is valid for the host of its forward_url, and not consumed by another website', async () => {
   const token = await newToken();
   for (const domain of [other, `www.${other}`, 'nowhere.example', 'example', '', `${shop}.${other}`]) {
-    const answer = await verify(token, `&domain=${domain}`);
-    expect([domain, answer.status, answer.json]).toEqual([domain, 200, { email: null, valid: false, reason: 'other_domain' }]);
+    const response = await verify(token, `&domain=${domain}`);
+    expect([domain, response.status, response.json]).toEqual([domain, 200, { email: null, valid: false, reason: 'other_domain' }]);
   }
   expect((await verify(token, `&domain=${shop.toUpperCase()}`)).json).toMatchObject({ valid: true, domain: shop });
 });
@@ -37,33 +37,33 @@ test.each([
   ['users.', 'users.'],
   ['users.', 'www.users.'],
   ['www.users.', 'users.'],
-])('a token for %s of the domain is good at %s of it', async (host, asking) => {
+])('a token for the host %s<domain> is valid at %s<domain>', async (host, asking) => {
   const token = await tokenFor(`${host}${shop}`);
   const domain = `${host}${shop}`.replace(/^www\./, '');
   expect((await verify(token, `&domain=${asking}${shop}`)).json).toMatchObject({ valid: true, domain });
 });
 
-// Who may put a page at a subdomain is often somebody else.
+// Subdomains often belong to other people than the domain.
 test.each([
   ['users.', ''],
   ['users.', 'www.'],
   ['users.', 'app.'],
   ['', 'users.'],
   ['www.', 'users.'],
-])('a token for %s of the domain is for another site at %s of it', async (host, asking) => {
+])('a token for the host %s<domain> is invalid at %s<domain>', async (host, asking) => {
   const token = await tokenFor(`${host}${shop}`);
   expect((await verify(token, `&domain=${asking}${shop}`)).json).toEqual({ email: null, valid: false, reason: 'other_domain' });
   expect((await verify(token)).json).toMatchObject({ valid: true, domain: `${host}${shop}`.replace(/^www\./, '') });
 });
 
-test('unknown and malformed tokens are unknown', async () => {
+test('returns unknown for unknown and malformed tokens', async () => {
   for (const token of ['nothing', 'A'.repeat(43), '../../etc', 'a b', '💥', 'x'.repeat(512)]) {
-    const answer = await verify(token);
-    expect([token, answer.status, answer.json]).toEqual([token, 200, { email: null, valid: false, reason: 'unknown' }]);
+    const response = await verify(token);
+    expect([token, response.status, response.json]).toEqual([token, 200, { email: null, valid: false, reason: 'unknown' }]);
   }
 });
 
-test('no token, an empty one, two of them, an array or an object: 400 with a sentence', async () => {
+test('returns 400 with a message for missing, empty, repeated and structured tokens', async () => {
   for (const query of [
     '',
     '?token=',
@@ -74,16 +74,16 @@ test('no token, an empty one, two of them, an array or an object: 400 with a sen
     '?domain=a.example',
     `?token=${'x'.repeat(513)}`,
   ]) {
-    const answer = await service.client().get(`/api/verify-token${query}`);
-    expect([query, answer.status]).toEqual([query, 400]);
-    expect(answer.json.error).toBeTruthy();
+    const response = await service.client().get(`/api/verify-token${query}`);
+    expect([query, response.status]).toEqual([query, 400]);
+    expect(response.json.error).toBeTruthy();
   }
   const token = await newToken();
   expect((await service.client().get(`/api/verify-token?token=${token}&token=${token}`)).status).toBe(400);
   expect((await verify(token)).json.valid).toBe(true);
 });
 
-test('POST with a JSON body does the same', async () => {
+test('accepts POST with a JSON body', async () => {
   const token = await newToken();
   expect((await service.client().post('/api/verify-token', { token, domain: other })).json.reason).toBe('other_domain');
   expect((await service.client().post('/api/verify-token', { token, domain: shop })).json).toMatchObject({ valid: true, domain: shop });
@@ -91,13 +91,13 @@ test('POST with a JSON body does the same', async () => {
   expect((await service.client().post('/api/verify-token', { token: [token] })).status).toBe(400);
 });
 
-test('HEAD uses nothing up', async () => {
+test('HEAD does not consume the token', async () => {
   const token = await newToken();
   await service.client().send(`/api/verify-token?token=${token}`, { method: 'HEAD' });
   expect((await verify(token)).json.valid).toBe(true);
 });
 
-test('an Idempotency-Key repeats the answer within 60 s, and only for the same key and site', async () => {
+test('an Idempotency-Key repeats the response within 60 s, only for the same key and website', async () => {
   const token = await newToken();
   const key = { 'Idempotency-Key': 'request-1' };
   const first = await verify(token, `&domain=${shop}`, key);
@@ -110,16 +110,16 @@ test('an Idempotency-Key repeats the answer within 60 s, and only for the same k
   expect((await verify(token, `&domain=${shop}`, key)).json.reason).toBe('used');
 });
 
-test('an Idempotency-Key on an invalid token makes it no good', async () => {
+test('an Idempotency-Key does not make an invalid token valid', async () => {
   expect((await verify('nothing', '', { 'Idempotency-Key': 'k' })).json.reason).toBe('unknown');
 });
 
-test('answers are never stored, and pages elsewhere may ask, without cookies (S28, S29)', async () => {
-  const answer = await verify('nothing', '', { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'cross-site' });
-  expect(answer.status).toBe(200);
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(answer.headers['access-control-allow-origin']).toBe('*');
-  expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+test('responses are not stored, and pages of other origins may call without cookies', async () => {
+  const response = await verify('nothing', '', { Origin: 'https://shop.example', 'Sec-Fetch-Site': 'cross-site' });
+  expect(response.status).toBe(200);
+  expect(response.headers['cache-control']).toBe('no-store');
+  expect(response.headers['access-control-allow-origin']).toBe('*');
+  expect(response.headers['access-control-allow-credentials']).toBeUndefined();
   const preflight = await service.client().send('/api/verify-token', {
     method: 'OPTIONS',
     headers: { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'content-type' },
@@ -128,9 +128,9 @@ test('answers are never stored, and pages elsewhere may ask, without cookies (S2
   expect(preflight.headers['access-control-allow-origin']).toBe('*');
 });
 
-test('a site’s token opens no session (S2)', async () => {
+test('a token of a website cannot open a session of the portal', async () => {
   const [client, email] = [service.client(), freshAddress()];
-  await askForMail(client, email, `https://${shop}/`);
+  await requestEmail(client, email, `https://${shop}/`);
   const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
   for (const confirm of [undefined, true]) expect((await client.post('/api/auth/token-login', { token, confirm })).status).toBe(401);
   expect((await verify(token)).json.valid).toBe(true);

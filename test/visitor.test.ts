@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addSite, askForMail, freshAddress, freshDomain, openLink, tokenOf } from './sign-ins.ts';
+import { addWebsite, freshAddress, freshDomain, openLink, requestEmail, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -8,17 +8,17 @@ let shop: string;
 beforeAll(async () => {
   stage = await openStage();
   service = await stage.start();
-  shop = await addSite(stage, service);
+  shop = await addWebsite(stage, service);
 });
 afterAll(() => stage.close());
 
 const verify = (token: string, query = '') => service.client().get(`/api/verify-token?token=${encodeURIComponent(token)}${query}`);
 
 describe('a visitor', () => {
-  test('asks, opens the link in the same browser and is back on the site with a token that is good once', async () => {
+  test('opens the link in the requesting browser and returns to the website with a single-use token', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const asked = await askForMail(client, email, `https://${shop}/welcome?from=home#top`);
-    expect(asked.json).toEqual({ sent: true, expiresIn: 600 });
+    const requested = await requestEmail(client, email, `https://${shop}/welcome?from=home#top`);
+    expect(requested.json).toEqual({ sent: true, expiresIn: 600 });
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
     const location = await openLink(client, mail);
@@ -28,19 +28,19 @@ describe('a visitor', () => {
     expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'used' });
   });
 
-  test('types the code where it all began', async () => {
+  test('enters the code in the requesting browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://www.${shop}/`);
+    await requestEmail(client, email, `https://www.${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
     expect(code).toMatch(/^\d{6}$/);
-    const answer = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
-    expect(answer.status).toBe(200);
-    expect((await verify(tokenOf(answer.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
+    const response = await client.post('/api/auth/email-code', { email, code: `${code.slice(0, 3)} ${code.slice(3)}` });
+    expect(response.status).toBe(200);
+    expect((await verify(tokenOf(response.json.redirectUrl), `&domain=www.${shop}`)).json).toEqual({ email, valid: true, domain: shop });
   });
 
-  test('opens the link in another browser: nothing happens until the address is given there', async () => {
+  test('must enter the address when the link is opened in another browser', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
-    await askForMail(first, email, `https://${shop}/`);
+    await requestEmail(first, email, `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email);
     const page = await second.get(mail.link);
     expect(page.status).toBe(200);
@@ -49,46 +49,46 @@ describe('a visitor', () => {
     expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress('eve') })).status).toBe(400);
     const confirmed = await second.post('/api/auth/confirm-link', { t, email: email.toUpperCase() });
     expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toEqual({ email, valid: true, domain: shop });
-    // S11: the first browser learns that the link was used, and gets nothing by it.
+    // The first browser is told that the link was opened, and is not signed in.
     expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened' });
     expect((await first.get('/api/user/me')).status).toBe(401);
     expect((await first.get(mail.link)).status).toBe(200);
   });
 
-  test('a link dies after five wrong addresses', async () => {
+  test('cannot use a link after five wrong addresses', async () => {
     const [first, second, email] = [service.client(), service.client(), freshAddress()];
-    await askForMail(first, email, `https://${shop}/`);
+    await requestEmail(first, email, `https://${shop}/`);
     const t = new URL((await stage.mailbox.waitFor(email)).link).searchParams.get('t');
     for (let i = 0; i < 5; i++) expect((await second.post('/api/auth/confirm-link', { t, email: freshAddress() })).status).toBe(400);
     expect((await second.post('/api/auth/confirm-link', { t, email })).status).toBe(400);
   });
 
-  test('the sixth code fails even if right, and every code fails in another browser (S12)', async () => {
+  test('cannot use the correct code after five wrong ones, or in another browser', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const { code } = await stage.mailbox.waitFor(email);
     const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
     const other = service.client();
-    await askForMail(other, freshAddress(), `https://${shop}/`);
+    await requestEmail(other, freshAddress(), `https://${shop}/`);
     expect((await other.post('/api/auth/email-code', { email, code })).status).toBe(400);
     expect((await service.client().post('/api/auth/email-code', { email, code })).status).toBe(400);
     for (let i = 0; i < 5; i++) expect((await client.post('/api/auth/email-code', { email, code: wrong })).status).toBe(400);
     expect((await client.post('/api/auth/email-code', { email, code })).status).toBe(400);
   });
 
-  test('may use any of several open mails; one ends its siblings', async () => {
+  test('may use any of several open emails, which ends the others', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const first = await stage.mailbox.waitFor(email);
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const second = await stage.mailbox.waitFor(email);
     expect(tokenOf(await openLink(client, first))).not.toBe('');
     expect((await client.get(second.link)).status).toBe(200);
   });
 
-  test('a link dies at 600 s and a token at 3,600 s, by the clock of the database (S8)', async () => {
+  test('cannot use a link after 600 s or a token after 3,600 s, by the clock of the database', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const [life] = await stage.query('select extract(epoch from expires_at - now())::int as s from sign_in_attempts where email = $1', [
       email,
     ]);
@@ -100,24 +100,24 @@ describe('a visitor', () => {
     expect((await client.post('/api/auth/email-code', { email, code: mail.code })).status).toBe(400);
     expect((await client.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'expired' });
 
-    await askForMail(client, email, `https://${shop}/`);
+    await requestEmail(client, email, `https://${shop}/`);
     const token = tokenOf(await openLink(client, await stage.mailbox.waitFor(email)));
     await stage.query("update tokens set expires_at = expires_at - interval '3600 seconds' where email = $1", [email]);
     expect((await verify(token)).json).toEqual({ email: null, valid: false, reason: 'expired' });
   });
 
-  test('an unregistered domain is refused, and no mail goes out', async () => {
+  test('gets no email for an unregistered domain', async () => {
     const [client, email, domain] = [service.client(), freshAddress(), freshDomain()];
-    const answer = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
-    expect(answer.status).toBe(403);
-    expect(answer.json).toMatchObject({ code: 'domain_not_registered' });
-    expect(answer.json.error).toContain(domain);
+    const response = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
+    expect(response.status).toBe(403);
+    expect(response.json).toMatchObject({ code: 'domain_not_registered' });
+    expect(response.json.error).toContain(domain);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
   });
 
-  test('the default target is the portal, and its token is no site’s', async () => {
+  test('is sent to the portal by default, with a token that no website can verify', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email);
+    await requestEmail(client, email);
     const location = await openLink(client, await stage.mailbox.waitFor(email));
     expect(location.startsWith(`${service.url}/developer?token=`)).toBe(true);
     expect((await verify(tokenOf(location))).json).toEqual({ email: null, valid: false, reason: 'unknown' });
@@ -125,7 +125,7 @@ describe('a visitor', () => {
   });
 });
 
-describe('the mail', () => {
+describe('the sign-in email', () => {
   test.each([
     ['en', 'en'],
     ['lt', 'lt'],
@@ -133,9 +133,9 @@ describe('the mail', () => {
     ['uk', 'uk'],
     ['ru', 'ru'],
     ['xx', 'en'],
-  ])('in %s speaks %s, names the host, has text and HTML and one recipient', async (asked, language) => {
+  ])('requested in %s is in %s, names the host, and has text, HTML and one recipient', async (requested, language) => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://my.${shop}/`, asked);
+    await requestEmail(client, email, `https://my.${shop}/`, requested);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.recipients).toEqual([email]);
     expect(mail.text).toContain(`my.${shop}`);
@@ -150,9 +150,9 @@ describe('the mail', () => {
     expect(header('bcc')).toEqual([]);
   });
 
-  test('its links come from PUBLIC_URL, whatever Host and X-Forwarded-* say (S15)', async () => {
+  test('has links with PUBLIC_URL, whatever Host and X-Forwarded-* are', async () => {
     const [client, email] = [service.client(), freshAddress()];
-    const answer = await client.send('/api/auth/domain-auth', {
+    const response = await client.send('/api/auth/domain-auth', {
       method: 'POST',
       body: JSON.stringify({ email, forward_url: `https://${shop}/` }),
       headers: {
@@ -163,17 +163,17 @@ describe('the mail', () => {
         Forwarded: 'host=evil.example;proto=https',
       },
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(email);
     expect(mail.link.startsWith(`${service.url}/`)).toBe(true);
     expect(mail.raw).not.toContain('evil.example');
   });
 
-  test('one mailbox is one identity: case and Unicode domains have one normal form (S17)', async () => {
+  test('is sent to the normalized address, in lower case and with an A-label domain', async () => {
     const [client, email] = [service.client(), freshAddress('Ann.Lee')];
-    await askForMail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
+    await requestEmail(client, email.replace('mail.example', 'BÜCHER.example'), `https://${shop}/`);
     const mail = await stage.mailbox.waitFor(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
-    const verdict = await verify(tokenOf(await openLink(client, mail)));
-    expect(verdict.json.email).toBe(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
+    const result = await verify(tokenOf(await openLink(client, mail)));
+    expect(result.json.email).toBe(email.toLowerCase().replace('mail.example', 'xn--bcher-kva.example'));
   });
 });

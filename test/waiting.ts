@@ -2,61 +2,84 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Asks again every 50 ms until the answer is true.
- * @param what what is waited for, for the error
- * @param answer true, or what is still missing
- * @throws Error that says what was missing when `milliseconds` were over
+ * Waits until a condition holds, checking every 50 ms.
+ * @param what the condition, for the error
+ * @param check returns true, or what is still missing
+ * @throws Error with what was missing after `timeoutMs`
  */
-export async function waitUntil(
-  what: string,
-  milliseconds: number,
-  answer: () => Promise<boolean | string> | boolean | string,
-): Promise<void> {
-  const end = Date.now() + milliseconds;
+export async function waitUntil(what: string, timeoutMs: number, check: () => Promise<boolean | string> | boolean | string): Promise<void> {
+  const end = Date.now() + timeoutMs;
   for (;;) {
-    const state = await answer();
+    const state = await check();
     if (state === true) return;
-    if (Date.now() > end) throw new Error(`Waited ${milliseconds} ms in vain: ${what}${state ? ` (${state})` : ''}`);
+    if (Date.now() > end) throw new Error(`Timed out after ${timeoutMs} ms: ${what}${state ? ` (${state})` : ''}`);
     await sleep(50);
   }
 }
 
 /**
- * Asks again and again until `stop`, to tell how much this machine's load adds to an answer: a bound on a duration that a
- * test asserts is the promised time plus a few of these.
- * @param ask a request that needs nothing but the process that is asked, such as `/healthz`
- * @returns `stop`, which resolves to the slowest answer in ms
+ * Sends requests until `stop` is called, to measure how much the load of this machine delays a response. A bound on a
+ * duration that a test asserts is the promised time plus three times this.
+ * @param ping a request that needs only the process that it is sent to, such as `/healthz`
+ * @returns `stop`, which resolves to the slowest response time in ms
  */
-export function measureLag(ask: () => Promise<unknown>): { stop(): Promise<number> } {
-  let [over, slowest] = [false, 0];
-  const asking = (async () => {
+export function measureLag(ping: () => Promise<unknown>): { stop(): Promise<number> } {
+  let [stopped, slowest] = [false, 0];
+  const pinging = (async () => {
     do {
       const start = performance.now();
-      await ask();
+      await ping();
       slowest = Math.max(slowest, performance.now() - start);
       await sleep(20);
-    } while (!over);
+    } while (!stopped);
   })();
   return {
     async stop() {
-      over = true;
-      await asking;
+      stopped = true;
+      await pinging;
       return slowest;
     },
   };
+}
+
+/**
+ * Waits until a condition holds that is promised to hold after `promisedMs` on an idle machine.
+ * @param ping as of `measureLag`
+ * @throws Error when it took longer than `promisedMs` plus what the load of this machine adds
+ */
+export async function waitWithin(
+  what: string,
+  promisedMs: number,
+  ping: () => Promise<unknown>,
+  check: () => Promise<boolean | string> | boolean | string,
+): Promise<void> {
+  const start = performance.now();
+  const lag = measureLag(ping);
+  let took = Number.NaN;
+  let bound = 0;
+  try {
+    await waitUntil(what, promisedMs + 60_000, check);
+    took = performance.now() - start;
+  } finally {
+    bound = promisedMs + 3 * (await lag.stop());
+  }
+  if (took > bound) throw new Error(`It took ${Math.round(took)} ms, more than ${Math.round(bound)} ms: ${what}`);
 }
 
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Below what Linux takes for outgoing connections (ip_local_port_range), which could have the port a moment later. */
+/** Below the ports that Linux uses for outgoing connections (ip_local_port_range), which could take the port. */
 const PORTS = { from: 20_000, to: 32_000 };
+/** Ports that this process has returned: what they are for may not listen on them yet. */
+const usedPorts = new Set<number>();
 
-/** A TCP port of the loopback that nobody listens on at this moment. */
+/** Returns a TCP port of the loopback on which no process listens, another one at every call. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
+    if (usedPorts.has(port)) continue;
     const server = createServer();
     const free = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false));
@@ -64,6 +87,7 @@ export async function freePort(): Promise<number> {
     });
     if (!free) continue;
     await new Promise((resolve) => server.close(resolve));
+    usedPorts.add(port);
     return port;
   }
 }

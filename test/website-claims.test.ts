@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Fault } from '../contract/errors.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
@@ -7,7 +6,7 @@ import type { Account } from '../server/http/serve.ts';
 import type { Mail } from '../server/mail/mail.ts';
 import { Websites } from '../server/websites/websites.ts';
 import { type NameServer, openNameServer } from './dns.ts';
-import { query } from './postgres.ts';
+import { createDatabase } from './postgres.ts';
 import { freshDomain } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -19,9 +18,7 @@ let websites: Websites;
 let handedOver: Mail[] = [];
 let invite: () => Promise<void> = async () => {};
 beforeAll(async () => {
-  const name = `claims_${randomBytes(6).toString('hex')}`;
-  await query(inject('clusterUrl'), `create database ${name}`);
-  const url = Object.assign(new URL(inject('clusterUrl')), { pathname: name }).href;
+  const url = await createDatabase(inject('clusterUrl'));
   database = openDatabase(url);
   await migrate(url);
   names = await openNameServer();
@@ -71,7 +68,7 @@ async function publish(accounts: Account[], domain: string): Promise<string[]> {
   return values;
 }
 
-test('50 registrations, additions and moves race for one domain: one has it, the others hear that it is taken', async () => {
+test('one of 50 concurrent registrations, additions and updates gets a domain, and the others get domain_taken', async () => {
   const domain = freshDomain();
   const movers = await Promise.all(
     Array.from({ length: 16 }, async (_, n) => {
@@ -90,7 +87,7 @@ test('50 registrations, additions and moves race for one domain: one has it, the
   expect(await actsOn(domain)).toHaveLength(1);
 });
 
-test('claimants of one unregistered domain race: one gets it, and the challenges of the others end with that', async () => {
+test('one of several concurrent proofs gets an unregistered domain, and the other challenges end', async () => {
   for (let round = 0; round < 10; round++) {
     const domain = freshDomain();
     const claimants = Array.from({ length: 8 }, (_, n) => owner(`p${n}`));
@@ -101,13 +98,13 @@ test('claimants of one unregistered domain race: one gets it, and the challenges
     const { email } = claimants[outcomes.indexOf('ok')];
     expect(await ownersOf(domain)).toEqual([email]);
     expect(handedOver.map(({ kind, recipient }) => [kind, recipient])).toEqual([['domain_proven', email]]);
-    const owed = await rows("select id from outbox where data ->> 'domain' = $1", [domain]);
-    expect(owed.map(({ id }) => id)).toEqual(handedOver.map(({ id }) => id));
+    const pending = await rows("select id from outbox where data ->> 'domain' = $1", [domain]);
+    expect(pending.map(({ id }) => id)).toEqual(handedOver.map(({ id }) => id));
   }
 });
 
 describe('the challenge of a claim', () => {
-  test('is one for concurrent calls, another one for each address and domain, and stays while the claim is pending or holds', async () => {
+  test('is the same for concurrent calls, differs by address and domain, and is kept while the claim is pending or proven', async () => {
     const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
     const [value, ...others] = await Promise.all(Array.from({ length: 20 }, () => challengeOf(ann, domain)));
     expect(new Set(others)).toEqual(new Set([value]));
@@ -119,7 +116,7 @@ describe('the challenge of a claim', () => {
     expect(await challengeOf(ann, domain)).toBe(value);
   });
 
-  test('ends when another proof takes the domain over: the record that still stands beside it takes nothing back', async () => {
+  test('ends when another account proves the domain; its old record does not take the domain back', async () => {
     const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
     const [old] = await publish([ann], domain);
     await websites.prove(ann, { domain });
@@ -136,7 +133,7 @@ describe('the challenge of a claim', () => {
     expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
   });
 
-  test('ends for everybody who was waiting when somebody proves the domain, and not when the holder proves it again', async () => {
+  test('ends for all other claimants when one proves the domain, but not when the holder proves it again', async () => {
     const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
     const [, waiting] = await publish([ann, bob], domain);
     await websites.prove(ann, { domain });
@@ -158,7 +155,7 @@ describe('the challenge of a claim', () => {
       },
     ],
   ];
-  test.each(ends)('ends when the website is %s: added again, it needs a record of its own', async (_how, end) => {
+  test.each(ends)('ends when the website is %s, so that adding it again needs a new record', async (_how, end) => {
     const [ann, domain] = [owner('ann'), freshDomain()];
     const [old] = await publish([ann], domain);
     const { id } = await websites.prove(ann, { domain });
@@ -170,16 +167,16 @@ describe('the challenge of a claim', () => {
     expect((await websites.prove(ann, { domain })).verified).toBe(true);
   });
 
-  test('of the domain that a website moves to is the one that was asked for before', async () => {
+  test('of the new domain of an updated website is the one requested before', async () => {
     const [ann, from, to] = [owner('ann'), freshDomain(), freshDomain()];
     const value = await challengeOf(ann, to);
     const { id } = await websites.create(ann, { domain: from });
     expect((await websites.update(ann, { id, domain: to })).proof.value).toBe(value);
-    // The same domain again is no move.
+    // An update with the same domain is not a change.
     expect((await websites.update(ann, { id, domain: to, iconUrl: null })).proof.value).toBe(value);
   });
 
-  test('that ends after its record was found, and before the domain changes hands, proves nothing', async () => {
+  test('does not prove the domain when it ends between the DNS query and the change of the website', async () => {
     const [ann, domain] = [owner('ann'), freshDomain()];
     await publish([ann], domain);
     const other = await database.core.connect();
@@ -187,7 +184,7 @@ describe('the challenge of a claim', () => {
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${domain}`]);
       const proving = codeOf(websites.prove(ann, { domain }));
-      await waitUntil('the proof waits for the lock', 10_000, async () => {
+      await waitUntil('the proof waits for the lock', 30_000, async () => {
         const waiting = await rows(
           "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
         );
@@ -202,7 +199,7 @@ describe('the challenge of a claim', () => {
     expect(await ownersOf(domain)).toEqual([]);
   });
 
-  test('does not change for a website that was proven before challenges were kept', async () => {
+  test('does not change for a website that was proven before challenges were stored', async () => {
     const [ann, domain] = [owner('ann'), freshDomain()];
     await rows('insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())', [
       domain,
@@ -216,7 +213,7 @@ describe('the challenge of a claim', () => {
   });
 });
 
-test('a proof takes an unproven site over wholly, with what hung on it', async () => {
+test('a proof takes over an unproven website with its attempts and tokens', async () => {
   const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
   const { id } = await websites.create(ann, { domain });
   await rows("insert into website_recipients values ($1, current_date, 'visitor@mail.example')", [id]);
@@ -230,7 +227,7 @@ test('a proof takes an unproven site over wholly, with what hung on it', async (
   expect(await rows('select claimed_at is not null as claimed from websites where id = $1', [site.id])).toEqual([{ claimed: true }]);
 });
 
-test('the newest DNS proof outweighs an older one; whoever only once had it cannot keep the domain', async () => {
+test('the newest DNS proof takes the domain from an older one', async () => {
   const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
   await publish([ann], domain);
   await websites.prove(ann, { domain });
@@ -241,7 +238,7 @@ test('the newest DNS proof outweighs an older one; whoever only once had it cann
   expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
 });
 
-test('proving again changes nothing and tells nobody; a move to another domain is unproven', async () => {
+test('a repeated proof changes nothing and sends no email, and a change of the domain is unproven', async () => {
   const [ann, domain] = [owner('ann'), freshDomain()];
   await publish([ann], domain);
   const { id } = await websites.prove(ann, { domain });
@@ -252,14 +249,14 @@ test('proving again changes nothing and tells nobody; a move to another domain i
   expect((await websites.update(ann, { id, domain: freshDomain() })).verified).toBe(false);
 });
 
-test('one account has one proof looked for at a time', async () => {
+test('an account runs one proof at a time', async () => {
   const ann = owner('ann');
   const outcomes = await Promise.all([1, 2, 3].map(() => codeOf(websites.prove(ann, { domain: freshDomain() }))));
   expect(outcomes.sort()).toEqual(['not_proven', 'rate_limited', 'rate_limited']);
   expect(await codeOf(websites.prove(ann, { domain: freshDomain() }))).toBe('not_proven');
 });
 
-test('a registration whose mail was refused leaves the domain free', async () => {
+test('a registration whose email was rejected leaves the domain free', async () => {
   const domain = freshDomain();
   invite = async () => {
     throw new Fault('rate_limited');
@@ -269,7 +266,7 @@ test('a registration whose mail was refused leaves the domain free', async () =>
   expect(await codeOf(websites.register({ domain, email: owner('b').email }, '192.0.2.1'))).toBe('ok');
 });
 
-test('after seven days a registration without a sign-in is released, once, and nothing else is', async () => {
+test('only registrations without a sign-in are released after seven days', async () => {
   await rows('delete from websites');
   const add = (domain: string, email: string | null, age: string, claimed: boolean) =>
     rows(

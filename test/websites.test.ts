@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { type Developer, freshAddress, freshDomain, registerSite, signInDeveloper, visitorToken } from './sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -25,11 +25,11 @@ type Site = { id: string; domain: string; verified: boolean; proof: { record: st
 const sitesOf = async (owner: Developer): Promise<Site[]> => (await owner.client.get('/api/websites')).json;
 const domainsOf = async (owner: Developer) => (await sitesOf(owner)).map(({ domain }) => domain);
 
-describe('registering', () => {
-  test('is active at once; the linked address gets a mail with a way in, and sees the site', async () => {
+describe('a registration', () => {
+  test('is active at once, and sends the linked address an email with a sign-in link', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
-    const answer = await service.client().post('/api/websites/register', { domain, email });
-    expect(answer.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
+    const response = await service.client().post('/api/websites/register', { domain, email });
+    expect(response.json).toEqual({ domain, email, authUrl: `${service.url}/auth` });
     expect((await service.client().get(`/api/websites/domain/${domain}`)).json).toEqual({
       domain,
       displayDomain: domain,
@@ -45,13 +45,13 @@ describe('registering', () => {
     expect((await browser.get('/api/websites')).json).toMatchObject([{ domain }]);
   });
 
-  test('a domain that is taken: 409, the linked address neither shown nor changed, how to prove it told (S38)', async () => {
+  test('of a taken domain returns 409 with a hint to prove it, and does not show or change the linked address', async () => {
     const [domain, owner, rival] = [freshDomain(), freshAddress('owner'), freshAddress('rival')];
-    await registerSite(service.client(), domain, owner);
-    const answer = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
-    expect([answer.status, answer.json.code]).toEqual([409, 'domain_taken']);
-    expect(answer.text).not.toContain(owner);
-    expect(`${answer.json.error} ${answer.json.hint}`).toMatch(/prove/i);
+    await registerWebsite(service.client(), domain, owner);
+    const response = await service.client().post('/api/websites/register', { domain: domain.toUpperCase(), email: rival });
+    expect([response.status, response.json.code]).toEqual([409, 'domain_taken']);
+    expect(response.text).not.toContain(owner);
+    expect(`${response.json.error} ${response.json.hint}`).toMatch(/prove/i);
     expect(await stage.query('select email from websites where domain = $1', [domain])).toEqual([{ email: owner }]);
     expect(await stage.query('select 1 from outbox where recipient = $1', [rival])).toEqual([]);
   });
@@ -86,27 +86,27 @@ describe('registering', () => {
     'shop.example\r\nBcc: x@y.example',
     '<b>.example',
     'sub.me.vercel.app',
-  ])('%j is no domain to register (S36)', async (domain) => {
+  ])('rejects the domain %j', async (domain) => {
     const email = freshAddress('owner');
-    const answer = await service.client().post('/api/websites/register', { domain, email });
-    expect([domain, answer.status]).toEqual([domain, 400]);
-    expect(answer.json.error).toMatch(/\w+ \w+/);
+    const response = await service.client().post('/api/websites/register', { domain, email });
+    expect([domain, response.status]).toEqual([domain, 400]);
+    expect(response.json.error).toMatch(/\w+ \w+/);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
   });
 
-  test('a registrable form by the Public Suffix List: co.uk, private suffixes, Unicode', async () => {
+  test('uses the registrable domain by the Public Suffix List', async () => {
     const label = freshDomain().split('.')[0];
-    for (const domain of [`${label}.co.uk`, `${label}.vercel.app`]) expect(await registerSite(service.client(), domain)).toBe(domain);
-    const answer = await service.client().post('/api/websites/register', { domain: ` BÜCHER-${label}.example `, email: freshAddress() });
-    expect(answer.status).toBe(200);
-    expect(answer.json.domain).toMatch(/^xn--bcher-.*\.example$/);
-    const found = await service.client().get(`/api/websites/domain/${answer.json.domain}`);
+    for (const domain of [`${label}.co.uk`, `${label}.vercel.app`]) expect(await registerWebsite(service.client(), domain)).toBe(domain);
+    const response = await service.client().post('/api/websites/register', { domain: ` BÜCHER-${label}.example `, email: freshAddress() });
+    expect(response.status).toBe(200);
+    expect(response.json.domain).toMatch(/^xn--bcher-.*\.example$/);
+    const found = await service.client().get(`/api/websites/domain/${response.json.domain}`);
     expect(found.json.displayDomain).toBe(`bücher-${label}.example`);
   });
 });
 
 describe('a developer', () => {
-  test('adds, renames and deletes a site', async () => {
+  test('adds, updates and deletes a website', async () => {
     const [first, second] = [freshDomain(), freshDomain()];
     const created = await ann.client.post('/api/websites', { domain: first });
     expect(created.json).toMatchObject({ domain: first, verified: false, proof: { record: `_emailauth.${first}` } });
@@ -123,7 +123,7 @@ describe('a developer', () => {
     ).toBe(403);
   });
 
-  test('neither sees nor changes another’s sites: 404, unchanged; mass assignment is ignored (S32)', async () => {
+  test('cannot see or change another account’s websites or set extra fields', async () => {
     const { id, domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     expect(await domainsOf(bob)).not.toContain(domain);
     const taken = await bob.client.put(`/api/websites/${id}`, { domain: freshDomain() });
@@ -148,7 +148,7 @@ describe('a developer', () => {
     expect(await domainsOf(ann)).not.toContain(own.domain);
   });
 
-  test('cannot add or rename to a domain that is taken', async () => {
+  test('cannot add or change to a domain that is taken', async () => {
     const { domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     expect((await bob.client.post('/api/websites', { domain })).status).toBe(409);
     const own = (await bob.client.post('/api/websites', { domain: freshDomain() })).json;
@@ -156,34 +156,34 @@ describe('a developer', () => {
     expect(await domainsOf(bob)).toContain(own.domain);
   });
 
-  test('needs a session for all of it', async () => {
-    const nobody = service.client();
+  test('needs a session for every call', async () => {
+    const anonymous = service.client();
     const id = '0198c0de-0000-7000-8000-000000000000';
-    for (const answer of [
-      await nobody.get('/api/websites'),
-      await nobody.post('/api/websites', { domain: freshDomain() }),
-      await nobody.put(`/api/websites/${id}`, { domain: freshDomain() }),
-      await nobody.delete(`/api/websites/${id}`),
-      await nobody.get('/api/websites/claim/shop.example'),
-      await nobody.post('/api/websites/prove', { domain: 'shop.example' }),
+    for (const response of [
+      await anonymous.get('/api/websites'),
+      await anonymous.post('/api/websites', { domain: freshDomain() }),
+      await anonymous.put(`/api/websites/${id}`, { domain: freshDomain() }),
+      await anonymous.delete(`/api/websites/${id}`),
+      await anonymous.get('/api/websites/claim/shop.example'),
+      await anonymous.post('/api/websites/prove', { domain: 'shop.example' }),
     ]) {
-      expect([answer.status, answer.json.code]).toEqual([401, 'sign_in_needed']);
+      expect([response.status, response.json.code]).toEqual([401, 'sign_in_needed']);
     }
   });
 });
 
 describe('a proof', () => {
-  test('by a TXT record verifies one’s own site', async () => {
+  test('by a TXT record verifies the account’s website', async () => {
     const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     const early = await ann.client.post('/api/websites/prove', { domain });
     expect([early.status, early.json.code]).toEqual([422, 'not_proven']);
-    expect(names.asked).toContain(proof.record);
+    expect(names.queries).toContain(proof.record);
     names.setText(proof.record, ['something else', proof.value]);
     expect((await ann.client.post('/api/websites/prove', { domain })).json.verified).toBe(true);
     expect((await service.client().get(`/api/websites/domain/${domain}`)).json.verified).toBe(true);
   });
 
-  test('moves a domain from an unproven claim, at once and wholly, and both are told (S37)', async () => {
+  test('takes over an unproven website at once and notifies both addresses', async () => {
     const { id, domain } = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;
     names.setText(proof.record, [proof.value]);
@@ -192,32 +192,34 @@ describe('a proof', () => {
     expect(await domainsOf(ann)).not.toContain(domain);
     expect((await ann.client.delete(`/api/websites/${id}`)).status).toBe(404);
     for (const { email } of [ann, bob]) {
-      await waitUntil(`a mail on ${domain} to ${email}`, 30_000, () =>
+      await waitUntil(`an email about ${domain} to ${email}`, 30_000, () =>
         stage.mailbox.mailsFor(email).some(({ text }) => text.includes(domain)),
       );
     }
   });
 
-  test('of one claimant is no proof for another', async () => {
+  test('of one account does not prove the domain for another', async () => {
     const { domain, proof }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     names.setText(proof.record, [proof.value]);
     expect((await bob.client.post('/api/websites/prove', { domain })).status).toBe(422);
     expect(await domainsOf(ann)).toContain(domain);
   });
 
-  test('is never fetched from a private address (S35)', async () => {
+  test('is not fetched from a private address', async () => {
     const { domain }: Site = (await ann.client.post('/api/websites', { domain: freshDomain() })).json;
     for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '192.168.1.1', '0.0.0.0']) {
       names.setAddresses(domain, [address]);
-      const start = performance.now();
-      expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
-      // A connection that hangs is given up after 5 s; not trying one is immediate.
-      expect(performance.now() - start).toBeLessThan(4500);
+      // A connection that hangs times out after 5 s every time; without one only a busy machine may be slow once.
+      await waitUntil(`a proof at ${address} ends without a connection`, 15_000, async () => {
+        const start = performance.now();
+        expect((await ann.client.post('/api/websites/prove', { domain })).status).toBe(422);
+        return performance.now() - start < 4500;
+      });
     }
   });
 });
 
-test('audit rows can be neither changed nor deleted (S41)', async () => {
+test('rows of the audit log cannot be changed or deleted', async () => {
   expect((await stage.query('select count(*)::int as n from audit_log'))[0].n).toBeGreaterThan(0);
   for (const sql of ["update audit_log set action = 'x'", 'delete from audit_log', 'truncate audit_log']) {
     await expect(stage.query(sql)).rejects.toThrow(/append-only/);

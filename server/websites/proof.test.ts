@@ -24,7 +24,7 @@ afterAll(() => names.close());
 beforeEach(() => {
   names.setText(record, []);
   names.setAddresses(DOMAIN, []);
-  names.asked.length = 0;
+  names.queries.length = 0;
 });
 
 test('creates a random challenge of 128 bits, and returns where to publish it', () => {
@@ -48,7 +48,7 @@ describe('TXT record', () => {
   ])('is found %s', async (_, texts) => {
     names.setText(record, texts());
     expect(await find()).toBe('dns');
-    expect(names.asked).toEqual([record]);
+    expect(names.queries).toEqual([record]);
   });
 
   test.each([
@@ -109,7 +109,7 @@ describe.skipIf(!openssl)('file', () => {
   test('is never fetched from a private address', async () => {
     expect(await find({ isAllowedAddress: undefined })).toBeNull();
     expect(visits).toEqual([]);
-    expect(names.asked).toContain(DOMAIN);
+    expect(names.queries).toContain(DOMAIN);
   });
 
   test('is fetched from an allowed address when the name has others too', async () => {

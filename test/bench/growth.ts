@@ -1,7 +1,7 @@
 import { query } from '../postgres.ts';
 import { addTokens, measureSignIns, measureVerify, median, type Tokens } from './measure.ts';
 import { compare, figure, heading, row } from './report.ts';
-import { type Contestant, registerSite, SITE, type Stage } from './stage.ts';
+import { type Contestant, registerWebsite, SITE, type Stage } from './stage.ts';
 
 type Plan = { rows: number; rounds: number; connections: number; seconds: { signIns: number; verify: number } };
 
@@ -9,7 +9,7 @@ type Plan = { rows: number; rounds: number; connections: number; seconds: { sign
 export async function measureGrowth(stage: Stage, { rows, rounds, connections, seconds }: Plan): Promise<void> {
   const empty = await stage.start('service', await stage.createDatabase('service', 'empty'));
   const grown = await stage.start('service', await stage.createDatabase('service', 'grown'));
-  for (const contestant of [empty, grown]) await registerSite(contestant);
+  for (const contestant of [empty, grown]) await registerWebsite(contestant);
   for (const insert of fill(rows)) await query(grown.databaseUrl, insert);
   await query(grown.databaseUrl, 'vacuum analyze');
   await query(grown.databaseUrl, 'checkpoint');

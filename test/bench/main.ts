@@ -18,7 +18,7 @@ import { measureInput } from './input.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
 import { memoryOf } from './programs.ts';
 import { compare, figure, heading, row } from './report.ts';
-import { type Contestant, openStage, registerSite, type Stage } from './stage.ts';
+import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
 import { measureStats } from './stats.ts';
 import { measureUpgrade } from './upgrade.ts';
 
@@ -60,7 +60,7 @@ async function bench(stage: Stage): Promise<void> {
   const service = await stage.start('service', await stage.createDatabase('service', 'service'));
   const started = performance.now();
   const floor = await stage.start('floor', await stage.createDatabase('floor', 'floor'));
-  await registerSite(service);
+  await registerWebsite(service);
 
   if (parts.includes('d')) await startAndMemory(stage, service, floor, started);
   await measureSignIns(stage, service, AT_ONCE, seconds.signIns);

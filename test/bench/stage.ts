@@ -126,7 +126,7 @@ export async function openStage(): Promise<Stage> {
 }
 
 /** Enters the site as one that its owner has claimed, so that no cap of recipients applies. */
-export async function registerSite({ databaseUrl }: Contestant): Promise<void> {
+export async function registerWebsite({ databaseUrl }: Contestant): Promise<void> {
   await query(
     databaseUrl,
     `insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), '${SITE}', 'owner@${SITE}', now())`,

@@ -33,7 +33,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     await home.close();
   });
 
-  const addSite = async (domain: string, iconUrl?: string) => (await owner.client.post('/api/websites', { domain, iconUrl })).json;
+  const addWebsite = async (domain: string, iconUrl?: string) => (await owner.client.post('/api/websites', { domain, iconUrl })).json;
   const sites = async (who = owner) => (await who.client.get('/api/websites')).json;
   const statsOf = async (id: string, who = owner) =>
     (await who.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
@@ -68,7 +68,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
 
   test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 400_000 }, async () => {
     const [domain, icon] = [freshDomain(), await upload()];
-    const { id } = await addSite(domain, icon);
+    const { id } = await addWebsite(domain, icon);
     const picture = await service.client().get(icon);
     const [key, forgotten] = [await makeKey('kept'), await makeKey('revoked later')];
     const control = await issueWaysIn(stage, service, domain);
@@ -94,7 +94,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect(verified).toBeGreaterThan(beganAt);
     expect(verified).toBeLessThanOrEqual(endedAt + 4 + 1);
 
-    const later = await addSite(freshDomain(), await upload());
+    const later = await addWebsite(freshDomain(), await upload());
     const between = await issueWaysIn(stage, service, domain);
     const newer = await makeKey('made later');
     expect((await owner.client.delete(`/api/api-keys/${forgotten.id}`)).status).toBe(200);

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
-import { addSite, freshDomain } from '../sign-ins.ts';
+import { addWebsite, freshDomain } from '../sign-ins.ts';
 import { type Clinic, openClinic } from './clinic.ts';
 
 let clinic: Clinic;
@@ -185,7 +185,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
   });
 
   test("that is somebody else's passes with advice", async () => {
-    const { of } = await diagnose([await addSite(stage, service)]);
+    const { of } = await diagnose([await addWebsite(stage, service)]);
     expect(of('registered')).toMatchObject({ ok: true, fix: expect.stringContaining('not among your websites') });
   });
 

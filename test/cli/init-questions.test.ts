@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { frameworks } from '../../templates/catalog.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome, type Ran, type RunOptions } from './command.ts';
 import { openProject, type Project, projects } from './project.ts';
@@ -41,7 +41,7 @@ function openInit(args: string[], options: { env?: Record<string, string>; rows?
 describe('what it asks of the service', () => {
   test('a domain that is registered needs nothing; one that is not is a note', async () => {
     await project.put(projects.express);
-    const domain = await registerSite(service.client());
+    const domain = await registerWebsite(service.client());
     for (const known of [`www.${domain}`, 'localhost']) {
       const ran = await init(['--domain', known, '--dry-run']);
       expect([ran.exitCode, ran.stderr]).toEqual([0, '']);

@@ -7,7 +7,7 @@ import { frameworks } from '../../templates/catalog.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { askForMail, freshAddress, freshDomain, openLink } from '../sign-ins.ts';
+import { freshAddress, freshDomain, openLink, requestEmail } from '../sign-ins.ts';
 import { recipes } from '../templates/recipes/all.ts';
 import { startAppIn } from '../templates/site.ts';
 import { freePort } from '../waiting.ts';
@@ -88,7 +88,7 @@ describe.each(light)('a project with $id, from the directory that init wrote', (
       const [visitor, browser, email] = [site.client(), service.client(), freshAddress()];
       const page = new URL(String((await visitor.get('/login')).headers.location));
       expect(page.origin).toBe(service.url);
-      await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
+      await requestEmail(browser, email, page.searchParams.get('forward_url') ?? '');
       const callback = await openLink(browser, await stage.mailbox.waitFor(email));
       expect(callback.startsWith(`${site.url}/auth/callback?`)).toBe(true);
       expect(String((await visitor.get(callback)).headers.location)).toMatch(/\/account$/);

@@ -79,7 +79,7 @@ test('a service that cannot be reached: 8; too many mails: 7, and when to try ag
   const email = freshAddress();
   const client = strict.client();
   const asked = { client_id: CLI_CLIENT_ID, redirect_uri: 'http://127.0.0.1:1/callback' };
-  for (let i = 0; i < 3; i++) expect((await authorize(client, email, asked)).answer.status).toBe(200);
+  for (let i = 0; i < 3; i++) expect((await authorize(client, email, asked)).response.status).toBe(200);
   const limited = await (await newHome(strict.url)).run(['login', '--email', email]);
   expect([limited.exitCode, limited.stderr]).toEqual([7, expect.stringMatching(/Too many sign-in emails.*\nTry again in \d+ minutes\./)]);
   await strict.stop();

@@ -1,5 +1,5 @@
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addSite, visitorToken } from '../sign-ins.ts';
+import { addWebsite, visitorToken } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
@@ -28,7 +28,7 @@ export async function openMonth(): Promise<void> {
   // A month of the past, and four sign-ins of today: one to the portal, three to a site.
   await stage.query(`insert into daily_logins select (now() at time zone 'utc')::date - n, case when n = 5 then 0 else 1000 + n end
     from generate_series(1, 29) n`);
-  site = await addSite(stage, service);
+  site = await addWebsite(stage, service);
   for (let i = 0; i < 3; i++) await visitorToken(stage, service.client(), site);
   dates = (await stage.query("select ((now() at time zone 'utc')::date - n)::text as date from generate_series(0, 29) n")).map(({ date }) =>
     String(date),

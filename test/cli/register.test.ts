@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { freshAddress, freshDomain, registerSite, visitorToken } from '../sign-ins.ts';
+import { freshAddress, freshDomain, registerWebsite, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
@@ -61,7 +61,7 @@ test('a Unicode domain is registered by its A-label', async () => {
 
 test('a domain that is taken: 6, whose it is not shown, how to prove it told', async () => {
   const owner = freshAddress('owner');
-  const domain = await registerSite(service.client(), freshDomain(), owner);
+  const domain = await registerWebsite(service.client(), freshDomain(), owner);
   const ran = await home.run(['register', domain.toUpperCase(), '--email', freshAddress('rival'), '--json']);
   expect(ran.exitCode).toBe(6);
   const { code, hint } = ran.json().error;

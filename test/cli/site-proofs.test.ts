@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { type Developer, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { type Developer, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
@@ -80,17 +80,17 @@ test('of one address is no proof for another, and not of a domain that was prove
 });
 
 test('in a terminal Enter checks again, until the record is there', async () => {
-  const domain = await registerSite(service.client());
+  const domain = await registerWebsite(service.client());
   const { proof } = (await ann.client.get(`/api/websites/claim/${domain}`)).json;
   const terminal = openTerminal(home, ['sites', 'verify', domain]);
   await terminal.waitFor('Check again');
   for (const text of [`${domain} is not one of your websites`, proof.record, proof.value, proof.fileUrl, 'within minutes']) {
     await terminal.waitFor(text);
   }
-  const before = names.asked.filter((name) => name === proof.record).length;
+  const before = names.queries.filter((name) => name === proof.record).length;
   terminal.type(KEYS.enter);
   await terminal.waitFor(/Check again[\s\S]*Check again/);
-  expect(names.asked.filter((name) => name === proof.record).length).toBeGreaterThan(before);
+  expect(names.queries.filter((name) => name === proof.record).length).toBeGreaterThan(before);
   names.setText(proof.record, [proof.value]);
   terminal.type(KEYS.enter);
   await terminal.waitFor(`${domain} is verified`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addSite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { addWebsite, type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
@@ -67,7 +67,7 @@ describe('add', () => {
   });
 
   test('of a domain that is somebody else’s: 6, and how to prove it', async () => {
-    const domain = await addSite(stage, service);
+    const domain = await addWebsite(stage, service);
     const ran = await home.run(['sites', 'add', domain]);
     expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
     expect(ran.stderr).toContain(`emailauth sites verify ${domain}`);
@@ -115,7 +115,7 @@ describe('get', () => {
   });
 
   test('of no site of one’s own: 5, and which may be meant', async () => {
-    const [own, foreign] = [await added(), await addSite(stage, service)];
+    const [own, foreign] = [await added(), await addWebsite(stage, service)];
     const ran = await home.run(['sites', 'get', foreign, '--json']);
     expect([ran.exitCode, ran.json().error.code]).toEqual([5, 'website_not_found']);
     const near = await home.run(['sites', 'get', `https://www.${own}/login`]);
@@ -133,7 +133,7 @@ describe('update', () => {
   });
 
   test('with nothing to change: 3; a domain that is taken: 6; no site of one’s own: 5', async () => {
-    const [domain, foreign] = [await added(), await addSite(stage, service)];
+    const [domain, foreign] = [await added(), await addWebsite(stage, service)];
     const nothing = await home.run(['sites', 'update', domain]);
     expect([nothing.exitCode, nothing.stderr]).toEqual([3, expect.stringMatching(/--domain, --icon or --no-icon/)]);
     const taken = await home.run(['sites', 'update', domain, '--domain', foreign]);

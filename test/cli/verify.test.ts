@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addSite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
@@ -50,7 +50,7 @@ test('a token on stdin, in words', async () => {
 });
 
 test("another site's token: 10, and it is kept", async () => {
-  const other = await addSite(stage, service);
+  const other = await addWebsite(stage, service);
   const token = await freshToken(other);
   const ran = await home.run(['verify', '--domain', domain, '-'], { input: token });
   expect([ran.exitCode, ran.stdout]).toEqual([10, 'Not valid. It is for another site, which can still verify it.']);
@@ -71,7 +71,7 @@ test('an API key of the site’s owner verifies, one of somebody else’s does n
   const own = await freshToken();
   const ran = await home.run(['verify', '-', '--json'], { input: own, env: { EMAILAUTH_TOKEN: key } });
   expect([ran.exitCode, ran.json().domain]).toEqual([0, domain]);
-  const other = await addSite(stage, service);
+  const other = await addWebsite(stage, service);
   const foreign = await freshToken(other);
   const refused = await home.run(['verify', '-', '--json'], { input: foreign, env: { EMAILAUTH_TOKEN: key } });
   expect([refused.exitCode, refused.json().reason]).toEqual([10, 'other_domain']);

@@ -1,6 +1,6 @@
 import { production, type Service, type Stage } from '../harness.ts';
 import { png } from '../images.ts';
-import { askForMail, authorize, codeOf, exchange, freshAddress, openLink, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
+import { authorize, codeOf, exchange, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
 
 /** Something that lets somebody in, and whether it does at this moment; a try may use it up. */
 export type WayIn = { name: string; works(): Promise<boolean> };
@@ -32,7 +32,7 @@ export async function issueWaysIn(stage: Stage, service: Service, domain: string
   add('token of a site', async () => (await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`)).json.valid === true);
 
   const [portal, portalEmail] = [service.client(), freshAddress()];
-  await askForMail(portal, portalEmail);
+  await requestEmail(portal, portalEmail);
   const portalToken = tokenOf(await openLink(portal, await mailTo(portalEmail)));
   add(
     'token of the portal',
@@ -41,7 +41,7 @@ export async function issueWaysIn(stage: Stage, service: Service, domain: string
 
   const visit = async () => {
     const [client, email] = [service.client(), freshAddress()];
-    await askForMail(client, email, `https://${domain}/`);
+    await requestEmail(client, email, `https://${domain}/`);
     return { client, email, mail: await mailTo(email) };
   };
   const [byLink, byCode, elsewhere] = [await visit(), await visit(), await visit()];

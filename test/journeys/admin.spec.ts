@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { longDay } from '../../web/lib/dates.ts';
 import { production, type Service } from '../harness.ts';
-import { freshAddress, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
+import { freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
@@ -254,7 +254,7 @@ describe('/admin, open', () => {
 
   test('shows sites, users and the audit trail, and each list has its address', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
-    await registerSite(scene.service.client(), domain, email);
+    await registerWebsite(scene.service.client(), domain, email);
     const { email: dev } = await signInDeveloper(scene.stage, scene.service);
     const page = await unlock('/admin');
     await row(page, domain).getByText(email).waitFor();

@@ -116,7 +116,7 @@ test('it is configured: renamed, a redirect URI less, switched off', async () =>
   await row.getByText('Inactive').waitFor();
   await expect.poll(() => row.textContent()).not.toContain('app.example.com');
   const clientId = await clipboard();
-  const { answer } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
+  const { response: answer } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
   expect(answer.json.code).toBe('unknown_client');
 });
 

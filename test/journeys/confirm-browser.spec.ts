@@ -14,7 +14,7 @@ test.each([
     'a website',
     (email: string) => scene.service.client().post('/api/auth/domain-auth', { email, forward_url: `${scene.shop.url}/` }),
   ],
-  ['ru', 'the portal', async (email: string) => (await authorize(scene.service.client(), email)).answer],
+  ['ru', 'the portal', async (email: string) => (await authorize(scene.service.client(), email)).response],
 ])(
   'a browser that is refused (%s) confirms itself by a mail that a stranger requested for %s, and asks again',
   async (language, _, ask) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain } from '../sign-ins.ts';
-import { askForMail, heading, openScene, type Scene, signInToPortal, text } from './scene.ts';
+import { heading, openScene, requestEmail, type Scene, signInToPortal, text } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ async function begin(language: string) {
   const [context, email] = [await scene.newBrowser(), freshAddress('dev')];
   const page = await context.newPage();
   await page.goto(url(`/auth?language=${language}`));
-  await askForMail(page, email, language, true);
+  await requestEmail(page, email, language, true);
   return { context, page, email, mail: await scene.stage.mailbox.waitFor(email) };
 }
 

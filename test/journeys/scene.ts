@@ -4,13 +4,13 @@ import { languageOf } from '../../contract/languages.ts';
 import { texts } from '../../server/languages/languages.ts';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';
+import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 
 /** All that a journey needs: the running service, a stranger's site and a browser program. */
 export type Scene = {
   stage: Stage;
   service: Service;
-  shop: StrangerSite;
+  shop: TestWebsite;
   /** A browser with cookies and storage of its own. Scripts that fail or break the page's policy fail the journey at `close`. */
   newBrowser(): Promise<BrowserContext>;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ export type Scene = {
 export async function openScene(settings: Record<string, string> = {}): Promise<Scene> {
   const stage = await openStage();
   const service = await stage.start(settings);
-  const shop = await openStrangerSite(service.url);
+  const shop = await openTestWebsite(service.url);
   const browser: Browser = await launchBrowser();
   const faults: string[] = [];
   return {
@@ -62,7 +62,7 @@ export const evaluates = (page: Page, expression: string, value: unknown) =>
   expect.poll(() => page.evaluate(expression), { message: expression }).toEqual(value);
 
 /** Types the address at step 1 of a site's sign-in page and waits for step 2. */
-export async function askForMail(page: Page, email: string, language = 'en', portal = false): Promise<void> {
+export async function requestEmail(page: Page, email: string, language = 'en', portal = false): Promise<void> {
   await page.getByLabel(text(language, 'email_label')).fill(email);
   await page.getByRole('button', { name: text(language, portal ? 'send_magic_link_portal' : 'send_magic_link'), exact: true }).click();
   await heading(page, text(language, 'check_email'));
@@ -71,7 +71,7 @@ export async function askForMail(page: Page, email: string, language = 'en', por
 /** Signs a developer in by the portal's own sign-in page, in this very page. */
 export async function signInToPortal(scene: Scene, page: Page, email: string): Promise<void> {
   await page.goto(`${scene.service.url}/auth`);
-  await askForMail(page, email, 'en', true);
+  await requestEmail(page, email, 'en', true);
   await page.goto((await scene.stage.mailbox.waitFor(email)).link);
   await page.waitForURL(`${scene.service.url}/developer`);
   await page.getByRole('button', { name: email }).waitFor();

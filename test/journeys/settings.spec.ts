@@ -3,7 +3,7 @@ import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
-import { askForMail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
+import { requestEmail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
 import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;

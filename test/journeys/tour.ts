@@ -2,9 +2,9 @@ import type { Browser, BrowserContext, Page } from 'playwright';
 import sharp from 'sharp';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { addSite, authorize, freshAddress, freshDomain, registerSite, signInDeveloper } from '../sign-ins.ts';
-import { openStrangerSite, type StrangerSite } from '../stranger-site.ts';
-import { askForMail, heading, text } from './scene.ts';
+import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
+import { openTestWebsite, type TestWebsite } from '../test-website.ts';
+import { heading, requestEmail, text } from './scene.ts';
 
 export type Theme = 'light' | 'dark';
 
@@ -25,7 +25,7 @@ export type Tour = {
 export async function openTour(): Promise<Tour> {
   const stage = await openStage();
   const service = await stage.start();
-  const shop = await openStrangerSite(service.url);
+  const shop = await openTestWebsite(service.url);
   const browser = await launchBrowser();
   const people = await settle(stage, service, browser);
   const contexts = new Map<string, BrowserContext>();
@@ -60,8 +60,8 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.post('/api/websites', { domain: 'a-shop-with-a-rather-long-name.example' });
   await ada.client.post('/api/websites', { domain: 'shop.example', iconUrl: new URL(upload).pathname });
   await stage.query("update websites set proven_at = now() where domain = 'shop.example'");
-  await registerSite(service.client(), 'unclaimed.example');
-  await addSite(stage, service, 'neighbour.example');
+  await registerWebsite(service.client(), 'unclaimed.example');
+  await addWebsite(stage, service, 'neighbour.example');
   await ada.client.post('/api/clients', { name: 'Back office', redirectUris: ['https://office.shop.example/callback'] });
   await ada.client.post('/api/clients', { name: 'Desktop client', redirectUris: ['http://127.0.0.1/callback'] });
   await ada.client.post('/api/api-keys', { name: 'Deploy', environment: 'live' });
@@ -109,7 +109,7 @@ async function fillStats(stage: Stage): Promise<void> {
       on conflict do nothing`);
 }
 
-function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Service; shop: StrangerSite; browser: Browser }): Stop[] {
+function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Service; shop: TestWebsite; browser: Browser }): Stop[] {
   const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
     name,
     who,
@@ -133,7 +133,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     const other = await (await browser.newContext()).newPage();
     const email = freshAddress();
     await other.goto(shop.signInUrl());
-    await askForMail(other, email);
+    await requestEmail(other, email);
     await other.context().close();
     return (await stage.mailbox.waitFor(email)).link;
   };
@@ -179,7 +179,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('visitor', '/auth/link?t=x', 'link-invalid', text('en', 'link_invalid')),
     own('signin-mail', async (page) => {
       await page.goto(`${service.url}${signInOf('shop.example')}`);
-      await askForMail(page, freshAddress());
+      await requestEmail(page, freshAddress());
     }),
     own('link-other-browser', async (page) => {
       await page.goto(await foreignLink());

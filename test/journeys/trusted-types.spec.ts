@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser } from '../browser.ts';
-import { askForMail, freshAddress } from '../sign-ins.ts';
+import { freshAddress, requestEmail } from '../sign-ins.ts';
 import { openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
@@ -48,7 +48,7 @@ test('the inbox shows a new mail by itself', async () => {
   await page.goto(`${scene.service.url}/dev/inbox`);
   await page.getByText('Live', { exact: true }).waitFor();
   const email = freshAddress();
-  await askForMail(scene.service.client(), email);
+  await requestEmail(scene.service.client(), email);
   await page.getByRole('navigation', { name: 'Messages' }).getByText(email).waitFor();
 });
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { askForMail, heading, openScene, type Scene, text } from './scene.ts';
+import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function begin(language: string) {
   const page = await context.newPage();
   await page.goto(scene.shop.signInUrl(language));
   expect(await page.locator('html').getAttribute('lang')).toBe(language);
-  await askForMail(page, email, language);
+  await requestEmail(page, email, language);
   return { context, page, email, mail: await mailFor(email) };
 }
 
@@ -126,7 +126,7 @@ describe('a visitor of a site', () => {
     await heading(page, text('ru', 'welcome'));
     expect(new URL(page.url()).searchParams.get('language')).toBe('ru');
     expect(new URL(page.url()).searchParams.get('forward_url')).toBe(`${scene.shop.url}/welcome?from=shop`);
-    await askForMail(page, email, 'ru');
+    await requestEmail(page, email, 'ru');
     expect((await mailFor(email)).html).toContain('lang="ru"');
   });
 
@@ -198,7 +198,7 @@ describe('a remembered account', () => {
     }
     // The next sign-in rewrites the list without what was planted.
     await page.goto(scene.shop.signInUrl());
-    await askForMail(page, email);
+    await requestEmail(page, email);
     await page.goto((await mailFor(email)).link);
     await welcomed(page, email);
     const written = (await context.cookies()).map(({ name, value }) => [name, decodeURIComponent(value)]);
@@ -211,7 +211,7 @@ describe('a remembered account', () => {
     await scene.stage.query('delete from remembered_keys where email = $1', [email]);
     await page.getByRole('button', { name: email }).first().click();
     await page.getByText(text('lv', 'saved_login_failed'), { exact: true }).waitFor();
-    await askForMail(page, email, 'lv');
+    await requestEmail(page, email, 'lv');
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addSite, authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addWebsite, authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { sleep, waitUntil } from '../waiting.ts';
 
 let stage: Stage;
@@ -180,7 +180,7 @@ describe('the caller', () => {
 
   test('with a test key reads and changes nothing', async () => {
     const test = as(await makeKey('test'));
-    const domain = await addSite(stage, service);
+    const domain = await addWebsite(stage, service);
     expect((await use('list_sites', {}, test)).failed).toBe(false);
     await ann.client.post('/api/websites', { domain: freshDomain() });
     const mine: string = (await ann.client.get('/api/websites')).json[0].domain;
@@ -235,7 +235,7 @@ describe('the caller', () => {
   });
 
   test("sees their own sites alone: another account's is not there, and stays", async () => {
-    const domain = await addSite(stage, service);
+    const domain = await addWebsite(stage, service);
     for (const [name, input] of [
       ['get_site', { domain }],
       ['update_site', { domain, newDomain: freshDomain() }],

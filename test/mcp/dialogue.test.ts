@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { askForMail, freshAddress } from '../sign-ins.ts';
+import { freshAddress, requestEmail } from '../sign-ins.ts';
 import { startAppIn } from '../templates/site.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 import { type McpClient, succeeding } from './clients.ts';
@@ -84,7 +84,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', a
 
   const [visitor, browser, email] = [app.client(), service.client(), freshAddress()];
   const page = new URL(String((await visitor.get('/login')).headers.location));
-  await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
+  await requestEmail(browser, email, page.searchParams.get('forward_url') ?? '');
   let link = '';
   await waitUntil('the mail is in the inbox', 30_000, async () => {
     link = (await browser.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';

@@ -23,13 +23,13 @@ afterAll(async () => {
   await stage.close();
 });
 
-const addSite = async (developer: Developer): Promise<string> =>
+const addWebsite = async (developer: Developer): Promise<string> =>
   (await developer.client.post('/api/websites', { domain: freshDomain() })).json.domain;
 const domainsOf = async (developer: Developer): Promise<string[]> =>
   (await developer.client.get('/api/websites')).json.map(({ domain }: { domain: string }) => domain);
 
 test('list, get, move and delete', async () => {
-  const domain = await addSite(owner);
+  const domain = await addWebsite(owner);
   const moved = freshDomain();
   expect((await succeeding(mine, 'list_sites')).answer.sites).toContainEqual(
     expect.objectContaining({ domain, verified: false, iconUrl: null }),
@@ -50,7 +50,7 @@ test('list, get, move and delete', async () => {
 });
 
 test('nothing to change, a domain that is taken, an icon of nobody’s', async () => {
-  const [domain, taken] = [await addSite(owner), await addSite(other)];
+  const [domain, taken] = [await addWebsite(owner), await addWebsite(other)];
   expect(await failing(mine, 'update_site', { domain })).toContain('Give newDomain or iconUrl');
   expect(await failing(mine, 'update_site', { domain, newDomain: taken })).toMatch(/is registered already.*nothing was changed/);
   expect(await failing(mine, 'update_site', { domain, newDomain: 'co.uk' })).toContain('public suffix');
@@ -59,7 +59,7 @@ test('nothing to change, a domain that is taken, an icon of nobody’s', async (
 });
 
 test('another person’s site is not found, and stays as it is', async () => {
-  const domain = await addSite(other);
+  const domain = await addWebsite(other);
   const before = (await other.client.get('/api/websites')).json;
   const calls: [string, Record<string, unknown>][] = [
     ['get_site', { domain }],
@@ -76,7 +76,7 @@ test('another person’s site is not found, and stays as it is', async () => {
 });
 
 test('nobody signed in: how to sign in, whatever the site', async () => {
-  const domain = await addSite(owner);
+  const domain = await addWebsite(owner);
   const calls: [string, Record<string, unknown>][] = [
     ['list_sites', {}],
     ['get_site', { domain }],
@@ -91,7 +91,7 @@ test('nobody signed in: how to sign in, whatever the site', async () => {
 });
 
 test('figures count what happened at the site', async () => {
-  const domain = await addSite(owner);
+  const domain = await addWebsite(owner);
   await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
   const { answer, text } = await succeeding(mine, 'get_stats', { domain });
   expect(answer).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });

@@ -7,7 +7,7 @@ import { createCheckSite } from '../../diagnostics/website/check-site.ts';
 import { openPublicNames } from '../../server/websites/public-names.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { addProvenSite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addProvenWebsite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, generations, type McpClient } from './clients.ts';
 
 let stage: Stage;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   owner = await signInDeveloper(stage, service);
   const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json;
   client = await generations['client 2.x'](service.url, key);
-  shop = await addProvenSite(names, owner);
+  shop = await addProvenWebsite(names, owner);
 });
 afterAll(async () => {
   await client.close();
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   names.setAddresses(shop, []);
-  names.asked.length = 0;
+  names.queries.length = 0;
 });
 
 type Check = { id: string; ok: boolean | null; detail: string; fix: string | null };
@@ -63,7 +63,7 @@ describe('over HTTP', () => {
         fix: expect.stringMatching(/A or AAAA/),
       });
     expect(of('callback_refusal')?.ok).toBeNull();
-    expect(names.asked).toContain(shop);
+    expect(names.queries).toContain(shop);
     expect(connections).toBe(0);
     if (listening) inside.close();
   });
@@ -97,12 +97,12 @@ describe('over HTTP', () => {
   ])('%s as url is refused with a sentence, and nobody is asked', async (_, url) => {
     const { failed } = await check(shop, url(shop));
     expect(failed).toMatch(/\w+ \w+.*\./);
-    expect(names.asked).toEqual([]);
+    expect(names.queries).toEqual([]);
   });
 
   test.each(['localhost', '127.0.0.1', '2130706433', 'a.localhost'])('%s as domain is refused', async (domain) => {
     expect((await check(domain, 'http://localhost:5173/auth/callback')).failed).toMatch(/\w+ \w+.*\./);
-    expect(names.asked).toEqual([]);
+    expect(names.queries).toEqual([]);
   });
 
   test('an own website whose domain is not proven is refused with how to prove it, and no name server is asked', async () => {
@@ -113,13 +113,13 @@ describe('over HTTP', () => {
         new RegExp(`${domain} is not proven.*get_site shows.*emailauth sites verify ${domain}`.replaceAll('.example', '\\.example')),
       );
     }
-    expect(names.asked).toEqual([]);
+    expect(names.queries).toEqual([]);
   });
 
   test('a host below the own site is looked at', async () => {
     const { failed } = await check(shop, `https://app.${shop}/welcome`);
     expect(failed).toBeNull();
-    expect(names.asked).toContain(`app.${shop}`);
+    expect(names.queries).toContain(`app.${shop}`);
   });
 
   test('30 an hour, for each account', async () => {
@@ -128,7 +128,7 @@ describe('over HTTP', () => {
     const refused = answers.filter(({ failed }) => failed !== null);
     expect(refused).toEqual([{ failed: expect.stringMatching(/Too many checks/), checks: [], of: expect.anything() }]);
     const another = await signInDeveloper(stage, service);
-    const domain = await addProvenSite(names, another);
+    const domain = await addProvenWebsite(names, another);
     const theirs = await generations['sdk 1.x'](service.url, another.client.cookies.get('sid'));
     expect((await callTool(theirs, 'check_integration', { domain })).failed).toBeNull();
     await theirs.close();

@@ -5,7 +5,7 @@ import { type Home, openHome } from '../cli/command.ts';
 import { openMailedLink, redirectOf, signInHome } from '../cli/sign-in.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { addSite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, type McpClient } from './clients.ts';
 import { exampleFor, type Scene } from './examples.ts';
 import { type Start, startIn, stdioGenerations } from './stdio.ts';
@@ -182,7 +182,7 @@ test('EMAILAUTH_TOKEN comes first: a test key changes nothing, a bad one is to b
   const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'test' })).json;
   const client = await connect(startIn(await newHome(), [], { EMAILAUTH_TOKEN: key }));
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: owner.email });
-  const domain = await addSite(stage, service);
+  const domain = await addWebsite(stage, service);
   expect((await callTool(client, 'delete_site', { domain, confirmDomain: domain })).failed).not.toBeNull();
   expect((await callTool(client, 'start_login', { email: freshAddress() })).failed).toMatch(
     /EMAILAUTH_TOKEN is set.*start_login cannot help/,

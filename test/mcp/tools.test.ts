@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { frameworkOf } from '../../templates/catalog.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
-import { type Developer, freshAddress, freshDomain, registerSite, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, registerWebsite, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
 let stage: Stage;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-const addSite = async (developer: Developer): Promise<string> =>
+const addWebsite = async (developer: Developer): Promise<string> =>
   (await developer.client.post('/api/websites', { domain: freshDomain() })).json.domain;
 const domainsOf = async (developer: Developer): Promise<string[]> =>
   (await developer.client.get('/api/websites')).json.map(({ domain }: { domain: string }) => domain);
@@ -43,7 +43,7 @@ describe('get_status', () => {
       authenticated: false,
       siteCount: 0,
     });
-    const domain = await addSite(owner);
+    const domain = await addWebsite(owner);
     const { answer, text } = await succeeding(mine, 'get_status');
     expect(answer).toMatchObject({ authenticated: true, email: owner.email });
     expect(answer.siteCount).toBe((await domainsOf(owner)).length);
@@ -67,12 +67,12 @@ describe('register_domain', () => {
   });
 
   test('again: nobody learns whose it is; its owner is told that it is there', async () => {
-    const [domain, email] = [await addSite(other), freshAddress('thief')];
+    const [domain, email] = [await addWebsite(other), freshAddress('thief')];
     const said = await failing(nobodys, 'register_domain', { domain, email });
     expect(said).toMatch(/is registered already\..*scaffold_integration/);
     expect(said).not.toContain(other.email);
     expect(await failing(mine, 'register_domain', { domain, email: owner.email })).toBe(said);
-    const own = await addSite(owner);
+    const own = await addWebsite(owner);
     for (const address of [owner.email, email]) {
       const { answer } = await succeeding(mine, 'register_domain', { domain: own.toUpperCase(), email: address });
       expect(answer).toMatchObject({ domain: own, email: owner.email, status: 'already registered' });
@@ -141,7 +141,7 @@ describe('the four calls, with nobody signed in', () => {
 describe('scaffold_integration', () => {
   test('every framework: files, settings, commands and steps, in the data and in the text', async () => {
     const { answer: list } = await succeeding(nobodys, 'list_frameworks');
-    const domain = await registerSite(service.client());
+    const domain = await registerWebsite(service.client());
     for (const { id } of list.frameworks) {
       const { answer, text } = await succeeding(nobodys, 'scaffold_integration', {
         framework: id,
@@ -187,7 +187,7 @@ describe('scaffold_integration', () => {
 
 describe('verify_token', () => {
   test('once, for its own site, and every reason else', async () => {
-    const [domain, elsewhere] = [await addSite(owner), await addSite(owner)];
+    const [domain, elsewhere] = [await addWebsite(owner), await addWebsite(owner)];
     const token = await visitorToken(stage, service.client(), domain);
     const verify = async (input: Record<string, unknown>) => (await succeeding(nobodys, 'verify_token', input)).answer;
     expect(await verify({ token, domain: elsewhere })).toEqual({ email: null, valid: false, domain: null, reason: 'other_domain' });

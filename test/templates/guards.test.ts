@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../client.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { askForMail, freshAddress, openLink } from '../sign-ins.ts';
+import { freshAddress, openLink, requestEmail } from '../sign-ins.ts';
 import { recipes } from './recipes/all.ts';
 import { django } from './recipes/python.ts';
 import { WORDPRESS_ADMIN } from './recipes/wordpress-starter.ts';
@@ -27,7 +27,7 @@ const available = (...ids: string[]) => recipes.filter((recipe) => ids.includes(
 async function signIn(visitor: Client, email: string) {
   const browser = service.client();
   const page = new URL(String((await visitor.get('/login')).headers.location));
-  await askForMail(browser, email, page.searchParams.get('forward_url') ?? '');
+  await requestEmail(browser, email, page.searchParams.get('forward_url') ?? '');
   return visitor.get(await openLink(browser, await stage.mailbox.waitFor(email)));
 }
 

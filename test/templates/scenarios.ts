@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../client.ts';
-import { askForMail as askForMailInPage, openScene, type Scene } from '../journeys/scene.ts';
-import { askForMail, freshAddress, openLink, registerSite, visitorToken } from '../sign-ins.ts';
+import { requestEmail as askForMailInPage, openScene, type Scene } from '../journeys/scene.ts';
+import { freshAddress, openLink, registerWebsite, requestEmail, visitorToken } from '../sign-ins.ts';
 import { freePort } from '../waiting.ts';
 import { missingPackages } from './debian.ts';
 import type { Recipe } from './recipe.ts';
@@ -56,7 +56,7 @@ export function describeSites(recipes: readonly Recipe[]) {
     /** From the site to the mailed link. @returns the address of the callback, with its token */
     async function comeBack(visitor: Client, email: string): Promise<string> {
       const browser = scene.service.client();
-      await askForMail(browser, email, await begin(visitor));
+      await requestEmail(browser, email, await begin(visitor));
       return openLink(browser, await scene.stage.mailbox.waitFor(email));
     }
 
@@ -139,7 +139,7 @@ export function describeSites(recipes: readonly Recipe[]) {
 
     test('refuses a token for another site, which stays good there', async () => {
       const visitor = site.client();
-      const domain = await registerSite(scene.service.client());
+      const domain = await registerWebsite(scene.service.client());
       const token = await visitorToken(scene.stage, scene.service.client(), domain);
       const refused = await visitor.get(`${await begin(visitor)}&token=${token}`);
       expect(refused.status).toBe(400);

@@ -2,21 +2,22 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from './client.ts';
 
-export type StrangerSite = {
+/** A website that uses the service. */
+export type TestWebsite = {
   url: string;
-  /** The sign-in page with this site's forward_url, in a language. */
+  /** Returns the URL of the sign-in page with a forward_url of this website. */
   signInUrl(language?: string): string;
   close(): Promise<void>;
 };
 
-/** A stranger's site that signs its visitors in with the service: it sends them there and verifies what they bring back. */
-export async function openStrangerSite(serviceUrl: string): Promise<StrangerSite> {
+/** Starts a website that signs its visitors in with the service: its page verifies the token of its URL. */
+export async function openTestWebsite(serviceUrl: string): Promise<TestWebsite> {
   const service = new Client(serviceUrl);
   const server: Server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const token = url.searchParams.get('token');
-    const answer = token ? (await service.get(`/api/verify-token?token=${encodeURIComponent(token)}&domain=localhost`)).json : null;
-    const text = answer === null ? 'Please sign in' : answer.valid ? `Hello ${answer.email}` : `Refused: ${answer.reason}`;
+    const result = token ? (await service.get(`/api/verify-token?token=${encodeURIComponent(token)}&domain=localhost`)).json : null;
+    const text = result === null ? 'Please sign in' : result.valid ? `Hello ${result.email}` : `Refused: ${result.reason}`;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.end(`<!doctype html><title>A shop</title><h1>${text}</h1><p id="referrer">${request.headers.referer ?? 'no referrer'}</p>`);
   });

@@ -1,0 +1,103 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../server/db/migrate.ts';
+import { removeOldProbes } from '../server/jobs/store.ts';
+import { StatusStore } from '../server/status/store.ts';
+import { openStage, type Stage } from './harness.ts';
+import { waitUntil } from './waiting.ts';
+
+// No service runs before a test needs one: its probes would be counted.
+let stage: Stage;
+let pool: pg.Pool;
+beforeAll(async () => {
+  stage = await openStage();
+  await migrate(stage.databaseUrl);
+  pool = new pg.Pool({ connectionString: stage.databaseUrl, max: 2, options: '-c timezone=UTC' });
+});
+afterAll(async () => {
+  await pool.end();
+  await stage.close();
+});
+
+test('a minute has the worst results of its probes', async () => {
+  await stage.query('delete from probes');
+  const store = new StatusStore(pool);
+  // An hour ago, in the middle of a minute.
+  const [{ seconds }] = await stage.query(
+    "select extract(epoch from now() - date_trunc('hour', now() - interval '1 hour'))::float8 - 10 as seconds",
+  );
+  const secondsAgo = seconds as number;
+  await store.keep([
+    { secondsAgo, databaseMs: 1, responseMs: 9, failed: [] },
+    { secondsAgo: secondsAgo - 20, databaseMs: null, responseMs: 2, failed: ['database'] },
+  ]);
+  await store.keep([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
+  await store.keep([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
+  expect(await stage.query('select database_ms, response_ms, failed from probes order by minute')).toEqual([
+    { database_ms: 5, response_ms: 9, failed: ['database', 'response'] },
+    { database_ms: 4, response_ms: 4, failed: [] },
+  ]);
+});
+
+test('uptime, response time, days and incidents are computed from the probes', async () => {
+  await stage.query('delete from probes');
+  // 1,000 minutes that end an hour ago, with two incidents; the first has a gap of five minutes without failures.
+  await stage.query(`
+    insert into probes (minute, database_ms, response_ms, failed)
+    select date_trunc('minute', now()) - make_interval(mins => 60 + n), 1, 4,
+      case when n in (500, 499, 493) then '{database}' when n = 300 then '{mail,response}' else '{}' end::text[]
+    from generate_series(1, 1000) as n`);
+  // One older than 30 days, one older than 90 days.
+  await stage.query(
+    "insert into probes (minute, failed) values (now() - interval '40 days', '{mail}'), (now() - interval '91 days', '{mail}')",
+  );
+  const history = await new StatusStore(pool).history();
+  expect(history.responseMs).toBeCloseTo(4);
+  expect(history.days).toHaveLength(30);
+  const sum = (of: 'measured' | 'failed') => history.days.reduce((total, day) => total + day[of], 0);
+  expect([sum('measured'), sum('failed')]).toEqual([1000, 4]);
+  expect(history.days.map(({ date }) => date)).toEqual(history.days.map(({ date }) => date).sort());
+  const shown = history.incidents.map(({ startedAt, endedAt, components, recent }) => [
+    (endedAt.getTime() - startedAt.getTime()) / 60_000,
+    components,
+    recent,
+  ]);
+  expect(shown).toEqual([
+    [1, ['mail', 'response'], false],
+    [8, ['database'], false],
+  ]);
+
+  const service = await stage.start();
+  const status = async () => (await service.client().get('/api/status')).json;
+  await waitUntil('the response has the incidents', 90_000, async () => (await status()).history?.incidents.length === 2);
+  const { history: answered } = await status();
+  await service.stop();
+  expect(answered.uptimePercent).toBeGreaterThanOrEqual(99.6);
+  expect(answered.uptimePercent).toBeLessThan(99.61);
+  expect(answered.incidents).toMatchObject([{ minutes: 1 }, { minutes: 8 }]);
+
+  expect(await removeOldProbes()((text, values) => pool.query(text, values))).toBe(false);
+  expect(await stage.query("select 1 from probes where minute < now() - interval '90 days'")).toEqual([]);
+  expect(await stage.query("select 1 from probes where minute < now() - interval '39 days'")).toHaveLength(1);
+});
+
+test('reading the history of 90 days takes no longer than six counts of its rows', async () => {
+  await stage.query(`
+    insert into probes (minute, database_ms, response_ms, failed)
+    select date_trunc('minute', now()) - make_interval(mins => n), 1, 4, case when n % 1000 < 7 then '{database}' else '{}' end::text[]
+    from generate_series(1, 129600) as n on conflict do nothing`);
+  await stage.query('analyze probes');
+  const store = new StatusStore(pool);
+  const best = async (run: () => Promise<unknown>) => {
+    const times: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const start = performance.now();
+      await run();
+      times.push(performance.now() - start);
+    }
+    return Math.min(...times);
+  };
+  expect((await store.history()).incidents.length).toBeGreaterThan(40);
+  const count = await best(() => pool.query("select count(*) from probes where failed <> '{}'"));
+  expect(await best(() => store.history())).toBeLessThan(6 * count);
+});
