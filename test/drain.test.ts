@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Answer } from './client.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addSite, registerSite } from './sign-ins.ts';
@@ -62,20 +63,29 @@ test('the embedded PostgreSQL serves during the drain; a second signal cuts it s
   expect(await service.stop()).toBe(0);
 });
 
+/** A new connection each goes to the workers in turn. */
+const fromEachWorker = (ask: () => Promise<Answer>) => Promise.all(Array.from({ length: 10 }, ask));
+/** Whether an answer of /metrics comes from a process that began in a certain second, or later. */
+const isSince = ({ text }: Answer, second: number) => Number(/^process_start_time_seconds (\d+)$/m.exec(text)?.[1]) >= second;
+
 test('all workers drain together, and a worker that is replaced meanwhile drains too', { timeout: 90_000 }, async () => {
   const service = await stage.start({ WORKERS: '2', DRAIN_SECONDS: LONG });
   service.signal('SIGTERM');
   const allDrain = async () => {
-    // A new connection each goes to the workers in turn.
-    const answers = await Promise.all(Array.from({ length: 10 }, () => readiness(service)));
+    const answers = await fromEachWorker(() => readiness(service));
     return answers.every(({ status }) => status === 503) || answers.map(({ status }) => status).join();
   };
   await waitUntil('every worker answers 503', SOON, allDrain);
   const pids = () => [...new Set(Array.from(service.output().matchAll(/"worker":(\d+)/g), ([, pid]) => Number(pid)))];
   const children = await childrenOf(service.pid);
   expect(children).toHaveLength(2);
+  const killedAt = Math.round(Date.now() / 1000);
   process.kill(children[0], 'SIGKILL');
   await waitUntil('the worker is replaced', SOON, async () => pids().includes(children[0]) && (await childrenOf(service.pid)).length === 2);
+  await waitUntil('the new worker drains', SOON, async () => {
+    const answers = await fromEachWorker(() => service.client().get('/metrics'));
+    return answers.some((answer) => isSince(answer, killedAt) && answer.headers.connection === 'close');
+  });
   await waitUntil('every worker answers 503 again', SOON, allDrain);
   await sleep(BETWEEN_SIGNALS_MS);
   expect(await service.stop()).toBe(0);
