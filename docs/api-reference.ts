@@ -2,8 +2,19 @@ import { z } from 'zod';
 import { GRACE_HOURS } from '../contract/applications.ts';
 import type { Access } from '../contract/endpoints.ts';
 import { errors } from '../contract/errors.ts';
+import {
+  ATTEMPT_SECONDS,
+  ICON_TYPES,
+  MAX_API_KEYS,
+  MAX_APPLICATIONS,
+  MAX_CODE_TRIES,
+  MAX_ICON_BYTES,
+  MAX_REMEMBERED_ACCOUNTS,
+  MAX_UNPROVEN_WEBSITES,
+  RATE_LIMITS,
+  TOKEN_SECONDS,
+} from '../contract/limits.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES, MAX_ICON_BYTES, ICON_TYPES, MAX_API_KEYS, MAX_APPLICATIONS, MAX_UNPROVEN_WEBSITES, RATE_LIMITS, MAX_REMEMBERED_ACCOUNTS, TOKEN_SECONDS } from '../contract/limits.ts';
 
 /** Returns docs/guide/api.md: every call, error and limit of the contract, as Markdown. */
 export function apiReferenceText(): string {

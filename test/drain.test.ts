@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { HttpResponse } from './client.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, registerWebsite } from './sign-ins.ts';
@@ -65,24 +66,33 @@ test('the embedded PostgreSQL runs during the drain, and a second signal ends th
   expect(await service.stop()).toBe(0);
 });
 
+/** Sends ten requests on new connections, which go to the workers in turn. */
+const fromEachWorker = (send: () => Promise<HttpResponse>) => Promise.all(Array.from({ length: 10 }, send));
+/** Returns whether a response of /metrics comes from a process that started in a certain second or later. */
+const isSince = ({ text }: HttpResponse, second: number) => Number(/^process_start_time_seconds (\d+)$/m.exec(text)?.[1]) >= second;
+
 test('all workers drain together, including a worker that is replaced meanwhile', { timeout: 90_000 }, async () => {
   const service = await stage.start({ WORKERS: '2', DRAIN_SECONDS: LONG });
   service.signal('SIGTERM');
   const allDrain = async () => {
-    // Each request uses a new connection, and connections go to the workers in turn.
-    const responses = await Promise.all(Array.from({ length: 10 }, () => readiness(service)));
+    const responses = await fromEachWorker(() => readiness(service));
     return responses.every(({ status }) => status === 503) || responses.map(({ status }) => status).join();
   };
   await waitUntil('every worker returns 503', TIMEOUT_MS, allDrain);
   const pids = () => [...new Set(Array.from(service.output().matchAll(/"worker":(\d+)/g), ([, pid]) => Number(pid)))];
   const children = await childrenOf(service.pid);
   expect(children).toHaveLength(2);
+  const killedAt = Math.round(Date.now() / 1000);
   process.kill(children[0], 'SIGKILL');
   await waitUntil(
     'the worker is replaced',
     TIMEOUT_MS,
     async () => pids().includes(children[0]) && (await childrenOf(service.pid)).length === 2,
   );
+  await waitUntil('the new worker drains', TIMEOUT_MS, async () => {
+    const responses = await fromEachWorker(() => service.client().get('/metrics'));
+    return responses.some((response) => isSince(response, killedAt) && response.headers.connection === 'close');
+  });
   await waitUntil('every worker returns 503 again', TIMEOUT_MS, allDrain);
   await sleep(BETWEEN_SIGNALS_MS);
   expect(await service.stop()).toBe(0);

@@ -69,13 +69,13 @@ test('every connection of the jobs has time limits', async () => {
   const pool = openJobsPool(stage.databaseUrl);
   try {
     const clients = await Promise.all([pool.connect(), pool.connect()]);
-    for (const client of clients) {
-      const { rows } = await client.query(
-        "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock",
-      );
-      expect(rows).toEqual([{ statement: '5s', lock: '1s' }]);
-      client.release();
-    }
+    const limits = await Promise.all(
+      clients.map((client) =>
+        client.query("select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock"),
+      ),
+    );
+    for (const client of clients) client.release();
+    for (const { rows } of limits) expect(rows).toEqual([{ statement: '5s', lock: '1s' }]);
   } finally {
     await pool.end();
   }

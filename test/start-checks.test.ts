@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { MIGRATIONS } from '../server/db/migrate.ts';
 import { type Home, openHome } from './cli/command.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
@@ -16,6 +16,7 @@ beforeAll(async () => {
   home = await openHome('http://localhost:1');
   Object.assign(home.env, { DATA_DIR: stage.dataDir, DATABASE_URL: stage.databaseUrl });
 });
+afterEach(() => stage.query("delete from migrations where name like '9999-later%'"));
 afterAll(async () => {
   await stage.close();
   await home.close();
@@ -55,7 +56,6 @@ test('a running instance keeps serving after a newer program has changed the sch
   await stage.query("insert into migrations (name) values ('9999-later')");
   await requestEmail(service.client(), freshAddress());
   expect((await service.client().get('/readyz')).status).toBe(200);
-  await stage.query("delete from migrations where name = '9999-later'");
   await service.stop();
 });
 

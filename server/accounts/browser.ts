@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
+import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 

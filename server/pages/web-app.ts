@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type PageEntry, type pages, type SignInBoot } from '../../contract/pages.ts';
-import { docPages, docPath, frameworkPages, promptPages, markdownPath } from '../../docs/pages.ts';
+import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { texts } from '../languages/languages.ts';

@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/errors.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
+import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';

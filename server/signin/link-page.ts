@@ -1,8 +1,8 @@
 import type { LanguageCode } from '../../contract/languages.ts';
-import type { SignInBoot } from '../../contract/pages.ts';
-import { maskEmail } from '../../contract/rules.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import type { SignInBoot } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { uploadPath } from '../uploads/upload-url.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
+import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, rememberAccount } from '../accounts/browser.ts';
 import { deviceLabelOf } from '../accounts/device-label.ts';
 import type { Database } from '../db/database.ts';

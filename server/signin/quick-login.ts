@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/errors.ts';
-import type { Parsed } from '../../contract/routes.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
+import type { Parsed } from '../../contract/routes.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/locks.ts';
 import type { Database } from '../db/database.ts';

@@ -1,9 +1,9 @@
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import type { Mail } from '../mail/mail.ts';

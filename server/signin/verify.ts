@@ -1,6 +1,6 @@
+import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
-import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';

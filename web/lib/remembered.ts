@@ -1,7 +1,6 @@
-import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
+import { MAX_REMEMBERED_ACCOUNTS, MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { normalEmail } from '../../contract/rules.ts';
-import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { local, readCookie, readStored, writeCookie, writeStored } from './storage.ts';
 
 /** An account that this browser has signed in with. Its `key` is empty after a logout. `timestamp`: Unix milliseconds. */

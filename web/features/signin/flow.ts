@@ -1,7 +1,6 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
-import { challengeOf, createPkce } from '../../../contract/pkce.ts';
+import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input } from '../../../contract/routes.ts';
-import { WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import { api } from '../../lib/api.ts';
 import { deletePkce, type PkceBundle, storePkce } from '../../lib/pkce-store.ts';
 import { remember } from '../../lib/remembered.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../contract/client.ts';
-import { MAX_ICON_BYTES, ICON_TYPES } from '../../../contract/limits.ts';
+import { ICON_TYPES, MAX_ICON_BYTES } from '../../../contract/limits.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 
