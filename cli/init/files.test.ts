@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Change, lookAt, writeAll } from './files.ts';
+import { type Change, readExisting, writeAll } from './files.ts';
 
 let root: string;
 beforeEach(() => {
@@ -10,7 +10,12 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-const changeOf = (path: string, after: string, mode?: number): Change => ({ path, ...lookAt(root, path), after: Buffer.from(after), mode });
+const changeOf = (path: string, after: string, mode?: number): Change => ({
+  path,
+  ...readExisting(root, path),
+  after: Buffer.from(after),
+  mode,
+});
 const linkBelow = (path: string, target: string) => {
   mkdirSync(join(root, path, '..'));
   symlinkSync(target, join(root, path));
@@ -19,7 +24,7 @@ const tree = () => readdirSync(root, { recursive: true }).sort();
 
 describe('what stands at a path', () => {
   test('nothing, also without the directories above', () => {
-    expect(lookAt(root, 'a/b/c.js')).toEqual({ target: join(root, 'a/b/c.js'), before: null });
+    expect(readExisting(root, 'a/b/c.js')).toEqual({ target: join(root, 'a/b/c.js'), before: null });
   });
 
   test('a file, also behind links that stay in the project', () => {
@@ -27,8 +32,8 @@ describe('what stands at a path', () => {
     writeFileSync(join(root, 'real/a.js'), 'x');
     symlinkSync('real', join(root, 'linked'));
     symlinkSync('a.js', join(root, 'real/b.js'));
-    expect(lookAt(root, 'linked/b.js')).toEqual({ target: join(root, 'real/a.js'), before: Buffer.from('x') });
-    expect(lookAt(root, 'linked/c/d.js').target).toBe(join(root, 'real/c/d.js'));
+    expect(readExisting(root, 'linked/b.js')).toEqual({ target: join(root, 'real/a.js'), before: Buffer.from('x') });
+    expect(readExisting(root, 'linked/c/d.js').target).toBe(join(root, 'real/c/d.js'));
   });
 
   test.each<[string, () => void, RegExp]>([
@@ -40,7 +45,7 @@ describe('what stands at a path', () => {
     ['a file elsewhere', () => linkBelow('a/b', '/etc/hostname'), /a\/b is a symbolic link that leads out/],
   ])('refuses %s', (_, make, message) => {
     make();
-    expect(() => lookAt(root, 'a/b')).toThrow(message);
+    expect(() => readExisting(root, 'a/b')).toThrow(message);
   });
 });
 

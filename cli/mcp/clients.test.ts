@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLIENT_IDS, clientOf, clients } from './clients.ts';
+import { CLIENT_IDS, clients, requireClient } from './clients.ts';
 
 const home = '/home/ann';
 const url = 'https://auth.example:8443/mcp';
@@ -45,6 +45,6 @@ test.each([
   ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer ${KEY}' } }],
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: until here.
 ])('%s refers to a key by its name', (id, entry) => {
-  expect(clientOf(id).http?.(url, 'KEY')).toEqual(entry);
-  expect(JSON.stringify(clientOf(id).http?.(url, null))).not.toContain('uthorization');
+  expect(requireClient(id).http?.(url, 'KEY')).toEqual(entry);
+  expect(JSON.stringify(requireClient(id).http?.(url, null))).not.toContain('uthorization');
 });

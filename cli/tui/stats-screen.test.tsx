@@ -2,7 +2,7 @@ import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../test/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { statsOf } from '../stats.ts';
+import { summarize } from '../stats.ts';
 import { glyphsFor } from './glyphs.ts';
 import { StatsScreen } from './stats-screen.tsx';
 import { AUTO_REFRESH_MS, type Load } from './use-stats.ts';
@@ -14,7 +14,7 @@ const DAY = 86_400_000;
 /** 30 days, the newest first. */
 function figures(countOf: (i: number) => number, { newest = NEWEST, days = 30 } = {}) {
   const all = Array.from({ length: 30 }, (_, i) => ({ date: new Date(newest - i * DAY).toISOString().slice(0, 10), count: countOf(i) }));
-  return statsOf(all, days);
+  return summarize(all, days);
 }
 
 const rising = () => figures((i) => 1000 + (30 - i) * 10);
@@ -55,11 +55,11 @@ function open(load: Load, { columns = 80, rows = 24, days = 30, drawn = glyphs }
 
 test('until the first answer it says that it loads', async () => {
   const { screen, shows, press } = open(() => new Promise(() => {}));
-  await shows('Loading the figures…');
+  await shows('Loading the statistics…');
   expect(screen()).toContain('Loading… · auto-refresh off');
   expect(screen()).toMatch(/Today +│.*\n.*│ … +│/);
   await press('\x1b[D');
-  expect(screen()).toContain('Loading the figures…');
+  expect(screen()).toContain('Loading the statistics…');
 });
 
 test('a month without sign-ins says so', async () => {

@@ -194,7 +194,7 @@ describe('verify_token', () => {
     expect(await verify({ token, domain })).toMatchObject({ valid: true, domain });
     expect(await verify({ token, domain })).toMatchObject({ valid: false, reason: 'used' });
     expect(await verify({ token: 'made-up' })).toMatchObject({ valid: false, reason: 'unknown' });
-    expect((await succeeding(nobodys, 'verify_token', { token: 'made-up' })).text).toContain('has not made such a token');
+    expect((await succeeding(nobodys, 'verify_token', { token: 'made-up' })).text).toContain('did not issue such a token');
     expect(await failing(nobodys, 'verify_token', {})).toContain('token');
   });
 });
