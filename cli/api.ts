@@ -1,5 +1,4 @@
 import { arch, platform, release } from 'node:os';
-import { parseSetCookie } from 'cookie';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import type { Caller, Credential } from './credentials.ts';
@@ -126,13 +125,22 @@ export function createCookieJar(): CookieJar {
     header: () => (cookies.size > 0 ? [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') : undefined),
     store(headers) {
       for (const line of headers.getSetCookie()) {
-        const { name, value = '', maxAge } = parseSetCookie(line, { decode: (text) => text });
-        if (maxAge === 0) cookies.delete(name);
-        else if (name && value) cookies.set(name, value);
+        // Not by the package cookie, whose time for a line of separators is quadratic.
+        const [pair, ...attributes] = line.split(';');
+        const separator = pair.indexOf('=');
+        const name = pair.slice(0, separator).trim();
+        if (attributes.some(isExpired)) cookies.delete(name);
+        else if (separator > 0) cookies.set(name, pair.slice(separator + 1).trim());
       }
     },
     clear: () => cookies.clear(),
   };
+}
+
+/** Whether an attribute of Set-Cookie is `Max-Age=0`. */
+function isExpired(attribute: string): boolean {
+  const [name, seconds] = attribute.split('=', 2).map((part) => part.trim());
+  return name.toLowerCase() === 'max-age' && seconds !== undefined && /^0*$/.test(seconds);
 }
 
 /** The host may be another server, or a service of another version: only responses that match the contract are used. */

@@ -1,4 +1,4 @@
-import { ApiError, type Client } from '../contract/client.ts';
+import type { ApiError, Client } from '../contract/client.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Output } from '../contract/routes.ts';
 import { normalHost } from '../contract/rules.ts';
@@ -66,8 +66,9 @@ export async function loadDomainValidation(): Promise<(text: string) => string |
   };
 }
 
-/** Whether the service responded with this error. */
-export const hasCode = (error: unknown, code: ErrorCode): error is ApiError => error instanceof ApiError && error.code === code;
+/** Whether the service responded with this error. By name: importing the class would load the API for `--help` as well. */
+export const hasCode = (error: unknown, code: ErrorCode): error is ApiError =>
+  error instanceof Error && error.name === 'ApiError' && (error as ApiError).code === code;
 
 /** Throws an error with the command that proves a domain which is registered already; any other error is thrown unchanged. */
 export function throwTaken(error: unknown, domain: string, proof: string): never {

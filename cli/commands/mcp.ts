@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../../contract/client.ts';
 import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
 import type { CommandSpec } from '../command.ts';
@@ -63,7 +62,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
             throw toModelError(error, hints);
           }),
         report: (error) => {
-          const reference = randomUUID().slice(0, 8);
+          const reference = crypto.randomUUID().slice(0, 8);
           const { message, stack } = error instanceof Error ? error : new Error(String(error));
           terminal.note(`Internal error ${reference}: ${message}`);
           terminal.detail(stack ?? '');

@@ -22,12 +22,12 @@ const linkBelow = (path: string, target: string) => {
 };
 const tree = () => readdirSync(root, { recursive: true }).sort();
 
-describe('what stands at a path', () => {
-  test('nothing, also without the directories above', () => {
+describe('reading a path', () => {
+  test('returns null for a missing file, also in a missing directory', () => {
     expect(readExisting(root, 'a/b/c.js')).toEqual({ target: join(root, 'a/b/c.js'), before: null });
   });
 
-  test('a file, also behind links that stay in the project', () => {
+  test('reads a file, also through links within the project', () => {
     mkdirSync(join(root, 'real'));
     writeFileSync(join(root, 'real/a.js'), 'x');
     symlinkSync('real', join(root, 'linked'));
@@ -38,18 +38,18 @@ describe('what stands at a path', () => {
 
   test.each<[string, () => void, RegExp]>([
     ['a directory', () => mkdirSync(join(root, 'a/b'), { recursive: true }), /a\/b is a directory/],
-    ['a file above', () => writeFileSync(join(root, 'a'), ''), /a is no directory/],
-    ['a link out of the project', () => symlinkSync(tmpdir(), join(root, 'a')), /a is a symbolic link that leads out/],
-    ['a link to a neighbour that begins alike', () => symlinkSync(`${root}-2`, join(root, 'a')), /leads nowhere/],
-    ['a link to itself', () => symlinkSync('a', join(root, 'a')), /leads nowhere/],
-    ['a file elsewhere', () => linkBelow('a/b', '/etc/hostname'), /a\/b is a symbolic link that leads out/],
+    ['a file above', () => writeFileSync(join(root, 'a'), ''), /a is not a directory/],
+    ['a link out of the project', () => symlinkSync(tmpdir(), join(root, 'a')), /a is a symbolic link out/],
+    ['a link to a neighbour that begins alike', () => symlinkSync(`${root}-2`, join(root, 'a')), /link to a missing file/],
+    ['a link to itself', () => symlinkSync('a', join(root, 'a')), /link to a missing file/],
+    ['a file elsewhere', () => linkBelow('a/b', '/etc/hostname'), /a\/b is a symbolic link out/],
   ])('refuses %s', (_, make, message) => {
     make();
     expect(() => readExisting(root, 'a/b')).toThrow(message);
   });
 });
 
-test('writes all files, with the directories above; a file that is there keeps its mode', () => {
+test('writes all files and their directories; an existing file keeps its mode', () => {
   writeFileSync(join(root, 'old.js'), 'old', { mode: 0o640 });
   writeAll(root, [changeOf('old.js', 'new'), changeOf('a/b/c.js', 'c'), changeOf('.env', 'S=1', 0o600)]);
   expect(tree()).toEqual(['.env', 'a', 'a/b', 'a/b/c.js', 'old.js']);
@@ -67,7 +67,7 @@ test('writes through a link within the project and leaves the link', () => {
   expect(realpathSync(join(root, 'a.js'))).toBe(join(root, 'real/a.js'));
 });
 
-test('one that cannot be written leaves everything as it was', () => {
+test('changes nothing when one file cannot be written', () => {
   writeFileSync(join(root, 'old.js'), 'old');
   // The second one needs a directory where the first one needs a file.
   const changes = [changeOf('old.js', 'new'), changeOf('new.js', 'new'), changeOf('a', 'file'), changeOf('a/b', 'below')];
@@ -80,7 +80,7 @@ test.each<[string, () => void]>([
   ['was written', () => writeFileSync(join(root, 'a.js'), 'theirs')],
   ['became a link', () => symlinkSync('/etc/hostname', join(root, 'a.js'))],
   ['became a directory', () => mkdirSync(join(root, 'a.js'))],
-])('a place that %s meanwhile is not touched, nor any other', (_, meanwhile) => {
+])('changes nothing when a path %s in the meantime', (_, meanwhile) => {
   const changes = [changeOf('b.js', 'new'), changeOf('a.js', 'new')];
   meanwhile();
   expect(() => writeAll(root, changes)).toThrow();

@@ -32,6 +32,9 @@ export type Change = Found & {
   mode?: number;
 };
 
+/** A change as it is shown. When it only appends, `addition` is shown and nothing of the existing file. */
+export type ShownChange = Pick<Change, 'path' | 'before' | 'after'> & { addition?: string };
+
 /**
  * Reads a path of a project, which need not exist.
  * @param root the project's directory, without symbolic links

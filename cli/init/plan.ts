@@ -3,8 +3,7 @@ import { isThisMachine } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import { additionTo, complete, gitStatusOf, valueIn } from './env-file.ts';
-import { type Change, readExisting } from './files.ts';
-import type { ShownChange } from './report.ts';
+import { type Change, readExisting, type ShownChange } from './files.ts';
 
 /** What happens to one file. */
 export type Step = {

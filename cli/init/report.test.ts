@@ -5,19 +5,19 @@ const plain = { style: (_: string, text: string) => text };
 const marked = { style: (format: string, text: string) => `<${format}>${text}` };
 const bytes = (text: string) => Buffer.from(text);
 
-test('a new file is shown in full', () => {
+test('shows a new file in full', () => {
   expect(patchOf({ path: 'a.js', before: null, after: bytes('one\ntwo\n') }, plain)).toBe(
     '--- /dev/null\n+++ a.js\n@@ -0,0 +1,2 @@\n+one\n+two',
   );
 });
 
-test('of a file that is there, what changes', () => {
+test('shows the changes of an existing file', () => {
   const before = bytes('1\n2\n3\n4\n5\n6\n7\n8\n9\n');
   const after = bytes('1\n2\n3\n4\nfive\n6\n7\n8\n9\n');
   expect(patchOf({ path: 'a', before, after }, plain)).toBe('--- a\n+++ a\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8');
 });
 
-test('of a file that is completed, nothing that stands in it', () => {
+test('shows only the addition to a file that is completed', () => {
   const shown = (before: string, addition: string) =>
     patchOf({ path: '.env', before: bytes(before), after: bytes(before + addition), addition }, plain);
   expect(shown('KEY=secret', '\nA=1\nB=2\n')).toBe('--- .env\n+++ .env\n@@ -1,0 +2,2 @@\n+A=1\n+B=2');
@@ -25,7 +25,7 @@ test('of a file that is completed, nothing that stands in it', () => {
   expect(shown('', 'A=1\n')).toBe('--- .env\n+++ .env\n@@ -0,0 +1,1 @@\n+A=1');
 });
 
-test('colours tell what comes and what goes', () => {
+test('colors additions and removals', () => {
   const patch = patchOf({ path: 'a', before: bytes('x\ny\n'), after: bytes('x\nz') }, marked);
   expect(patch.split('\n')).toEqual([
     '<bold>--- a',
@@ -38,7 +38,7 @@ test('colours tell what comes and what goes', () => {
   ]);
 });
 
-test('what stands in a file has no power over the terminal', () => {
+test('removes what a terminal interprets', () => {
   const before = bytes('\x1b]0;owned\x07 \x9b2J \u202Etxt \ttab\r\n');
   const patch = patchOf({ path: 'a', before, after: bytes('') }, plain);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what this is about.

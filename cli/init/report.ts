@@ -1,11 +1,8 @@
 import { structuredPatch } from 'diff';
 import type { Terminal } from '../terminal.ts';
 import { paragraph } from '../text.ts';
-import type { Change } from './files.ts';
+import type { ShownChange } from './files.ts';
 import type { Step } from './plan.ts';
-
-/** A change as it is shown. When it only appends, `addition` is shown and nothing of the existing file. */
-export type ShownChange = Pick<Change, 'path' | 'before' | 'after'> & { addition?: string };
 
 /** Returns a unified diff, in color where colors are wanted. */
 export function patchOf({ path, before, after, addition }: ShownChange, { style }: Pick<Terminal, 'style'>): string {

@@ -21,12 +21,12 @@ describe('an entry for another service', () => {
       { command: 'emailauth', args: ['mcp'], env: { ...TOKEN, EMAILAUTH_HOST: one } },
       { command: 'emailauth', args: ['mcp'], env: {} },
     ],
-  ])('gives no key to the new one, and says so: %j', (before, entry) => {
+  ])('loses its credentials, which is reported: %j', (before, entry) => {
     const merged = mergeEntry({ ...before, trust: true }, entry);
     expect(merged).toEqual({ after: { ...entry, trust: true }, isKeyLeftOut: true });
   });
 
-  test('without a key: nothing is left out', () => {
+  test('without credentials loses nothing', () => {
     expect(mergeEntry(local(one, { env: { A: 'b' }, timeout: 5 }), local(two))).toEqual({
       after: local(two, { env: { A: 'b' }, timeout: 5 }),
       isKeyLeftOut: false,
@@ -34,7 +34,7 @@ describe('an entry for another service', () => {
   });
 });
 
-test('at the same service its key stays, and so does what is beside a variable of ours', () => {
+test('for the same service keeps its credentials and other variables', () => {
   const headers = { Authorization: 'Bearer one' };
   expect(mergeEntry({ url: `${one}/old`, headers }, { url: `${one}/mcp` })).toEqual({
     after: { url: `${one}/mcp`, headers },
@@ -47,7 +47,7 @@ test('at the same service its key stays, and so does what is beside a variable o
   });
 });
 
-test('shown without keys, whatever they look like; references and what we write ourselves stay', () => {
+test('masks secrets of any format; references and our own values stay', () => {
   const own = local(one, { env: { XDG_CONFIG_HOME: '/etc/ann' } });
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a client puts the value in.
   const headers = { Authorization: 'Bearer ${env:KEY}', 'X-Key': 'hunter2' };

@@ -25,7 +25,7 @@ test.each<[string, ViewKey[], Partial<View>]>([
   ['help goes on and off', ['help', 'left', 'help'], { help: false }],
 ])('%s', (_, keys, expected) => expect(press(...keys)).toMatchObject(expected));
 
-test('a day that was chosen stays chosen when a new one begins; today stays today', () => {
+test('the chosen day stays chosen when a day is added, and the newest stays the newest', () => {
   expect(clampView({ ...FIRST_VIEW, chosen: 3 }, 1, extent).chosen).toBe(4);
   expect(clampView({ ...FIRST_VIEW, chosen: 13 }, 1, extent).chosen).toBe(13);
   expect(clampView(FIRST_VIEW, 1, extent).chosen).toBe(0);
