@@ -179,10 +179,10 @@ describe('in a terminal', () => {
     for (const [columns, field] of [
       [
         30,
-        /its\ncode, \d+:\d\d left\nEnter sends the code, r asks\nfor a new mail, Esc cancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
       ],
       [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThat .* left\.\nCode: 77\n/],
-      [50, /code, \d+:\d\d left\nEnter sends the code, r asks for a new mail, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
+      [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
     ] as const) {
       await terminal.resize(columns, 24);
       terminal.type('7');
