@@ -140,7 +140,7 @@ test('what somebody added to the environment stays beside what is ours, and no k
 test.each([
   ['cursor', '{\n  "mcpServers": {\n', 'line 3'],
   ['claude-desktop', '{} // note', 'line 1, column 4'],
-  ['vscode', '{"servers": []}', '"servers" is no object but a list'],
+  ['vscode', '{"servers": []}', '"servers" is a list instead of an object'],
   ['codex', 'model = \n', 'line 1'],
   ['codex', 'mcp_servers = { a = { command = "b" } }\n', 'edited safely'],
   ['cursor', `${'['.repeat(100_000)}`, 'nested too deeply'],
