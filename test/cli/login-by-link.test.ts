@@ -110,7 +110,7 @@ test('a link that was used before the program could: 1, and the browser is told'
   const page = await fetch(redirectUrl);
   expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('The sign-in did not work')]);
   const { exitCode, json } = await running;
-  expect([exitCode, json().error.message]).toEqual([1, 'This sign-in mail was used already or has expired.']);
+  expect([exitCode, json().error.message]).toEqual([1, 'This sign-in email was used already or has expired.']);
 });
 
 test('the link of another service is refused: its code never reaches the one that asked for it (RFC 9207)', async () => {

@@ -53,7 +53,7 @@ test("another site's token: 10, and it is kept", async () => {
   const other = await addSite(stage, service);
   const token = await freshToken(other);
   const ran = await home.run(['verify', '--domain', domain, '-'], { input: token });
-  expect([ran.exitCode, ran.stdout]).toEqual([10, 'Not valid. It is for another site, which can still verify it.']);
+  expect([ran.exitCode, ran.stdout]).toEqual([10, 'Not valid. It is for another website, which can still verify it.']);
   expect(await isGood(token, other)).toBe(true);
 });
 
