@@ -22,11 +22,11 @@ module.exports = {
       to: { path: '^cli/' },
     },
     {
-      name: 'cli-imports-server-and-mcp-lazily',
-      comment: 'A command must not pay for what it does not run: use import().',
+      name: 'cli-imports-other-programs-lazily',
+      comment: 'A command must not load what it does not run: use import().',
       severity: 'error',
       from: { path: '^cli/', pathNot: tests },
-      to: { path: '^(?:server|mcp)/', dynamic: false, dependencyTypesNot: ['type-only'] },
+      to: { path: '^(?:server|mcp|diagnostics)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'cli-stays-out-of-web',
@@ -69,6 +69,20 @@ module.exports = {
       severity: 'error',
       from: { path: '^mcp/', pathNot: tests },
       to: { path: '^(?:server|cli|web|test)/' },
+    },
+    {
+      name: 'diagnostics-imports-contract-only',
+      comment: 'The checks run in the command line, the MCP server and the service alike.',
+      severity: 'error',
+      from: { path: '^diagnostics/', pathNot: tests },
+      to: { path: '^(?:server|cli|mcp|web|templates|docs|test)/' },
+    },
+    {
+      name: 'diagnostics-is-imported-by-programs-only',
+      comment: 'Only the command line, the MCP server and the service run checks.',
+      severity: 'error',
+      from: { pathNot: '^(?:diagnostics|cli|mcp|server|test)/' },
+      to: { path: '^diagnostics/' },
     },
     {
       name: 'templates-import-contract-only',

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { type Route, routes } from '../contract/routes.ts';
+import { openDns } from '../diagnostics/dns.ts';
 import { Accounts, accountRoutes } from './accounts/accounts.ts';
 import { Devices, deviceRoutes } from './accounts/devices.ts';
 import { createIdentity } from './accounts/identity.ts';
@@ -56,7 +57,7 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
-import { openPublicNames } from './websites/public-names.ts';
+import { isPublicAddress } from './websites/public-addresses.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -275,7 +276,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         identityOf: (request) => identityOf(request, NO_COOKIES),
         describeError,
         headers,
-        names: openPublicNames(config),
+        dns: openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress }),
         countSiteCheck: async ({ identity }) => {
           await core.limits.hit('site_checks', identity?.email ?? '').catch((error) => {
             throw toApiError(describeError(error));

@@ -16,9 +16,9 @@ type Tree = Record<string, string>;
 const violations: Record<string, Tree> = {
   'contract-imports-only-zod': { 'contract/a.ts': "import 'express';" },
   'nobody-imports-cli': { 'server/a.ts': "import '../cli/main.ts';", 'cli/main.ts': 'export {};' },
-  'cli-imports-server-and-mcp-lazily': {
-    'cli/main.ts': "import { x } from '../server/main.ts'; x();",
-    'server/main.ts': 'export const x = () => 1;',
+  'cli-imports-other-programs-lazily': {
+    'cli/main.ts': "import { x } from '../diagnostics/check.ts'; x();",
+    'diagnostics/check.ts': 'export const x = () => 1;',
   },
   'cli-stays-out-of-web': { 'cli/main.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'web-imports-no-other-program': {
@@ -32,6 +32,8 @@ const violations: Record<string, Tree> = {
   },
   'web-imports-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'mcp-imports-no-other-program': { 'mcp/server.ts': "import '../server/config.ts';", 'server/config.ts': 'export {};' },
+  'diagnostics-imports-contract-only': { 'diagnostics/check.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
+  'diagnostics-is-imported-by-programs-only': { 'web/a.ts': "import '../diagnostics/check.ts';", 'diagnostics/check.ts': 'export {};' },
   'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'docs-import-contract-and-templates-only': { 'docs/read.ts': "import '../mcp/server.ts';", 'mcp/server.ts': 'export {};' },
   'server-imports-contract-docs-and-mcp-server-only': { 'server/app.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
@@ -68,7 +70,9 @@ const violations: Record<string, Tree> = {
 /** Files that violate no rule. */
 const valid: Tree = {
   'contract/routes.ts': "import { z } from 'zod'; export const Shape = z.object({});",
-  'cli/main.ts': "import { Shape } from '../contract/routes.ts'; await import('../server/main.ts'); Shape.parse({});",
+  'cli/main.ts':
+    "import { Shape } from '../contract/routes.ts'; await import('../server/main.ts'); await import('../diagnostics/check.ts'); Shape.parse({});",
+  'diagnostics/check.ts': "import '../contract/routes.ts';",
   'server/main.ts': "import './app.ts';",
   'server/app.ts': "import express from 'express'; import './signin/routes.ts'; express();",
   'server/docs/routes.ts': "import '../../docs/read.ts';",
@@ -76,7 +80,7 @@ const valid: Tree = {
   'docs/pages.ts': "import '../templates/catalog.ts';",
   'templates/catalog.ts': 'export {};',
   'templates/render.ts': "import './catalog.ts'; import '../contract/routes.ts';",
-  'mcp/server.ts': "import '../docs/read.ts'; import '../templates/render.ts';",
+  'mcp/server.ts': "import '../diagnostics/check.ts'; import '../docs/read.ts'; import '../templates/render.ts';",
   'server/signin/routes.ts': "import './signin.ts'; import '../http/serve.ts'; import '../../contract/routes.ts';",
   'server/signin/signin.ts': "import './store.ts'; import '../mail/mailer.ts'; import '../websites/websites.ts';",
   'server/signin/store.ts': "import pg from 'pg'; import '../db/database.ts'; new pg.Pool();",

@@ -1,5 +1,4 @@
 import { parse } from 'cookie';
-import { oneLine } from '../contract/check.ts';
 import {
   fromNameFault,
   hasProofText,
@@ -10,6 +9,7 @@ import {
   normalHost,
   redirectUriFault,
 } from '../contract/rules.ts';
+import { oneLine } from '../diagnostics/check.ts';
 import { searchDocs } from '../docs/search.ts';
 import { deviceLabelOf } from '../server/accounts/device-label.ts';
 import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';

@@ -14,7 +14,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     '/^[ \\t]*(,?)[ \\t]*(?:\\/\\/.*|\\/\\*.*?\\*\\/)[ \\t]*(?=\\r?\\n)/':
       'One line of a settings file of the person who runs the command.',
   },
-  'cli/printable.ts': {
+  'cli/terminal.ts': {
     "new RegExp(`(${OWN_STYLE})|(?![\\\\n\\\\t])${CONTROL}`, 'gu')": 'Made of two constants without a repetition.',
     "new RegExp(CONTROL, 'gu')": 'One character class.',
   },

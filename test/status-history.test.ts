@@ -27,12 +27,12 @@ test('a minute has the worst results of its probes', async () => {
     "select extract(epoch from now() - date_trunc('hour', now() - interval '1 hour'))::float8 - 10 as seconds",
   );
   const secondsAgo = seconds as number;
-  await store.keep([
+  await store.save([
     { secondsAgo, databaseMs: 1, responseMs: 9, failed: [] },
     { secondsAgo: secondsAgo - 20, databaseMs: null, responseMs: 2, failed: ['database'] },
   ]);
-  await store.keep([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
-  await store.keep([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
+  await store.save([{ secondsAgo: secondsAgo - 30, databaseMs: 5, responseMs: null, failed: ['response', 'database'] }]);
+  await store.save([{ secondsAgo: secondsAgo - 60, databaseMs: 4, responseMs: 4, failed: [] }]);
   expect(await stage.query('select database_ms, response_ms, failed from probes order by minute')).toEqual([
     { database_ms: 5, response_ms: 9, failed: ['database', 'response'] },
     { database_ms: 4, response_ms: 4, failed: [] },

@@ -3,12 +3,12 @@ import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Router } from 'express';
 import type { Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
+import type { Dns } from '../../diagnostics/dns.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
 import type { Identity } from '../http/serve.ts';
-import type { PublicNames } from '../websites/public-names.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };
@@ -23,9 +23,9 @@ type Parts = {
   /** Headers of every response. */
   headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  /** Resolves the hosts of websites to check. */
-  names: PublicNames;
-  /** Counts a check of one of the caller's websites. @throws ApiError rate_limited */
+  /** For the checks of websites; its `lookup` returns public addresses only. */
+  dns: Dns;
+  /** Counts a check of a website of the caller. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
   report(error: unknown): string;
@@ -122,11 +122,12 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 
 /** Imports the SDK, which the first request does, and returns the request handler. */
 async function openHandler(parts: Parts) {
-  const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
-  const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
+  const { publicUrl, version, clientOf, dns, countSiteCheck, openApi, report } = parts;
+  const [{ createExchange }, { toNodeHandler }, { createServer }, { createWebsiteChecks }] = await Promise.all([
     import('./exchange.ts'),
     import('@modelcontextprotocol/node'),
     import('../../mcp/server.ts'),
+    import('../../diagnostics/website-checks.ts'),
   ]);
   const exchange = createExchange((options) => {
     const caller = options?.authInfo?.extra?.caller as DirectCaller;
@@ -139,7 +140,7 @@ async function openHandler(parts: Parts) {
       besideApp: false,
       signIn: null,
       howToSignIn: HOW_TO_AUTHENTICATE,
-      checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
+      checkWebsite: createWebsiteChecks({ client, service: publicUrl, dns, from: 'service', beforeRequests: () => countSiteCheck(caller) }),
       openApi,
       report,
     });

@@ -1,4 +1,4 @@
-import { MAX_REMEMBERED_ACCOUNTS, MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
+import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { normalEmail } from '../../contract/rules.ts';
 import { local, readCookie, readStored, writeCookie, writeStored } from './storage.ts';
