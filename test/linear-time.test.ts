@@ -11,7 +11,7 @@ import {
 } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import { searchDocs } from '../docs/search.ts';
-import { deviceLabelOf } from '../server/accounts/device-label.ts';
+import { deviceLabelOf } from '../server/accounts/browser.ts';
 import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';
 import { bearerOf, fieldsOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/mime.ts';

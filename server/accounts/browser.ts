@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import type Bowser from 'bowser';
+import { LRUCache } from 'lru-cache';
 import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
 import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+
+const UNKNOWN = 'Unknown browser';
+const PROGRAM = /^emailauth\b/;
+const MAX_USER_AGENT_LENGTH = 512;
+
+const labels = new LRUCache<string, string>({ max: 500 });
 
 /** What identifies the browser or program of a request. `attempt` and `device` are created when it has none; `session` is its `sid`. */
 export type Browser = { attempt: string; device: string; session: string | undefined; clientAddress: string; userAgent: string };
@@ -90,4 +98,26 @@ function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
 
 function rememberedIn(cookies: Cookies): RememberedAccount[] {
   return readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, MAX_REMEMBERED_ACCOUNTS);
+}
+
+/**
+ * Returns a label by which a person may recognize a device, such as `Firefox on Linux`. It consists of names that the parser
+ * knows, so that no text of a request's own appears in a list of devices.
+ */
+export async function deviceLabelOf(userAgent: string): Promise<string> {
+  if (PROGRAM.test(userAgent)) return 'Email Auth CLI';
+  if (userAgent === '' || userAgent.length > MAX_USER_AGENT_LENGTH) return UNKNOWN;
+  const cached = labels.get(userAgent);
+  if (cached !== undefined) return cached;
+  // Imported on first use: 6 ms that would delay the start of the service.
+  const label = labelOf((await import('bowser')).default, userAgent);
+  labels.set(userAgent, label);
+  return label;
+}
+
+function labelOf(bowser: typeof Bowser, userAgent: string): string {
+  const parser = bowser.getParser(userAgent);
+  const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
+  if (!Object.values(bowser.BROWSER_MAP).includes(browser)) return UNKNOWN;
+  return Object.values(bowser.OS_MAP).includes(system) ? `${browser} on ${system}` : browser;
 }

@@ -3,8 +3,7 @@ import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { type Browser, createAuthKey, type NewSession } from './browser.ts';
-import { deviceLabelOf } from './device-label.ts';
+import { type Browser, createAuthKey, deviceLabelOf, type NewSession } from './browser.ts';
 import type { Grant, Issue, SessionStore, SessionUser } from './session-store.ts';
 
 /** Returns the public id of a device, 22 characters: the beginning of the hash of its cookie. */

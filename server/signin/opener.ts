@@ -1,6 +1,5 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
-import { type Browser, createAuthKey } from '../accounts/browser.ts';
-import { deviceLabelOf } from '../accounts/device-label.ts';
+import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';

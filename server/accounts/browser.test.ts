@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deviceLabelOf } from './device-label.ts';
+import { deviceLabelOf } from './browser.ts';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 
