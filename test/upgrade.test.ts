@@ -159,7 +159,7 @@ for (const { schema, commit } of RELEASES) {
       await buildTakesLong(stage);
       await letSnapshotGo();
       const { exitCode, stdout, stderr } = await migration.child;
-      expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`Looked at `)]);
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Checked ')]);
       expect(JSON.parse(stdout)).toEqual({ applied: MIGRATIONS.slice(MIGRATIONS.indexOf(schema) + 1) });
 
       instances.push(await stage.start());
@@ -270,7 +270,7 @@ describe('an upgrade from the first schema', () => {
     await waitUntil('an index is built', 60_000, () => isBuilding(stage, 'websites_icon'));
     interrupted.child.kill('SIGINT');
     const { exitCode, stdout } = await interrupted.child;
-    expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The steps that had ended are kept')]);
+    expect([exitCode, JSON.parse(stdout).error.message]).toEqual([2, expect.stringContaining('The completed steps are kept')]);
     await waitUntil('the connection has ended', 60_000, async () => {
       const sql = "select from pg_stat_activity where application_name = 'emailauth-migrate' and datname = current_database()";
       return (await stage.query(sql)).length === 0;
