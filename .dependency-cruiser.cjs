@@ -22,11 +22,11 @@ module.exports = {
       to: { path: '^cli/' },
     },
     {
-      name: 'cli-imports-server-and-mcp-lazily',
-      comment: 'A command must not pay for what it does not run: use import().',
+      name: 'cli-imports-other-programs-lazily',
+      comment: 'A command must not load what it does not run: use import().',
       severity: 'error',
       from: { path: '^cli/', pathNot: tests },
-      to: { path: '^(?:server|mcp)/', dynamic: false, dependencyTypesNot: ['type-only'] },
+      to: { path: '^(?:server|mcp|diagnostics)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'cli-stays-out-of-web',
@@ -65,10 +65,24 @@ module.exports = {
     },
     {
       name: 'mcp-imports-contract-and-templates-only',
-      comment: 'mcp/ speaks to the service through the typed client it is given.',
+      comment: 'mcp/ calls the service through the typed client it is given; checks of websites are in diagnostics/.',
       severity: 'error',
       from: { path: '^mcp/', pathNot: tests },
       to: { path: '^(?:server|cli|web|test)/' },
+    },
+    {
+      name: 'diagnostics-imports-contract-only',
+      comment: 'The checks run in the command line, the MCP server and the service alike.',
+      severity: 'error',
+      from: { path: '^diagnostics/', pathNot: tests },
+      to: { path: '^(?:server|cli|mcp|web|templates|docs|test)/' },
+    },
+    {
+      name: 'diagnostics-is-imported-by-programs-only',
+      comment: 'Only the command line, the MCP server and the service run checks.',
+      severity: 'error',
+      from: { pathNot: '^(?:diagnostics|cli|mcp|server|test)/' },
+      to: { path: '^diagnostics/' },
     },
     {
       name: 'templates-import-contract-only',
@@ -151,7 +165,7 @@ module.exports = {
       name: 'what-runs-is-a-dependency',
       comment: 'A development dependency is not there in production.',
       severity: 'error',
-      from: { path: '^(?:contract|server|cli|mcp|templates)/', pathNot: tests },
+      from: { path: '^(?:contract|diagnostics|server|cli|mcp|templates|docs)/', pathNot: tests },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
     },
     {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { openApi } from './api.ts';
+import { createCookieJar, openApi } from './api.ts';
 import { describeFailure } from './exit.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -10,7 +10,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** What `sites list` makes of a server's answer. */
+/** Returns the exit code and message of `sites list` for a server's response. */
 async function failureAt(listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,16 +29,16 @@ async function failureAt(listener: RequestListener) {
   return [exitCode, message.replace(host, 'HOST')];
 }
 
-const NOT_UNDERSTOOD = [1, 'The service answered something that this program does not understand.'];
+const BAD_RESPONSE = [1, 'The service sent a response that this program does not understand.'];
 
 test.each(['{}', 'null', '"x"', '[null]', '[{}]', '[{"domain":5}]'])(
-  'an answer %s that the contract does not know is no answer',
+  'a response %s that does not match the contract is refused',
   async (body) => {
-    expect(await failureAt((_, response) => response.end(body))).toEqual(NOT_UNDERSTOOD);
+    expect(await failureAt((_, response) => response.end(body))).toEqual(BAD_RESPONSE);
   },
 );
 
-test('an answer without an end does not fill the memory', async () => {
+test('an endless response does not fill the memory', async () => {
   const chunk = Buffer.alloc(1024 * 1024, ' ');
   const listener: RequestListener = (_, response) => {
     const send = () => {
@@ -47,10 +47,10 @@ test('an answer without an end does not fill the memory', async () => {
     };
     send();
   };
-  expect(await failureAt(listener)).toEqual(NOT_UNDERSTOOD);
+  expect(await failureAt(listener)).toEqual(BAD_RESPONSE);
 });
 
-test('an answer that breaks off was none', async () => {
+test('a response that is cut off counts as unreachable', async () => {
   const listener: RequestListener = (_, response) => {
     response.writeHead(200, { 'Content-Length': '100' }).write('[');
     setImmediate(() => response.destroy());
@@ -58,12 +58,40 @@ test('an answer that breaks off was none', async () => {
   expect(await failureAt(listener)).toEqual([8, 'The service at HOST cannot be reached.']);
 });
 
-test('a redirect is told, and not followed', async () => {
-  let asked = 0;
+test('a redirect is reported, and not followed', async () => {
+  let requests = 0;
   const listener: RequestListener = (request, response) => {
-    asked++;
+    requests++;
     response.writeHead(302, { Location: `http://${request.headers.host}/elsewhere` }).end();
   };
   expect(await failureAt(listener)).toEqual([8, 'HOST redirects to another address.']);
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
+});
+
+function headersWith(...lines: string[]): Headers {
+  const headers = new Headers();
+  for (const line of lines) headers.append('Set-Cookie', line);
+  return headers;
+}
+
+test('a cookie jar returns the cookies that were set, also with a __Host- prefix', () => {
+  const jar = createCookieJar();
+  expect(jar.header()).toBeUndefined();
+  jar.store(
+    headersWith('__Host-admin=ab-c_=; Max-Age=28800; Path=/; HttpOnly; Secure; SameSite=Strict', '__Host-admin_browser=x.y; Path=/'),
+  );
+  expect(jar.header()).toBe('__Host-admin=ab-c_=; __Host-admin_browser=x.y');
+  jar.store(headersWith('__Host-admin=new; Max-Age=28800'));
+  expect(jar.header()).toBe('__Host-admin=new; __Host-admin_browser=x.y');
+});
+
+test('a deleted cookie is removed, and a line without a name is ignored', () => {
+  const jar = createCookieJar();
+  jar.store(headersWith('admin=a; Path=/', 'nonsense', '=b'));
+  expect(jar.header()).toBe('admin=a');
+  jar.store(headersWith('admin=; Max-Age=0; Path=/'));
+  expect(jar.header()).toBeUndefined();
+  jar.store(headersWith('admin=a'));
+  jar.clear();
+  expect(jar.header()).toBeUndefined();
 });

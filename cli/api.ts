@@ -1,69 +1,64 @@
 import { arch, platform, release } from 'node:os';
 import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
-import type { CookieJar } from './cookies.ts';
-import type { Caller } from './credentials.ts';
+import type { Caller, Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
-/** How long a call may take in all. */
+/** Time limit of a whole call. */
 const TIMEOUT_MS = 30_000;
-/** No answer of the API comes near it; one that never ends must not fill the memory. */
-const ANSWER_BYTES = 16 * 1024 * 1024;
+const LOGOUT_TIMEOUT_MS = 10_000;
+/** Far above any response of the API, so that an endless one does not fill the memory. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
-/**
- * The typed client of the contract, with the caller's credentials and errors that say what to do at a terminal.
- * @param parts.caller null: nobody
- * @param parts.cookies for calls that open a session by a cookie
- * @throws CommandError, by each call, when the service cannot be reached or the caller is not let in; ApiError otherwise
- */
-export function openApi(parts: {
+type ApiOptions = {
   host: string;
+  /** Null: calls are anonymous. */
   caller: Caller | null;
   terminal: Terminal;
   signal: AbortSignal;
+  /** For calls that open a session with a cookie. */
   cookies?: CookieJar;
-}): Client {
-  const { host, caller, terminal, signal, cookies } = parts;
+};
+
+/**
+ * Returns the typed client of the contract with the caller's credentials, time limits, checked responses, and errors for a person.
+ * Its calls throw CommandError when the service cannot be reached or refuses the caller, and ApiError otherwise.
+ */
+export function openApi({ host, caller, terminal, signal, cookies }: ApiOptions): Client {
   const client = createClient({
     baseUrl: host,
     headers: { 'User-Agent': userAgent(), ...(caller && { Authorization: `Bearer ${caller.token}` }) },
     fetch: async (input, init) => {
-      const begun = performance.now();
+      const start = performance.now();
       const cookie = cookies?.header();
-      const answer = await fetch(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
-      cookies?.keep(answer.headers);
-      // The path without its query, which may hold a token.
+      const response = await fetch(input, { ...init, headers: { ...init?.headers, ...(cookie && { Cookie: cookie }) }, redirect: 'error' });
+      cookies?.store(response.headers);
+      // Without the query, which may contain a token.
       const path = new URL(String(input)).pathname;
-      terminal.detail(`${init?.method} ${path} ${answer.status} ${Math.round(performance.now() - begun)} ms`);
-      return bounded(answer);
+      terminal.detail(`${init?.method} ${path} ${response.status} ${Math.round(performance.now() - start)} ms`);
+      return withSizeLimit(response);
     },
   });
-  const explain = (error: unknown): never => {
-    if (signal.aborted || !(error instanceof ApiError)) throw error;
-    if (error.code === 'unreachable') throw unreachable(host, error);
-    if (error.status === 401 && caller) throw notLetIn(error, caller, host);
-    throw error;
-  };
   const calls = Object.entries(client).map(([name, call]) => [
     name,
     async (input: never, options?: { signal?: AbortSignal }) => {
       const limit = new AbortController();
-      const end = () => limit.abort();
-      const timer = setTimeout(end, TIMEOUT_MS);
-      for (const each of [signal, options?.signal]) each?.addEventListener('abort', end);
+      const abort = () => limit.abort();
+      const timer = setTimeout(abort, TIMEOUT_MS);
+      for (const each of [signal, options?.signal]) each?.addEventListener('abort', abort);
       try {
-        const answer = await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, {
+        const response = await (call as (input: never, options: { signal: AbortSignal }) => Promise<unknown>)(input, {
           signal: limit.signal,
         });
-        return understood(name as RouteName, answer);
+        return checkResponse(name as RouteName, response);
       } catch (error) {
-        const timedOut = limit.signal.aborted && !signal.aborted && !options?.signal?.aborted;
-        return explain(timedOut ? new ApiError(0, {}, { cause: error }) : error);
+        const isTimeout = limit.signal.aborted && !signal.aborted && !options?.signal?.aborted;
+        throw signal.aborted ? error : toCommandError(isTimeout ? new ApiError(0, {}, { cause: error }) : error, caller, host);
       } finally {
         clearTimeout(timer);
-        for (const each of [signal, options?.signal]) each?.removeEventListener('abort', end);
+        for (const each of [signal, options?.signal]) each?.removeEventListener('abort', abort);
       }
     },
   ]);
@@ -71,16 +66,16 @@ export function openApi(parts: {
 }
 
 /**
- * The OpenAPI description that a service has of itself.
+ * Returns the OpenAPI description that a service serves.
  * @throws CommandError when the service cannot be reached; ApiError otherwise
  */
 export async function readOpenApi(host: string, signal: AbortSignal): Promise<object> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   let text: string;
   try {
-    const answer = await fetch(`${host}/openapi.json`, { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit });
-    text = await bounded(answer).text();
-    if (!answer.ok) throw new ApiError(answer.status, {});
+    const response = await fetch(`${host}/openapi.json`, { headers: { 'User-Agent': userAgent() }, redirect: 'error', signal: limit });
+    text = await withSizeLimit(response).text();
+    if (!response.ok) throw new ApiError(response.status, {});
   } catch (cause) {
     if (signal.aborted || cause instanceof ApiError) throw cause;
     throw unreachable(host, new ApiError(0, {}, { cause }));
@@ -89,59 +84,117 @@ export async function readOpenApi(host: string, signal: AbortSignal): Promise<ob
     const description: unknown = JSON.parse(text);
     if (description !== null && typeof description === 'object') return description;
   } catch {
-    // A page of something else.
+    // Not JSON: another server.
   }
   throw new ApiError(200, { error: 'What answers there is not Email Auth.', hint: 'Check the address of the service.' });
 }
 
-/** What answers at a host may be no service, or one of another version: nothing is shown that the contract does not promise. */
-function understood(name: RouteName, answer: unknown): unknown {
-  const { success, error } = routes[name].output.safeParse(answer);
-  if (success) return answer;
-  throw notUnderstood(error);
+/** Ends a stored sign-in at its service. @returns whether the service confirmed it */
+export async function endSession(
+  { terminal, signal }: { terminal: Terminal; signal: AbortSignal },
+  host: string,
+  credential: Credential,
+): Promise<boolean> {
+  try {
+    const client = openApi({ host, caller: { ...credential, source: 'credentials' }, terminal, signal });
+    await client.logout({}, { signal: AbortSignal.timeout(LOGOUT_TIMEOUT_MS) });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-function bounded(answer: Response): Response {
-  let left = ANSWER_BYTES;
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      left -= chunk.length;
-      if (left < 0) controller.error(notUnderstood(new Error(`It is longer than ${ANSWER_BYTES} bytes.`)));
-      else controller.enqueue(chunk);
-    },
-  });
-  return new Response(answer.body?.pipeThrough(count) ?? null, answer);
-}
-
-function notUnderstood(cause: unknown): ApiError {
-  const error = 'The service answered something that this program does not understand.';
-  return new ApiError(200, { error, hint: 'Check --host, and whether both are of the same version.' }, { cause });
-}
-
-/** What the service calls this program in its list of devices, and what its log shows. */
+/** Returns the User-Agent of this program, which the service shows in its list of devices and in its log. */
 export function userAgent(): string {
   return `emailauth/${version()} (${platform()} ${release()}; ${arch()}) node/${process.versions.node}`;
 }
 
+/** The cookies of one service, in memory only. */
+export type CookieJar = {
+  /** Returns the value of a request's Cookie header, or undefined when there are no cookies. */
+  header(): string | undefined;
+  /** Applies the Set-Cookie headers of a response (RFC 6265 §5.2: a Max-Age of 0 deletes). */
+  store(headers: Headers): void;
+  clear(): void;
+};
+
+/** Creates a jar for calls to a single origin, which therefore ignores paths and domains of cookies. */
+export function createCookieJar(): CookieJar {
+  const cookies = new Map<string, string>();
+  return {
+    header: () => (cookies.size > 0 ? [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') : undefined),
+    store(headers) {
+      for (const line of headers.getSetCookie()) {
+        // Not by the package cookie, whose time for a line of separators is quadratic.
+        const [pair, ...attributes] = line.split(';');
+        const separator = pair.indexOf('=');
+        const name = pair.slice(0, separator).trim();
+        if (attributes.some(isExpired)) cookies.delete(name);
+        else if (separator > 0) cookies.set(name, pair.slice(separator + 1).trim());
+      }
+    },
+    clear: () => cookies.clear(),
+  };
+}
+
+/** Whether an attribute of Set-Cookie is `Max-Age=0`. */
+function isExpired(attribute: string): boolean {
+  const [name, seconds] = attribute.split('=', 2).map((part) => part.trim());
+  return name.toLowerCase() === 'max-age' && seconds !== undefined && /^0*$/.test(seconds);
+}
+
+/** The host may be another server, or a service of another version: only responses that match the contract are used. */
+function checkResponse(name: RouteName, response: unknown): unknown {
+  const { success, error } = routes[name].output.safeParse(response);
+  if (success) return response;
+  throw badResponse(error);
+}
+
+function withSizeLimit(response: Response): Response {
+  let left = MAX_RESPONSE_BYTES;
+  const count = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      left -= chunk.length;
+      if (left < 0) controller.error(badResponse(new Error(`It is longer than ${MAX_RESPONSE_BYTES} bytes.`)));
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body?.pipeThrough(count) ?? null, response);
+}
+
+function badResponse(cause: unknown): ApiError {
+  const error = 'The service sent a response that this program does not understand.';
+  return new ApiError(200, { error, hint: 'Check --host, and that the service and this program have the same version.' }, { cause });
+}
+
+function toCommandError(error: unknown, caller: Caller | null, host: string): unknown {
+  if (!(error instanceof ApiError)) return error;
+  if (error.code === 'unreachable') return unreachable(host, error);
+  return error.status === 401 && caller ? refusedCaller(error, caller, host) : error;
+}
+
 function unreachable(host: string, error: ApiError): CommandError {
-  // What fetch says of a redirect, which nobody's credentials follow.
-  const redirects = error.cause instanceof Error && /redirect/.test(String(error.cause.cause));
-  const message = redirects ? `${host} redirects to another address.` : `The service at ${host} cannot be reached.`;
-  const hint = redirects ? 'Name that one with --host.' : 'Start it with `emailauth start`, or name another one with --host.';
+  // The message of fetch for a redirect, which is not followed with credentials.
+  const isRedirect = error.cause instanceof Error && /redirect/.test(String(error.cause.cause));
+  const message = isRedirect ? `${host} redirects to another address.` : `The service at ${host} cannot be reached.`;
+  const hint = isRedirect ? 'Name that one with --host.' : 'Start it with `emailauth start`, or name another one with --host.';
   return new CommandError(EXIT.unreachable, 'unreachable', message, hint, error);
 }
 
-function notLetIn(error: ApiError, caller: Caller, host: string): CommandError {
-  if (error.code !== 'sign_in_needed' && error.code !== 'bad_api_key') {
-    return new CommandError(EXIT.signInNeeded, error.code, error.message, error.hint, error);
+function refusedCaller(error: ApiError, caller: Caller, host: string): CommandError {
+  const { code } = error;
+  if (code !== 'sign_in_needed' && code !== 'bad_api_key') {
+    return new CommandError(EXIT.signInNeeded, code, error.message, error.hint, error);
   }
-  return caller.source === 'EMAILAUTH_TOKEN'
-    ? new CommandError(
-        EXIT.signInNeeded,
-        error.code,
-        `EMAILAUTH_TOKEN does not open ${host}: it is unknown, revoked or ended.`,
-        'Make a new API key in the dashboard, or unset it and run `emailauth login`.',
-        error,
-      )
-    : new CommandError(EXIT.signInNeeded, error.code, `Your sign-in at ${host} has ended.`, 'Run `emailauth login`.', error);
+  if (caller.source === 'credentials') {
+    return new CommandError(EXIT.signInNeeded, code, `Your sign-in at ${host} has ended.`, 'Run `emailauth login`.', error);
+  }
+  const message = `${host} does not accept EMAILAUTH_TOKEN: it is unknown, revoked or expired.`;
+  return new CommandError(
+    EXIT.signInNeeded,
+    code,
+    message,
+    'Create an API key in the dashboard, or unset it and run `emailauth login`.',
+    error,
+  );
 }

@@ -5,91 +5,97 @@ import { ATTEMPT_SECONDS, CLI_CLIENT_ID, CODE_TRIES } from '../contract/rules.ts
 import type { Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 
-/** A mail that was asked for: what its link comes back with, and what alone can use it. */
-type Attempt = { state: string; verifier: string; handle: string; sentAt: number; endsAt: number; triesLeft: number };
+/** One requested email, with what its link returns and the verifier that redeems it. */
+type Attempt = { state: string; verifier: string; id: string; sentAt: number; expiresAt: number; triesLeft: number };
 
-/** A mail that was opened, by its link or its code. */
-export type Opened = { code: string; state: string };
+/** The authorization code of an attempt that was completed by its link or its code. */
+export type Authorization = { code: string; state: string };
 
-/** The mails of one `login`. Each of them stays good when a newer one is asked for. */
-export type Attempts = {
-  /** Asks for one more mail. @returns its state. @throws ApiError, CommandError */
-  mail(): Promise<string>;
-  /** When the newest mail was asked for, in milliseconds of Date.now(). */
-  sentAt(): number;
-  /** When the newest mail ends, in milliseconds of Date.now(). */
-  endsAt(): number;
-  /** How often a code can still be tried. */
-  triesLeft(): number;
-  /** Tries six digits on every mail. @returns null: they are of none of them. @throws ApiError, CommandError */
-  enterCode(digits: string, signal: AbortSignal): Promise<Opened | null>;
-  /** Uses it up. To do so twice would end what the first one opened. @throws CommandError */
-  exchange(opened: Opened): Promise<Credential>;
-};
+/**
+ * The attempts of one sign-in: OAuth 2.0 with PKCE (RFC 7636) as a native client, for one address. A new email does not invalidate
+ * the earlier ones.
+ */
+export class Attempts {
+  readonly #client: Client;
+  readonly #request: { email: string; language: LanguageCode; redirectUri: string };
+  /** Newest first. */
+  readonly #attempts: Attempt[] = [];
 
-/** OAuth 2.0 with PKCE (RFC 7636) as a native client, for one address. */
-export function openAttempts(client: Client, asked: { email: string; language: LanguageCode; redirectUri: string }): Attempts {
-  const { email, language, redirectUri } = asked;
-  /** The newest first. */
-  const attempts: Attempt[] = [];
-  return {
-    async mail() {
-      const { codeVerifier, codeChallenge, codeChallengeMethod, state } = await createPkce();
-      const { attempt, expiresIn } = await client.authorize({
-        email,
-        language,
-        client_id: CLI_CLIENT_ID,
-        redirect_uri: redirectUri,
-        code_challenge: codeChallenge,
-        code_challenge_method: codeChallengeMethod,
-        state,
-      });
-      const sentAt = Date.now();
-      const endsAt = sentAt + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
-      attempts.unshift({ state, verifier: codeVerifier, handle: attempt, sentAt, endsAt, triesLeft: CODE_TRIES });
-      return state;
-    },
-    sentAt: () => attempts[0]?.sentAt ?? 0,
-    endsAt: () => attempts[0]?.endsAt ?? 0,
-    triesLeft: () => Math.max(0, ...attempts.map(({ triesLeft }) => triesLeft)),
-    async enterCode(digits, signal) {
-      for (const attempt of attempts.filter(({ triesLeft }) => triesLeft > 0)) {
-        try {
-          const { state, handle } = attempt;
-          const answer = await client.emailCode({ email, code: digits, state, attempt: handle }, { signal });
-          if ('code' in answer) return { code: answer.code, state };
-        } catch (error) {
-          if (!(error instanceof ApiError) || error.code !== 'bad_code') throw error;
-          attempt.triesLeft--;
-        }
-      }
-      return null;
-    },
-    async exchange({ code, state }) {
-      const attempt = attempts.find((each) => each.state === state);
+  constructor(client: Client, request: { email: string; language: LanguageCode; redirectUri: string }) {
+    this.#client = client;
+    this.#request = request;
+  }
+
+  /** When the newest email was requested, in milliseconds of Date.now(). */
+  get sentAt(): number {
+    return this.#attempts[0]?.sentAt ?? 0;
+  }
+
+  /** When the newest email expires, in milliseconds of Date.now(). */
+  get expiresAt(): number {
+    return this.#attempts[0]?.expiresAt ?? 0;
+  }
+
+  /** How many more codes can be tried. */
+  get triesLeft(): number {
+    return Math.max(0, ...this.#attempts.map(({ triesLeft }) => triesLeft));
+  }
+
+  /** Requests another email. @returns its state. @throws ApiError, CommandError */
+  async requestEmail(): Promise<string> {
+    const { email, language, redirectUri } = this.#request;
+    const { codeVerifier, codeChallenge, codeChallengeMethod, state } = await createPkce();
+    const { attempt, expiresIn } = await this.#client.authorize({
+      email,
+      language,
+      client_id: CLI_CLIENT_ID,
+      redirect_uri: redirectUri,
+      code_challenge: codeChallenge,
+      code_challenge_method: codeChallengeMethod,
+      state,
+    });
+    const sentAt = Date.now();
+    const expiresAt = sentAt + Math.min(expiresIn, ATTEMPT_SECONDS) * 1000;
+    this.#attempts.unshift({ state, verifier: codeVerifier, id: attempt, sentAt, expiresAt, triesLeft: CODE_TRIES });
+    return state;
+  }
+
+  /** Tries six digits with every attempt. @returns null when they match none. @throws ApiError, CommandError */
+  async enterCode(digits: string, signal: AbortSignal): Promise<Authorization | null> {
+    const { email } = this.#request;
+    for (const attempt of this.#attempts.filter(({ triesLeft }) => triesLeft > 0)) {
       try {
-        const answer = await client.token({
-          code,
-          code_verifier: attempt?.verifier ?? '',
-          client_id: CLI_CLIENT_ID,
-          redirect_uri: redirectUri,
-        });
-        if (!('access_token' in answer)) throw new Error('The service gave this program no access token.');
-        return {
-          email: answer.email,
-          token: answer.access_token,
-          expiresAt: new Date(Date.now() + answer.expires_in * 1000).toISOString(),
-        };
+        const { state, id } = attempt;
+        const response = await this.#client.emailCode({ email, code: digits, state, attempt: id }, { signal });
+        if ('code' in response) return { code: response.code, state };
       } catch (error) {
-        if (!(error instanceof ApiError) || error.code !== 'bad_grant') throw error;
-        throw new CommandError(
-          EXIT.failure,
-          error.code,
-          'This sign-in mail was used already or has expired.',
-          'Run `emailauth login` once more.',
-          error,
-        );
+        if (!(error instanceof ApiError) || error.code !== 'bad_code') throw error;
+        attempt.triesLeft--;
       }
-    },
-  };
+    }
+    return null;
+  }
+
+  /** Exchanges the authorization code for an access token. A second exchange would revoke the token. @throws CommandError */
+  async exchange({ code, state }: Authorization): Promise<Credential> {
+    const attempt = this.#attempts.find((each) => each.state === state);
+    try {
+      const response = await this.#client.token({
+        code,
+        code_verifier: attempt?.verifier ?? '',
+        client_id: CLI_CLIENT_ID,
+        redirect_uri: this.#request.redirectUri,
+      });
+      if (!('access_token' in response)) throw new Error('The service gave this program no access token.');
+      return {
+        email: response.email,
+        token: response.access_token,
+        expiresAt: new Date(Date.now() + response.expires_in * 1000).toISOString(),
+      };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'bad_grant') throw error;
+      const message = 'This sign-in email was used already or has expired.';
+      throw new CommandError(EXIT.failure, error.code, message, 'Run `emailauth login` again.', error);
+    }
+  }
 }

@@ -1,159 +1,159 @@
-import { createInterface, type Key } from 'node:readline';
+import { createInterface, type Interface, type Key } from 'node:readline';
+import { wrapAnsi } from 'fast-wrap-ansi';
 import { cancelled } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What somebody wants who waits for a mail. */
-export type Wish = { kind: 'code'; digits: string } | { kind: 'new_mail' };
+/** What the person entered while waiting for the email. */
+export type FieldInput = { kind: 'code'; digits: string } | { kind: 'new_email' };
 
-/** A field for six digits below a line that goes on counting while it waits, on stderr. */
-export type CodeField = {
-  /** What is typed next. */
-  next(): Promise<Wish>;
-  /** Shows a message above the field, in place of the one before. */
-  say(message: string): void;
-  /** Writes a line above it all, which stays. */
-  note(text: string): void;
-  /** Rejects at Ctrl-C, Ctrl-D and Esc. */
-  cancelled: Promise<never>;
-  /** Takes the field off the screen and leaves the terminal as it was. */
-  close(): void;
+export type CodeFieldOptions = {
+  /** Returns what is waited for; called for each frame. */
+  status(): string;
+  /** Explains the keys. */
+  keys: string;
+  /** Whether an empty Enter requests a new email; `r` always does. */
+  enterRequestsEmail(): boolean;
+  style: Terminal['style'];
+  signal: AbortSignal;
 };
 
 const LABEL = 'Code: ';
 const DIGITS = 6;
 const FRAME_MS = 1000;
 const SPINNER = ['|', '/', '-', '\\'];
-const PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
-/** A key that begins like others, Esc for instance, waits so long for the rest. */
-const ESCAPE_MS = 50;
+const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
+/** How long a key that may begin a longer sequence, such as Esc, waits for the rest. */
+const ESCAPE_TIMEOUT_MS = 50;
+const MIN_COLUMNS = 20;
 
-/**
- * @param parts.status what is waited for, asked again at each frame
- * @param parts.keys what can be pressed
- * @param parts.mayAskAnew whether an empty Enter means a new mail; `r` always does
- */
-export function openCodeField(parts: {
-  status(): string;
-  keys: string;
-  mayAskAnew(): boolean;
-  style: Terminal['style'];
-  signal: AbortSignal;
-}): CodeField {
-  const { stdin, stderr } = process;
-  const { style, signal } = parts;
-  let wanted: ((wish: Wish) => void) | null = null;
-  let [digits, message, tick, pasting, closed] = ['', '', 0, false, false];
-  /** Lines as they stand on the screen; the field is the last, since terminals differ in what they do below the cursor when they are resized. */
-  let drawn: string[] = [];
+/** A field for six digits on stderr, below a status line that is updated while it waits. */
+export class CodeField {
+  /** Rejects at Ctrl-C, Ctrl-D and Esc. */
+  readonly cancelled: Promise<never>;
+  readonly #options: CodeFieldOptions;
+  readonly #keys: Interface;
+  readonly #timer: NodeJS.Timeout;
+  #resolveNext: ((input: FieldInput) => void) | null = null;
+  #digits = '';
+  #message = '';
+  #tick = 0;
+  #isPasting = false;
+  #isClosed = false;
+  /** The lines on the screen. The field is the last one: terminals differ in how they treat lines below the cursor when resized. */
+  #drawn: string[] = [];
 
-  // Raw mode, Esc and Ctrl-Z are readline's; the line that it keeps is not used.
-  const keys = createInterface({ input: stdin, terminal: true, escapeCodeTimeout: ESCAPE_MS });
-  const interrupted = new Promise<never>((_, reject) => {
-    keys.once('close', () => reject(cancelled()));
-  });
-  interrupted.catch(() => {});
-
-  const frame = () => {
-    const width = columns() - 1;
-    const dim = [...wrap(`${SPINNER[tick % SPINNER.length]} ${parts.status()}`, width), ...wrap(parts.keys, width)];
-    const shown = digits.length > 3 ? `${digits.slice(0, 3)} ${digits.slice(3)}` : digits;
-    return { dim: dim.length, lines: [...dim, ...(message ? wrap(message, width) : []), `${LABEL}${shown}`] };
-  };
-
-  const draw = (above = '') => {
-    if (closed) return;
-    const { dim, lines } = frame();
-    if (!above && lines.join('\n') === drawn.join('\n')) return;
-    const styled = lines.map((line, i) => `${i < dim ? style('dim', line) : line}\x1b[K`);
-    // In one write, each line over the one before, so that nothing flickers.
-    stderr.write(`${toTop()}${above && `${above}\x1b[K\r\n`}${styled.join('\r\n')}\x1b[J`);
-    drawn = lines;
-  };
-
-  /** To the first line of what is drawn, whose lines a narrower window may have broken. */
-  const toTop = () => {
-    const rows = drawn.slice(0, -1).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
-    return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
-  };
-
-  // While the last wish is looked after, another one would only be a key that was held down.
-  const tell = (wish: Wish) => {
-    if (!wanted) return;
-    digits = '';
-    wanted(wish);
-    wanted = null;
-  };
-
-  const press = (text: string | undefined, { name, ctrl }: Key) => {
-    if (closed) return;
-    if (name === 'paste-start' || name === 'paste-end') pasting = name === 'paste-start';
-    else if (text !== undefined && /^\d$/.test(text)) digits = (digits + text).slice(0, DIGITS);
-    else if (name === 'escape') keys.close();
-    else if (pasting) return;
-    else if (name === 'backspace') digits = digits.slice(0, -1);
-    else if (ctrl && name === 'u') digits = '';
-    else if (name === 'return' || name === 'enter') enter();
-    else if (name === 'r') tell({ kind: 'new_mail' });
-    draw();
-  };
-
-  const enter = () => {
-    if (digits.length === DIGITS) tell({ kind: 'code', digits });
-    else if (digits === '' && parts.mayAskAnew()) tell({ kind: 'new_mail' });
-    else message = 'The code has six digits.';
-  };
-
-  const columns = () => Math.max(20, stderr.columns || 80);
-  // Lines that the old width broke would else be joined again at the next one.
-  const redraw = () => {
-    stderr.write(`${toTop()}\x1b[J`);
-    drawn = [];
-    draw();
-  };
-  const timer = setInterval(() => {
-    tick++;
-    draw();
-  }, FRAME_MS);
-
-  const close = () => {
-    if (closed) return;
-    stderr.write(`${toTop()}\x1b[J${PASTE.off}`);
-    closed = true;
-    clearInterval(timer);
-    stdin.off('keypress', press);
-    stderr.off('resize', redraw);
-    signal.removeEventListener('abort', close);
-    keys.close();
-  };
-
-  stdin.on('keypress', press);
-  stderr.on('resize', redraw);
-  signal.addEventListener('abort', close);
-  stderr.write(PASTE.on);
-  draw();
-
-  return {
-    next: () =>
-      new Promise((resolve) => {
-        wanted = resolve;
-      }),
-    say(text) {
-      message = text;
-      draw();
-    },
-    note: (text) => draw(text),
-    cancelled: interrupted,
-    close,
-  };
-}
-
-/** Breaks plain text into lines of at most so many columns, between words where it can. A control character ends a word, no more. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.trim().split(/[\s\p{Cc}]+/u)) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else for (let at = 0; at < Math.max(1, word.length); at += width) lines.push(word.slice(at, at + width));
+  constructor(options: CodeFieldOptions) {
+    this.#options = options;
+    // Used for raw mode, Esc and Ctrl-Z; the line that readline collects is ignored.
+    this.#keys = createInterface({ input: process.stdin, terminal: true, escapeCodeTimeout: ESCAPE_TIMEOUT_MS });
+    this.cancelled = new Promise<never>((_, reject) => {
+      this.#keys.once('close', () => reject(cancelled()));
+    });
+    this.cancelled.catch(() => {});
+    this.#timer = setInterval(() => {
+      this.#tick++;
+      this.#draw();
+    }, FRAME_MS);
+    process.stdin.on('keypress', this.#press);
+    process.stderr.on('resize', this.#redraw);
+    options.signal.addEventListener('abort', this.close);
+    process.stderr.write(BRACKETED_PASTE.on);
+    this.#draw();
   }
-  return lines;
+
+  /** Resolves with the next input. */
+  next(): Promise<FieldInput> {
+    return new Promise((resolve) => {
+      this.#resolveNext = resolve;
+    });
+  }
+
+  /** Shows a message above the field, in place of the previous one. */
+  showMessage(message: string): void {
+    this.#message = message;
+    this.#draw();
+  }
+
+  /** Prints a line above everything, which stays. */
+  note(text: string): void {
+    this.#draw(text);
+  }
+
+  /** Removes the field from the screen and restores the terminal. */
+  readonly close = (): void => {
+    if (this.#isClosed) return;
+    process.stderr.write(`${this.#toTop()}\x1b[J${BRACKETED_PASTE.off}`);
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    process.stdin.off('keypress', this.#press);
+    process.stderr.off('resize', this.#redraw);
+    this.#options.signal.removeEventListener('abort', this.close);
+    this.#keys.close();
+  };
+
+  readonly #press = (text: string | undefined, { name, ctrl }: Key): void => {
+    if (this.#isClosed) return;
+    if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
+    else if (text !== undefined && /^\d$/.test(text)) this.#digits = (this.#digits + text).slice(0, DIGITS);
+    else if (name === 'escape') this.#keys.close();
+    else if (this.#isPasting) return;
+    else if (name === 'backspace') this.#digits = this.#digits.slice(0, -1);
+    else if (ctrl && name === 'u') this.#digits = '';
+    else if (name === 'return' || name === 'enter') this.#enter();
+    else if (name === 'r') this.#submit({ kind: 'new_email' });
+    this.#draw();
+  };
+
+  #enter(): void {
+    if (this.#digits.length === DIGITS) this.#submit({ kind: 'code', digits: this.#digits });
+    else if (this.#digits === '' && this.#options.enterRequestsEmail()) this.#submit({ kind: 'new_email' });
+    else this.#message = 'The code has six digits.';
+  }
+
+  /** Input while the previous one is being handled is dropped: it would only be a key that is held down. */
+  #submit(input: FieldInput): void {
+    if (!this.#resolveNext) return;
+    this.#digits = '';
+    this.#resolveNext(input);
+    this.#resolveNext = null;
+  }
+
+  #draw(above = ''): void {
+    if (this.#isClosed) return;
+    const { dimmed, lines } = this.#frame();
+    if (!above && lines.join('\n') === this.#drawn.join('\n')) return;
+    const styled = lines.map((line, i) => `${i < dimmed ? this.#options.style('dim', line) : line}\x1b[K`);
+    // One write that overwrites each line, so that nothing flickers.
+    process.stderr.write(`${this.#toTop()}${above && `${above}\x1b[K\r\n`}${styled.join('\r\n')}\x1b[J`);
+    this.#drawn = lines;
+  }
+
+  /** Returns the lines of the screen; the first `dimmed` of them are status and keys. */
+  #frame(): { dimmed: number; lines: string[] } {
+    const width = columns() - 1;
+    const status = `${SPINNER[this.#tick % SPINNER.length]} ${this.#options.status()}`;
+    const top = [...wrapHard(status, width), ...wrapHard(this.#options.keys, width)];
+    const shown = this.#digits.length > 3 ? `${this.#digits.slice(0, 3)} ${this.#digits.slice(3)}` : this.#digits;
+    const message = this.#message ? wrapHard(this.#message, width) : [];
+    return { dimmed: top.length, lines: [...top, ...message, `${LABEL}${shown}`] };
+  }
+
+  /** Returns what moves the cursor to the first drawn line; a narrower window may have wrapped the lines. */
+  #toTop(): string {
+    const rows = this.#drawn.slice(0, -1).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns())), 0);
+    return `${rows > 0 ? `\x1b[${rows}A` : ''}\r`;
+  }
+
+  /** Draws everything again after the window was resized, so that lines that were wrapped are removed. */
+  readonly #redraw = (): void => {
+    process.stderr.write(`${this.#toTop()}\x1b[J`);
+    this.#drawn = [];
+    this.#draw();
+  };
 }
+
+const columns = () => Math.max(MIN_COLUMNS, process.stderr.columns || 80);
+
+/** Returns the lines of a plain text, none longer than the width. Control characters count as spaces. */
+const wrapHard = (text: string, width: number): string[] =>
+  wrapAnsi(text.replace(/[\s\p{Cc}]+/gu, ' ').trim(), width, { hard: true }).split('\n');

@@ -1,10 +1,22 @@
-import type { CommandRow } from './command-row.ts';
-import { accountCommands } from './rows/account.ts';
-import { integrationCommands } from './rows/integration.ts';
-import { programCommands } from './rows/program.ts';
-import { serviceCommands } from './rows/service.ts';
+import type { CommandSpec } from './command.ts';
+import { backup, restore } from './commands/backup.ts';
+import { completion } from './commands/completion.ts';
+import { configGet, configList, configSet } from './commands/config.ts';
+import { adminUnlock, dbForgetSecretKey, dbMigrate } from './commands/db.ts';
+import { doctor } from './commands/doctor.ts';
+import { init } from './commands/init.ts';
+import { login } from './commands/login.ts';
+import { mcp } from './commands/mcp.ts';
+import { mcpConfig, mcpInstall } from './commands/mcp-install.ts';
+import { open } from './commands/open.ts';
+import { register } from './commands/register.ts';
+import { logout, token, whoami } from './commands/session.ts';
+import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
+import { start } from './commands/start.ts';
+import { stats } from './commands/stats.ts';
+import { verify } from './commands/verify.ts';
 
-/** What commands of two words have in common. */
+/** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {
   sites: 'your websites',
   mcp: 'the MCP server for AI assistants',
@@ -13,19 +25,49 @@ export const FAMILIES: Readonly<Record<string, string>> = {
   admin: 'the admin pages',
 };
 
-/** Taken by every command, before or after its name. */
+/** Every command accepts these, before or after its name. */
 export const GLOBAL_FLAGS: Readonly<Record<string, string>> = {
-  '--json': 'answer with JSON on stdout, errors too',
-  '--no-input': 'never ask; say which flag is missing (also with CI set)',
-  '-y, --yes': 'confirm what would be asked',
-  '-q, --quiet': 'no news on stderr',
-  '--verbose': 'every call to the service, and the whole of a fault',
-  '--no-color': 'no colours (NO_COLOR does the same)',
+  '--json': 'print results and errors as JSON on stdout',
+  '--no-input': 'never prompt; report which flag is missing (also with CI set)',
+  '-y, --yes': 'confirm without a prompt',
+  '-q, --quiet': 'no progress messages on stderr',
+  '--verbose': 'every call to the service, and the details of an error',
+  '--no-color': 'no colors (NO_COLOR does the same)',
   '--host <url>': 'the service, instead of EMAILAUTH_HOST or the settings',
   '--profile <name>': 'other settings and credentials (EMAILAUTH_PROFILE)',
   '-h, --help': 'print the help of a command; with --json as data',
   '-V, --version': 'print the version',
 };
 
-/** The command line, as contract/routes.ts is the API: `--help`, completion and docs/cli.md derive from this table. */
-export const commands: readonly CommandRow[] = [...accountCommands, ...integrationCommands, ...programCommands, ...serviceCommands];
+/** Every command, in the order of the help. `--help`, completion and docs/cli.md are derived from this list. */
+export const commands: readonly CommandSpec[] = [
+  login,
+  logout,
+  whoami,
+  token,
+  register,
+  sitesList,
+  sitesAdd,
+  sitesGet,
+  sitesUpdate,
+  sitesRemove,
+  sitesVerify,
+  verify,
+  init,
+  doctor,
+  mcp,
+  mcpInstall,
+  mcpConfig,
+  open,
+  stats,
+  completion,
+  configList,
+  configGet,
+  configSet,
+  start,
+  backup,
+  restore,
+  dbMigrate,
+  dbForgetSecretKey,
+  adminUnlock,
+];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { suggestionFor } from './completion.ts';
 
-/** The values for a line; | is where it is split into words. */
+/** Returns the values for a line, in which | separates the words. */
 const valuesFor = (line: string) => suggestionFor(line.split('|')).candidates.map(([value]) => value);
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   ['login|--no-browser|--no', ['--no-input', '--no-color']],
   ['login|--email|op', []],
   ['-', expect.arrayContaining(['--json', '--host', '--help'])],
-])('%s', (line, values) => {
+])('completes %s', (line, values) => {
   expect(valuesFor(line)).toEqual(values);
 });
 
@@ -44,12 +44,12 @@ test.each([
   ['backup|back', 'files', 'back'],
   ['init|', 'files', ''],
   ['sites|get|shop.example|', undefined, ''],
-])('%s wants %s', (line, from, typed) => {
-  expect(suggestionFor(line.split('|'))).toMatchObject({ candidates: [], from, typed });
+])('%s is completed from %s', (line, source, typed) => {
+  expect(suggestionFor(line.split('|'))).toMatchObject({ candidates: [], source, typed });
 });
 
-test('the flags before say which service is asked', () => {
-  expect(suggestionFor('--host|https://a.example|sites|get|--profile=work|'.split('|')).given).toEqual({
+test('earlier flags select the service', () => {
+  expect(suggestionFor('--host|https://a.example|sites|get|--profile=work|'.split('|')).flags).toEqual({
     host: 'https://a.example',
     profile: 'work',
   });

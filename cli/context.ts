@@ -4,26 +4,26 @@ import { CommandError, EXIT } from './exit.ts';
 import { openSettings, type Settings } from './settings.ts';
 import { openTerminal, type Terminal, type TerminalFlags } from './terminal.ts';
 
-/** All that a command may touch: no command reads argv, the environment or the process by itself. */
+/** Everything that a command works with: no command reads argv, the environment or the process directly. */
 export type Context = {
   env: Record<string, string | undefined>;
   cwd: string;
   terminal: Terminal;
   settings: Settings;
-  /** Ctrl-C, and the end of a command that leaves nothing running. */
+  /** Aborts on Ctrl-C, SIGTERM and SIGHUP. */
   signal: AbortSignal;
   credentials(): Promise<Credentials>;
-  /** Origin of the service in use. */
+  /** Returns the origin of the service in use. */
   host(): Promise<string>;
-  /** The API without credentials. */
+  /** Returns the API without credentials. */
   anonymous(): Promise<Client>;
-  /** The API as whoever is signed in. @throws CommandError sign-in needed */
+  /** Returns the API with the credentials in use. @throws CommandError sign_in_needed */
   signedIn(): Promise<{ client: Client; caller: Caller; host: string }>;
 };
 
 export type GlobalFlags = TerminalFlags & { host?: string; profile?: string };
 
-/** @param flags the global ones of the command line */
+/** Creates the context of a command. @param flags the global ones of the command line */
 export function createContext(flags: GlobalFlags, env: Context['env'], cwd: string, signal: AbortSignal): Context {
   const terminal = openTerminal(flags, env);
   const settings = openSettings(flags, env);
@@ -50,7 +50,7 @@ export function createContext(flags: GlobalFlags, env: Context['env'], cwd: stri
   };
 }
 
-/** Nobody is signed in at a host. */
+/** Returns the error for a command that needs a sign-in. */
 export function signInNeeded(host: string, message = `You are not signed in at ${host}.`): CommandError {
   return new CommandError(EXIT.signInNeeded, 'sign_in_needed', message, 'Run `emailauth login`, or set EMAILAUTH_TOKEN to an API key.');
 }

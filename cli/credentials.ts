@@ -2,38 +2,38 @@ import { chmodSync } from 'node:fs';
 import { usageError } from './exit.ts';
 import { openFile } from './settings.ts';
 
-/** A sign-in of `emailauth login` at one service. */
+/** A sign-in by `emailauth login` at one service. */
 export type Credential = {
   email: string;
-  /** Opens everything that the person may do: never shown but by `emailauth token`. */
+  /** Gives access to everything in the account; only `emailauth token` prints it. */
   token: string;
-  /** ISO 8601. The service may end it sooner. */
+  /** ISO 8601. The service may end it earlier. */
   expiresAt: string;
 };
 
-/** Who a call is made as. */
+/** The credentials of a call. */
 export type Caller = { token: string; source: 'EMAILAUTH_TOKEN' } | (Credential & { source: 'credentials' });
 
 export type Credentials = {
-  /** The file that they lie in. */
+  /** The file that stores them. */
   path: string;
-  /** EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host; null: nobody. @throws CommandError usage */
+  /** Returns EMAILAUTH_TOKEN when it is set, else the stored sign-in of this host, or null. @throws CommandError usage */
   callerAt(host: string): Caller | null;
-  /** The stored sign-in of a host, whatever the environment says. */
+  /** Returns the stored sign-in of a host, regardless of the environment. */
   storedAt(host: string): Credential | null;
-  /** Every host that has one. */
+  /** Returns every host with a stored sign-in. */
   hosts(): string[];
-  keep(host: string, credential: Credential): void;
-  forget(host: string): void;
+  store(host: string, credential: Credential): void;
+  remove(host: string): void;
 };
 
-/** The credentials of a profile, by host, in credentials.json (mode 600). */
+/** Opens the credentials of a profile, by host, in credentials.json (mode 600). */
 export async function openCredentials(profile: string, env: Record<string, string | undefined>): Promise<Credentials> {
   const file = await openFile<Record<string, Credential>>('credentials', env);
   const all = () => file.get(profile) ?? {};
   const write = (byHost: Record<string, Credential>) => {
     file.set(profile, byHost);
-    // It may have been there before, with a wider mode.
+    // An older file may have a wider mode.
     chmodSync(file.path, 0o600);
   };
   const storedAt = (host: string) => all()[host] ?? null;
@@ -47,16 +47,19 @@ export async function openCredentials(profile: string, env: Record<string, strin
       return stored && { ...stored, source: 'credentials' };
     },
     hosts: () => Object.keys(all()),
-    keep: (host, credential) => write({ ...all(), [host]: credential }),
-    forget(host) {
+    store: (host, credential) => write({ ...all(), [host]: credential }),
+    remove(host) {
       const { [host]: _, ...rest } = all();
       write(rest);
     },
   };
 }
 
-/** What can stand in a header (RFC 6750 §2.1). */
+/** Returns the token if a header can carry it (RFC 6750 §2.1). @throws CommandError usage */
 function checkToken(token: string): string {
   if (/^[\w.~+/=-]+$/.test(token)) return token;
-  throw usageError('EMAILAUTH_TOKEN holds no token.', 'Set it to an API key of the dashboard alone, such as ea_live_…, or unset it.');
+  throw usageError(
+    'EMAILAUTH_TOKEN is not a valid token.',
+    'Set it to an API key from the dashboard, such as ea_live_…, and nothing else, or unset it.',
+  );
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ApiError } from '../contract/client.ts';
 import { CommandError, describeFailure, EXIT } from './exit.ts';
 
-test('an error with an exit code is told as its sentence', () => {
+test('an error with an exit code keeps its message', () => {
   const error = Object.assign(new Error('Port 3000 is in use.'), { exitCode: 1 });
   expect(describeFailure(error)).toEqual({ exitCode: 1, code: 'failure', message: 'Port 3000 is in use.', hint: '' });
 });
@@ -27,9 +27,9 @@ test.each([
   [502, 'internal', 8],
   [503, 'unavailable', 8],
   [0, 'unreachable', 8],
-] as const)('an answer %d %s ends with %d', (status, code, exitCode) => {
-  const answer = new ApiError(status, { error: 'A sentence.', hint: 'A hint.', ...(code !== 'unreachable' && { code }) });
-  expect(describeFailure(answer)).toEqual({ exitCode, code, message: 'A sentence.', hint: 'A hint.' });
+] as const)('status %d with code %s exits with %d', (status, code, exitCode) => {
+  const error = new ApiError(status, { error: 'A sentence.', hint: 'A hint.', ...(code !== 'unreachable' && { code }) });
+  expect(describeFailure(error)).toEqual({ exitCode, code, message: 'A sentence.', hint: 'A hint.' });
 });
 
 test.each([
@@ -37,13 +37,13 @@ test.each([
   [59, '59 seconds'],
   [600, '10 minutes'],
   [7200, '2 hours'],
-])('a limit of %d s says how long to wait', (retryAfter, words) => {
+])('Retry-After of %d s becomes %s', (retryAfter, words) => {
   const { hint } = describeFailure(new ApiError(429, { error: 'Too many requests.', code: 'rate_limited' }, { retryAfter }));
   expect(hint).toBe(`Try again in ${words}.`);
 });
 
-test('any other error is told as a fault of ours, in one line', () => {
+test('any other error is an internal error, in one line', () => {
   const { exitCode, code, message } = describeFailure(new TypeError('x is not a function'));
   expect([exitCode, code]).toEqual([1, 'fault']);
-  expect(message).toBe('A fault of emailauth itself: x is not a function');
+  expect(message).toBe('Internal error of emailauth: x is not a function');
 });

@@ -1,6 +1,6 @@
 import type { ApiError } from '../contract/client.ts';
 
-/** Exit codes of `emailauth`; a program that calls it may rely on them. */
+/** Exit codes of `emailauth`, which scripts may rely on. */
 export const EXIT = {
   ok: 0,
   failure: 1,
@@ -11,26 +11,26 @@ export const EXIT = {
   conflict: 6,
   rateLimited: 7,
   unreachable: 8,
-  /** It was checked, and the answer is no. */
-  no: 10,
+  /** A check was made, and its result is negative. */
+  negative: 10,
 } as const;
 
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   0: 'done',
   1: 'it failed',
-  2: 'cancelled: by Ctrl-C, by SIGTERM, or because you said no',
+  2: 'cancelled: by Ctrl-C, by SIGTERM, or at a prompt',
   3: 'usage or validation: something is missing or not valid',
   4: 'a sign-in is needed, or has ended',
   5: 'not found',
-  6: 'conflict with what is there already',
+  6: 'conflict with something that exists',
   7: 'rate-limited: try again later',
   8: 'the service cannot be reached',
-  10: 'it was checked, and the answer is no',
+  10: 'a check was made, and its result is negative',
 };
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A command cannot go on; written for the person at the terminal and for the program that reads `--json`. */
+/** An error that ends a command, with a message for the person and for the program that reads `--json`. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly exitCode: ExitCode;
@@ -50,14 +50,14 @@ export class CommandError extends Error {
 /** Input that is missing or not valid. */
 export const usageError = (message: string, hint = '') => new CommandError(EXIT.usage, 'usage', message, hint);
 
-/** The person said no, or pressed Ctrl-C. */
+/** The person declined, or pressed Ctrl-C. */
 export const cancelled = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled; nothing was changed.');
 
 export type Failure = { exitCode: number; code: string; message: string; hint: string };
 
 /**
- * What an error means at the end. One that carries an `exitCode` was written for the person at the terminal; anything else is a
- * fault of ours, whose stack main.ts shows with --verbose.
+ * Returns the exit code and the texts for an error. An error with an `exitCode` has a message for the person; any other one is
+ * an internal error, whose stack main.ts prints with --verbose.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CommandError) return error;
@@ -70,20 +70,20 @@ export function describeFailure(error: unknown): Failure {
       hint: typeof hint === 'string' ? hint : '',
     };
   }
-  // The class would bring zod along, which `--help` does without.
-  if (error instanceof Error && error.name === 'ApiError') return describeAnswer(error as ApiError);
+  // By name: importing the class would load the API for `--help` as well.
+  if (error instanceof Error && error.name === 'ApiError') return describeApiError(error as ApiError);
   return {
     exitCode: EXIT.failure,
     code: 'fault',
-    message: `A fault of emailauth itself: ${error instanceof Error ? error.message : String(error)}`,
+    message: `Internal error of emailauth: ${error instanceof Error ? error.message : String(error)}`,
     hint: 'Run it again with --verbose, and report what it prints to the maintainers of emailauth.',
   };
 }
 
-function describeAnswer({ status, code, message, hint, retryAfter }: ApiError): Failure {
-  const wait = retryAfter ? `Try again in ${inWords(retryAfter)}.` : '';
-  const otherwise = status >= 500 ? 'Try again; if it stays like this, tell who runs the service.' : '';
-  return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint || otherwise };
+function describeApiError({ status, code, message, hint, retryAfter }: ApiError): Failure {
+  const wait = retryAfter ? `Try again in ${formatDuration(retryAfter)}.` : '';
+  const fallback = status >= 500 ? 'Try again; if the problem persists, contact the operator of the service.' : '';
+  return { exitCode: exitCodeOf(status, code), code, message, hint: wait || hint || fallback };
 }
 
 function exitCodeOf(status: number, code: string): ExitCode {
@@ -95,7 +95,7 @@ function exitCodeOf(status: number, code: string): ExitCode {
   return [400, 413, 415, 422].includes(status) ? EXIT.usage : EXIT.failure;
 }
 
-function inWords(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 90) return seconds === 1 ? '1 second' : `${Math.ceil(seconds)} seconds`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;

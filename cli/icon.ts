@@ -9,33 +9,33 @@ import { userAgent } from './api.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
 
-/** How long the service may be silent. */
-const SILENCE_MS = 30_000;
+/** Time limit without progress. */
+const IDLE_TIMEOUT_MS = 30_000;
 const CHUNK_BYTES = 64 * 1024;
-const BAR_CELLS = 20;
+const BAR_WIDTH = 20;
 
-const CHOOSE = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
+const HINT = 'Give a JPG or PNG of at most 5 MB. Nothing was changed.';
 
-/** A file that may become an icon. */
+/** A file that was checked and can be uploaded. */
 export type Icon = {
-  /** Sends it, with a bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
+  /** Uploads it, with a progress bar on stderr. @returns its iconUrl. @throws ApiError; CommandError unreachable */
   upload(client: Client, host: string): Promise<string>;
 };
 
 /**
- * Reads an icon and looks at its content, before anything is sent.
- * @throws CommandError usage for what is no JPG or PNG of at most 5 MB
+ * Reads an icon and checks its content, before anything is sent.
+ * @throws CommandError usage for a file that is not a JPG or PNG of at most 5 MB
  */
 export async function openIcon(context: Pick<Context, 'cwd' | 'terminal' | 'signal'>, file: string): Promise<Icon> {
   const bytes = await read(resolve(context.cwd, file), file);
   const { formatOf } = await import('../server/uploads/icon.ts');
   const format = formatOf(bytes);
-  if (!format) throw usageError(`${file} is no JPG or PNG, whatever its name says.`, CHOOSE);
+  if (!format) throw usageError(`${file} is not a JPG or PNG, despite its name.`, HINT);
   const type = `image/${format}`;
   return {
     async upload(client, host) {
       const { uploadURL } = await client.beginUpload({});
-      // The file goes to the service that was asked, whatever address it answered.
+      // The upload stays at the service in use, even if the URL names another origin.
       const { pathname, search } = new URL(uploadURL, host);
       await send({ url: new URL(pathname + search, host), type, bytes, name: basename(file), ...context });
       return pathname;
@@ -44,36 +44,40 @@ export async function openIcon(context: Pick<Context, 'cwd' | 'terminal' | 'sign
 }
 
 async function read(path: string, file: string): Promise<Buffer> {
-  // Without waiting for whoever would write into a named pipe.
+  // Opening a named pipe must not wait for its writer.
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error: NodeJS.ErrnoException) => {
-    const why = { ENOENT: 'does not exist', EACCES: 'may not be read' }[error.code ?? ''] ?? `cannot be read (${error.code})`;
-    throw usageError(`${file} ${why}.`, CHOOSE);
+    const problem = { ENOENT: 'does not exist', EACCES: 'may not be read' }[error.code ?? ''] ?? `cannot be read (${error.code})`;
+    throw usageError(`${file} ${problem}.`, HINT);
   });
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw usageError(`${file} is no file.`, CHOOSE);
-    if (stats.size > ICON_BYTES)
-      throw usageError(`${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have 5 MB.`, CHOOSE);
+    if (!stats.isFile()) throw usageError(`${file} is not a file.`, HINT);
+    if (stats.size > ICON_BYTES) throw usageError(`${file} has ${(stats.size / 1024 / 1024).toFixed(1)} MB; an icon may have 5 MB.`, HINT);
     return await handle.readFile();
   } finally {
     await handle.close();
   }
 }
 
-type Sending = { url: URL; type: string; bytes: Buffer; name: string } & Pick<Context, 'terminal' | 'signal'>;
+type Upload = { url: URL; type: string; bytes: Buffer; name: string } & Pick<Context, 'terminal' | 'signal'>;
 
-/** By node:http, since fetch does not tell how far a body has gone. */
-async function send({ url, type, bytes, name, terminal, signal }: Sending): Promise<void> {
+/** Uses node:http, since fetch does not report the progress of a body. */
+async function send({ url, type, bytes, name, terminal, signal }: Upload): Promise<void> {
   const headers = { 'Content-Type': type, 'Content-Length': bytes.length, 'User-Agent': userAgent() };
-  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, { method: 'PUT', headers, timeout: SILENCE_MS, signal });
-  const showSent = (sent: number) => {
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+    method: 'PUT',
+    headers,
+    timeout: IDLE_TIMEOUT_MS,
+    signal,
+  });
+  const showProgress = (sent: number) => {
     const percent = Math.floor((sent / bytes.length) * 100);
-    const bar = '#'.repeat(Math.round((percent / 100) * BAR_CELLS)).padEnd(BAR_CELLS, '.');
+    const bar = '#'.repeat(Math.round((percent / 100) * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
     terminal.progress(`${name.slice(0, 40)}  ${bar}  ${percent} %`);
   };
   try {
     const { status, text, retryAfter } = await new Promise<{ status: number; text: string; retryAfter?: string }>((done, fail) => {
-      request.on('timeout', () => request.destroy(new Error('The service was silent for too long.')));
+      request.on('timeout', () => request.destroy(new Error('The service did not respond in time.')));
       request.on('error', fail);
       request.on('response', (response) => {
         const chunks: Buffer[] = [];
@@ -85,11 +89,11 @@ async function send({ url, type, bytes, name, terminal, signal }: Sending): Prom
       });
       for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
         const end = Math.min(at + CHUNK_BYTES, bytes.length);
-        request.write(bytes.subarray(at, end), (error) => error || showSent(end));
+        request.write(bytes.subarray(at, end), (error) => error || showProgress(end));
       }
       request.end();
     });
-    if (status !== 200) throw new ApiError(status, bodyOf(text), { retryAfter: Number(retryAfter) || undefined });
+    if (status !== 200) throw new ApiError(status, parseBody(text), { retryAfter: Number(retryAfter) || undefined });
   } catch (error) {
     if (error instanceof ApiError || signal.aborted) throw error;
     const message = `The icon did not reach ${url.origin}.`;
@@ -99,7 +103,7 @@ async function send({ url, type, bytes, name, terminal, signal }: Sending): Prom
   }
 }
 
-function bodyOf(text: string): object {
+function parseBody(text: string): object {
   try {
     const body: unknown = JSON.parse(text);
     return typeof body === 'object' && body !== null ? body : {};

@@ -1,41 +1,41 @@
 import { createHash } from 'node:crypto';
 
-/** What became of a mailed link, for the browser that opened it. */
+/** The result of opening an emailed link, for the browser that opened it. */
 export type Outcome = 'signed_in' | 'failed' | 'wrong_state' | 'wrong_service' | 'not_found';
 
-/** Where the person began the sign-in, and goes on. */
-export type Waiting = 'terminal' | 'assistant';
+/** Where the person started the sign-in. */
+export type Origin = 'terminal' | 'assistant';
 
-const WORDS: Record<Outcome, { status: number; title: string; text: string; toAssistant?: string }> = {
+const PAGES: Record<Outcome, { status: number; title: string; text: string; assistantText?: string }> = {
   signed_in: {
     status: 200,
     title: 'You are signed in',
-    text: 'The terminal goes on by itself. You can close this window.',
-    toAssistant: 'Tell your assistant to go on. You can close this window.',
+    text: 'The terminal continues by itself. You can close this window.',
+    assistantText: 'Tell your assistant to continue. You can close this window.',
   },
   failed: {
     status: 400,
     title: 'The sign-in did not work',
-    text: 'The terminal says why. You can close this window and begin again there.',
-    toAssistant: 'You can close this window. Ask your assistant for another mail.',
+    text: 'The terminal shows the reason. You can close this window and start again there.',
+    assistantText: 'You can close this window. Ask your assistant for another email.',
   },
   wrong_state: {
     status: 400,
     title: 'This link belongs to another sign-in',
-    text: 'Nobody was signed in. Open the link of the newest mail, or type its six digits in the terminal.',
-    toAssistant: 'Nobody was signed in. Open the link of the newest mail, or tell your assistant its six digits.',
+    text: 'You are not signed in. Open the link of the newest email, or type its six digits in the terminal.',
+    assistantText: 'You are not signed in. Open the link of the newest email, or tell your assistant its six digits.',
   },
   wrong_service: {
     status: 400,
     title: 'This link comes from another service',
-    text: 'Nobody was signed in. The terminal says which service it waits for.',
-    toAssistant: 'Nobody was signed in. Ask your assistant which service it works with.',
+    text: 'You are not signed in. The terminal shows which service it uses.',
+    assistantText: 'You are not signed in. Ask your assistant which service it uses.',
   },
   not_found: {
     status: 404,
     title: 'There is nothing here',
-    text: 'The terminal waits for the link of a sign-in mail. You can close this window.',
-    toAssistant: 'Your assistant waits for the link of a sign-in mail. You can close this window.',
+    text: 'The terminal is waiting for the link of a sign-in email. You can close this window.',
+    assistantText: 'Your assistant is waiting for the link of a sign-in email. You can close this window.',
   },
 };
 
@@ -50,7 +50,7 @@ h1 { margin: 0 0 0.5rem; font-size: 1.375rem; line-height: 1.3; }
 p { margin: 0; color: light-dark(#59625d, #a0a9a4); }
 `;
 
-// This page runs nothing and loads nothing.
+// The page runs no script and loads nothing.
 const POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -60,9 +60,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page of an outcome, complete with its headers. Nothing of the request is in it. */
-export function pageOf(outcome: Outcome, waiting: Waiting): { status: number; headers: Record<string, string>; body: string } {
-  const { status, title, text, toAssistant = text } = WORDS[outcome];
+/** Returns the page for an outcome, with its headers. It contains nothing from the request. */
+export function renderPage(outcome: Outcome, startedIn: Origin): { status: number; headers: Record<string, string>; body: string } {
+  const { status, title, text, assistantText = text } = PAGES[outcome];
   const body = `<!doctype html>
 <html lang="en">
 <head>
@@ -75,7 +75,7 @@ export function pageOf(outcome: Outcome, waiting: Waiting): { status: number; he
 <body>
 <main>
 <h1>${title}</h1>
-<p>${waiting === 'assistant' ? toAssistant : text}</p>
+<p>${startedIn === 'assistant' ? assistantText : text}</p>
 </main>
 </body>
 </html>

@@ -2,18 +2,19 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isThisMachine } from '../contract/rules.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { type Outcome, pageOf, type Waiting } from './loopback-page.ts';
+import { type Origin, type Outcome, renderPage } from './loopback-page.ts';
 
-/** The listener behind a redirect URI of this machine (RFC 8252 §7.3). */
+/** A listener for a loopback redirect URI (RFC 8252 §7.3). */
 export type Loopback = {
   redirectUri: string;
-  /** Takes a link with this state too; every other one is refused. */
+  /** Accepts a link with this state as well; every other one is refused. */
   expect(state: string): void;
-  /** The first good link; every later one finds nobody. @throws CommandError, when it comes from another service */
-  arrival: Promise<{ code: string; state: string }>;
-  /** Tells the browser of the link, if one came, how the sign-in ended. Resolves once its page is sent. */
-  tell(outcome: 'signed_in' | 'failed'): Promise<void>;
+  /** Resolves with the first valid link; later ones are not found. Rejects with a CommandError when it comes from another service. */
+  authorization: Promise<{ code: string; state: string }>;
+  /** Responds to the browser that opened the link, if one did, with the result of the sign-in. Resolves once the page is sent. */
+  respond(outcome: 'signed_in' | 'failed'): Promise<void>;
   close(): void;
 };
 
@@ -21,11 +22,11 @@ const CODE = /^[A-Za-z0-9._~-]{1,512}$/;
 
 /**
  * Listens on a free port of 127.0.0.1.
- * @param service origin of the service that is waited for
- * @param waiting where the person began, for the pages
+ * @param service origin of the service whose link is expected
+ * @param startedIn where the person started the sign-in, for the pages
  */
-export async function openLoopback(service: string, waiting: Waiting = 'terminal'): Promise<Loopback> {
-  const send = (response: ServerResponse, outcome: Outcome) => sendPage(response, outcome, waiting);
+export async function openLoopback(service: string, startedIn: Origin = 'terminal'): Promise<Loopback> {
+  const send = (response: ServerResponse, outcome: Outcome) => sendPage(response, outcome, startedIn);
   const states: Buffer[] = [];
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -38,9 +39,9 @@ export async function openLoopback(service: string, waiting: Waiting = 'terminal
   };
 
   let opened: ServerResponse | null = null;
-  const arrival = new Promise<{ code: string; state: string }>((resolve, reject) => {
+  const authorization = new Promise<{ code: string; state: string }>((resolve, reject) => {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // A page elsewhere whose name was made to lead here (DNS rebinding) sends its own name.
+      // A page on another host whose name was rebound to this address (DNS rebinding) sends its own host.
       if (opened || request.method !== 'GET' || request.headers.host !== host) return void send(response, 'not_found');
       const [path, query = ''] = String(request.url).split('?', 2);
       if (path !== '/callback') return void send(response, 'not_found');
@@ -50,22 +51,22 @@ export async function openLoopback(service: string, waiting: Waiting = 'terminal
         return void send(response, 'wrong_state');
       opened = response;
       server.close();
-      // RFC 9207 §2.4: a code of one service must not be shown to another.
-      if (issuer.some((each) => !isSameService(each, service))) {
-        void send(response, 'wrong_service').then(() => reject(otherService(issuer[0], service)));
+      // RFC 9207 §2.4: the code of one service must not be sent to another.
+      if (issuer.some((each) => normalOrigin(each) !== normalOrigin(service))) {
+        void send(response, 'wrong_service').then(() => reject(wrongService(issuer[0], service)));
         return;
       }
       resolve({ code: code[0], state: state[0] });
     });
   });
-  // Whether somebody waits for it or the code was faster.
-  arrival.catch(() => {});
+  // It may reject after the sign-in was completed by the code.
+  authorization.catch(() => {});
 
   return {
     redirectUri: `http://${host}/callback`,
     expect: (state) => void states.push(Buffer.from(state)),
-    arrival,
-    tell: async (outcome) => (opened ? send(opened, outcome) : undefined),
+    authorization,
+    respond: async (outcome) => (opened ? send(opened, outcome) : undefined),
     close() {
       server.close();
       server.closeAllConnections();
@@ -73,33 +74,29 @@ export async function openLoopback(service: string, waiting: Waiting = 'terminal
   };
 }
 
-async function sendPage(response: ServerResponse, outcome: Outcome, waiting: Waiting): Promise<void> {
-  // Answered already, or the browser has gone.
+async function sendPage(response: ServerResponse, outcome: Outcome, startedIn: Origin): Promise<void> {
+  // A response was sent already, or the browser closed the connection.
   if (response.writableEnded || response.destroyed) return;
-  const { status, headers, body } = pageOf(outcome, waiting);
+  const { status, headers, body } = renderPage(outcome, startedIn);
   const done = new Promise<void>((resolve) => response.once('close', resolve));
   response.writeHead(status, headers);
   response.end(body);
   await done;
 }
 
-/** One service of this machine may be asked by several names, such as localhost and 127.0.0.1. */
-function isSameService(issuer: string, service: string): boolean {
-  return origin(issuer) === origin(service);
-}
-
-function origin(address: string): string | null {
+/** Returns the origin of an address; a service on this machine has the same one under all of its names. */
+function normalOrigin(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { protocol, hostname, port, origin } = new URL(address);
-  return /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname) ? `${protocol}//loopback:${port}` : origin;
+  return isThisMachine(hostname) ? `${protocol}//loopback:${port}` : origin;
 }
 
-function otherService(issuer: string, service: string): CommandError {
-  const named = URL.canParse(issuer) ? new URL(issuer).origin : 'another service';
+function wrongService(issuer: string, service: string): CommandError {
+  const other = URL.canParse(issuer) ? new URL(issuer).origin : 'another service';
   return new CommandError(
     EXIT.failure,
     'other_service',
-    `The link came from ${named}, not from ${service}. Nobody was signed in.`,
-    `If ${named} is your service, run \`emailauth login --host ${named}\`.`,
+    `The link came from ${other}, not from ${service}. You are not signed in.`,
+    `If ${other} is your service, run \`emailauth login --host ${other}\`.`,
   );
 }

@@ -3,31 +3,31 @@ import { stripVTControlCharacters } from 'node:util';
 import { CommanderError } from 'commander';
 import { createContext, type GlobalFlags } from './context.ts';
 import { CommandError, describeFailure, EXIT } from './exit.ts';
-import { printable, printableJson } from './printable.ts';
-import { createProgram, type RunRow } from './program.ts';
+import { createProgram, type RunCommand } from './program.ts';
+import { printable, printableJson } from './terminal.ts';
 import { version } from './version.ts';
 
-/** How long a command may take to clean up after Ctrl-C, unless its row says that it is waited for. */
+/** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
 const CLEAN_UP_MS = 2_000;
-/** npm hands Ctrl-C on to a program that the terminal has told already: only a later one is the person's second. */
+/** npm forwards a Ctrl-C that the terminal has already sent to this process: only a later one is a second Ctrl-C. */
 const SECOND_SIGNAL_MS = 1_000;
 
-const runRow: RunRow = async (row, args, flags) => {
-  // Ink and chalk look at FORCE_COLOR alone, and only when they are imported.
+const runCommand: RunCommand = async (command, args, flags) => {
+  // Ink and chalk read only FORCE_COLOR, when they are imported.
   if (flags.color === false || process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
   const stop = new AbortController();
-  isStdoutTaken = row.ownsStdout === true;
-  const { host: _, ...others } = flags;
-  // `start --host` is an address to listen on.
-  const context = createContext(row.ownsSignals ? others : flags, process.env, process.cwd(), stop.signal);
-  if (row.ownsSignals) {
-    process.exitCode = await row.run(context, args, flags);
+  isStdoutOwned = command.ownsStdout === true;
+  const { host: _, ...otherFlags } = flags;
+  // `start --host` is the address to listen on.
+  const context = createContext(command.ownsSignals ? otherFlags : flags, process.env, process.cwd(), stop.signal);
+  if (command.ownsSignals) {
+    process.exitCode = await command.run(context, args, flags);
     return;
   }
-  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => end(() => tell(error)));
-  const interrupted = whenInterrupted(stop, row.endsItself ? Number.POSITIVE_INFINITY : CLEAN_UP_MS);
+  for (const event of ['uncaughtException', 'unhandledRejection']) process.on(event, (error) => end(() => reportError(error)));
+  const interrupted = onInterrupt(stop, command.waitsForCleanUp ? Number.POSITIVE_INFINITY : CLEAN_UP_MS);
   try {
-    process.exitCode = await Promise.race([row.run(context, args, flags), interrupted]);
+    process.exitCode = await Promise.race([command.run(context, args, flags), interrupted]);
   } catch (error) {
     throw stop.signal.aborted && !(error instanceof CommandError) ? interruption() : error;
   }
@@ -35,15 +35,15 @@ const runRow: RunRow = async (row, args, flags) => {
 
 const interruption = () => new CommandError(EXIT.cancelled, 'cancelled', 'Cancelled.');
 
-/** At Ctrl-C, SIGTERM or the end of the terminal: what the command has begun is told to stop. Rejects when that takes too long. */
-function whenInterrupted(stop: AbortController, cleanUpMs: number): Promise<never> {
+/** Aborts the command at Ctrl-C, SIGTERM or when the terminal closes. Rejects when its clean-up takes too long. */
+function onInterrupt(stop: AbortController, cleanUpMs: number): Promise<never> {
   return new Promise((_, reject) => {
-    let first = 0;
+    let firstAt = 0;
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
-        if (first && Date.now() - first > SECOND_SIGNAL_MS) process.exit(EXIT.cancelled);
-        if (first) return;
-        first = Date.now();
+        if (firstAt && Date.now() - firstAt > SECOND_SIGNAL_MS) process.exit(EXIT.cancelled);
+        if (firstAt) return;
+        firstAt = Date.now();
         if (process.stderr.isTTY) process.stderr.write('\n');
         if (Number.isFinite(cleanUpMs)) setTimeout(() => reject(interruption()), cleanUpMs);
         stop.abort();
@@ -52,14 +52,14 @@ function whenInterrupted(stop: AbortController, cleanUpMs: number): Promise<neve
   });
 }
 
-const program = createProgram(version(), runRow);
-let ended = false;
-let isStdoutTaken = false;
+const program = createProgram(version(), runCommand);
+let hasEnded = false;
+let isStdoutOwned = false;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Who read our output has seen enough, `head` for instance.
+  // The reader of our output has closed it, `head` for instance.
   if (error.code === 'EPIPE') process.exit(EXIT.ok);
-  process.stderr.write(`The answer could not be written: ${error.message}\n`);
+  process.stderr.write(`The result could not be written: ${error.message}\n`);
   process.exit(EXIT.failure);
 });
 process.stderr.on('error', () => {});
@@ -69,43 +69,43 @@ await end(run);
 async function run(): Promise<void> {
   const [command, dashes, ...words] = process.argv.slice(2);
   try {
-    // What the shells call at every Tab; nothing for people.
-    if (command === 'complete' && dashes === '--') return await offer(words);
+    // The completion scripts call this at every Tab; it is not for people.
+    if (command === 'complete' && dashes === '--') return await printCompletion(words);
     await program.parseAsync();
   } catch (error) {
-    tell(error);
+    reportError(error);
   }
 }
 
-async function offer(words: string[]): Promise<void> {
-  const { suggest } = await import('./suggest.ts');
-  process.stdout.write(await suggest(words, (flags) => createContext(flags, process.env, process.cwd(), new AbortController().signal)));
+async function printCompletion(words: string[]): Promise<void> {
+  const { complete } = await import('./completion.ts');
+  process.stdout.write(await complete(words, (flags) => createContext(flags, process.env, process.cwd(), new AbortController().signal)));
 }
 
-/** A command that has ended leaves nothing to wait for, and what fails later, a connection for instance, changes nothing. */
+/** Exits after all output is written. What fails after that, a connection for instance, is ignored. */
 async function end(last: () => void | Promise<void>): Promise<void> {
   await last();
-  if (ended) return;
-  ended = true;
+  if (hasEnded) return;
+  hasEnded = true;
   for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));
   process.exit();
 }
 
-/** The one place that turns an error into words and an exit code. */
-function tell(error: unknown): void {
-  if (ended || (error instanceof CommanderError && error.exitCode === 0)) return;
+/** Prints an error and sets the exit code; all errors end here. */
+function reportError(error: unknown): void {
+  if (hasEnded || (error instanceof CommanderError && error.exitCode === 0)) return;
   const { exitCode, code, message, hint } = describeFailure(error);
   const { json, verbose } = program.opts<GlobalFlags>();
   process.exitCode = exitCode;
-  if (json && !isStdoutTaken) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
-  // A sentence of the service may have styles of its own.
+  if (json && !isStdoutOwned) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
+  // A message from the service may contain styles.
   else process.stderr.write(printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`)));
   if (verbose && error instanceof Error)
-    process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${causes(error)}\n`));
+    process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${describeCauses(error)}\n`));
 }
 
-function causes({ cause }: Error): string {
+function describeCauses({ cause }: Error): string {
   if (!(cause instanceof Error)) return '';
   const { message, code } = cause as NodeJS.ErrnoException;
-  return `\nbecause: ${message || code || cause.name}${causes(cause)}`;
+  return `\nbecause: ${message || code || cause.name}${describeCauses(cause)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What comes before everything on a fresh clone, so plain JavaScript without a dependency: installs what is missing, builds
- * what is stale, and goes on with `start` or `test`. `npm start`, `npm run build` and `npm test` are this file.
+ * `npm start`, `npm run build` and `npm test`: installs missing packages, builds if the sources have changed, and continues with the
+ * command. Plain JavaScript without dependencies, since it runs on a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,18 +25,18 @@ const SOURCES = [
 ];
 const STAMP = 'dist/.sources';
 
-/** Something to tell, without a stack. */
-class Sentence extends Error {}
+/** An error whose message is printed without a stack. */
+class UserError extends Error {}
 
 main().catch((error) => {
-  process.stderr.write(`${error instanceof Sentence ? error.message : error.stack}\n`);
+  process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
   process.exit(1);
 });
 
 async function main() {
   const [what, ...rest] = process.argv.slice(2);
   checkNode();
-  // A place without the development dependencies can start what was built before, and build nothing.
+  // Without the development dependencies an existing build can be started, but nothing can be built.
   const stale = what !== 'start' || isStale();
   if (isMissing(stale)) install();
   if (isStale() || what === 'build') await build();
@@ -44,28 +44,28 @@ async function main() {
   if (what === 'test') await test(rest);
 }
 
-function say(text) {
+function log(text) {
   process.stderr.write(`${text}\n`);
 }
 
 function checkNode() {
   const needed = JSON.parse(readFileSync(at('package.json'), 'utf8')).engines.node.replace(/^>=/, '');
   const [major, minor] = needed.split('.').map(Number);
-  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
-  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
-  throw new Sentence(
+  const [currentMajor, currentMinor] = process.versions.node.split('.').map(Number);
+  if (currentMajor > major || (currentMajor === major && currentMinor >= minor)) return;
+  throw new UserError(
     `Email Auth needs Node.js ${needed} or newer; this is ${process.versions.node}. Get one from https://nodejs.org and try again.`,
   );
 }
 
-/** Whether node_modules lacks a package that package-lock.json names, or has another version of it. */
+/** Whether a package of package-lock.json is missing in node_modules, or has another version there. */
 function isMissing(withDevelopment) {
-  const wanted = packagesOf(at('package-lock.json'));
-  // npm keeps there what it has installed.
+  const locked = packagesOf(at('package-lock.json'));
+  // npm records there what it has installed.
   const installed = packagesOf(at('node_modules/.package-lock.json'));
-  if (!wanted) throw new Sentence('package-lock.json is missing: get the whole repository again.');
+  if (!locked) throw new UserError('package-lock.json is missing: get the whole repository again.');
   if (!installed) return true;
-  return Object.entries(wanted).some(([path, { version, optional, dev, devOptional }]) => {
+  return Object.entries(locked).some(([path, { version, optional, dev, devOptional }]) => {
     if (path === '' || installed[path]?.version === version) return false;
     // Packages for other systems are not installed, nor development packages by `npm ci --omit=dev`.
     return installed[path] !== undefined || !(optional || ((dev || devOptional) && !withDevelopment));
@@ -77,19 +77,19 @@ function packagesOf(file) {
 }
 
 function install() {
-  say('Installing the packages; the first time takes a minute …');
-  let ran = npm('ci');
-  // npm ci refuses a lock file without the optional packages of other systems, which npm itself leaves out when a registry
-  // lacks them. Install takes the same versions.
-  if (ran.status !== 0 && /EUSAGE/.test(ran.stderr)) ran = npm('install', '--no-save');
-  if (ran.status === 0) return;
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/.test(ran.stderr)) {
-    throw new Sentence(
+  log('Installing the packages; the first time takes a minute …');
+  let result = npm('ci');
+  // npm ci refuses a lock file without the optional packages of other systems, which npm omits when a registry does not have
+  // them. npm install uses the same versions.
+  if (result.status !== 0 && /EUSAGE/.test(result.stderr)) result = npm('install', '--no-save');
+  if (result.status === 0) return;
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/.test(result.stderr)) {
+    throw new UserError(
       "The npm registry cannot be reached, and packages are missing. Connect to the network, or set npm's proxy, and try again.",
     );
   }
-  // Beyond its first lines npm explains its usage.
-  throw new Sentence(`npm failed:\n${ran.error ? ran.error.message : ran.stderr.trim().split('\n').slice(0, 12).join('\n')}`);
+  // After its first lines npm prints its usage.
+  throw new UserError(`npm failed:\n${result.error ? result.error.message : result.stderr.trim().split('\n').slice(0, 12).join('\n')}`);
 }
 
 function npm(...what) {
@@ -100,7 +100,7 @@ function npm(...what) {
   return spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
 }
 
-/** Whether dist was built from other sources than those that lie here. */
+/** Whether dist was built from other sources than the current ones. */
 function isStale() {
   return !existsSync(at('dist/cli/main.js')) || !existsSync(at(STAMP)) || readFileSync(at(STAMP), 'utf8') !== hashOfSources();
 }
@@ -117,9 +117,9 @@ function addToHash(hash, path) {
   if (state?.isFile() && !/\.test\.tsx?$/.test(path)) hash.update(`${path}\n`).update(readFileSync(at(path)));
 }
 
-/** Leaves in dist what the sources say and nothing else. The stamp goes first and comes last: a build that was cut off is begun anew. */
+/** Replaces dist by a new build. The stamp is removed first and written last, so that an interrupted build is repeated. */
 async function build() {
-  say('Building …');
+  log('Building …');
   const stamp = hashOfSources();
   const fresh = at(`node_modules/.cache/emailauth/${process.pid}`);
   rmSync(at(STAMP), { force: true });
@@ -134,7 +134,7 @@ async function build() {
     renameSync(at('dist/web'), join(fresh, 'web'));
     rmSync(at('dist'), { recursive: true, force: true });
     renameSync(fresh, at('dist'));
-    // npm sets it for those who install the package; this is for those who run it from here.
+    // npm sets this mode when the package is installed; here it is for use from the repository.
     chmodSync(at('dist/cli/main.js'), 0o755);
     writeFileSync(at(STAMP), stamp);
   } finally {
@@ -142,7 +142,7 @@ async function build() {
   }
 }
 
-/** Runs a program of a package; what it writes is shown when it fails. */
+/** Runs a program of a package; its output is shown if it fails. */
 function run(program, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [at('node_modules', program), ...args], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -154,12 +154,12 @@ function run(program, args) {
     }
     child.on('error', reject);
     child.on('close', (code) =>
-      code === 0 ? resolve() : reject(new Sentence(`The build failed in ${program.split('/')[0]}:\n${output.trim()}`)),
+      code === 0 ? resolve() : reject(new UserError(`The build failed in ${program.split('/')[0]}:\n${output.trim()}`)),
     );
   });
 }
 
-/** In this very process: Ctrl-C has one less to pass through. */
+/** Starts the service in this process, so that Ctrl-C does not have to pass through another one. */
 async function start(args) {
   const main = at('dist/cli/main.js');
   process.argv = [process.argv[0], main, 'start', ...args];
@@ -170,7 +170,7 @@ async function test(args) {
   const findBrowser = () =>
     spawnSync(process.execPath, ['--import', 'tsx', 'test/find-browser.ts'], { cwd: home, stdio: 'ignore' }).status === 0;
   if (!findBrowser()) {
-    say('Getting a browser for the tests (playwright install chromium) …');
+    log('Getting a browser for the tests (playwright install chromium) …');
     spawnSync(process.execPath, [at('node_modules/playwright/cli.js'), 'install', 'chromium'], { cwd: home, stdio: 'inherit' });
   }
   const child = spawn(process.execPath, ['test/run.mjs', ...args], { cwd: home, stdio: 'inherit' });

@@ -1,58 +1,62 @@
 import { cancelled, usageError } from './exit.ts';
-import { printable } from './printable.ts';
-import type { Terminal } from './terminal.ts';
+import { printable, type Terminal } from './terminal.ts';
 
-/** Returns what is wrong with an answer, or undefined. */
+/** Returns what is wrong with the input, or undefined. */
 type Validate = (text: string) => string | undefined;
 
 /**
- * Asks for what the command line did not give.
- * @param question.flag names it in the error where nobody can be asked, such as `--email <address>`
- * @throws CommandError usage where nobody can be asked; cancelled by Ctrl-C and Esc
+ * Prompts for what the command line did not give.
+ * @param question.flag the flag that gives it instead, such as `--email <address>`
+ * @throws CommandError usage where no prompt is possible; cancelled by Ctrl-C and Esc
  */
-export async function askText(terminal: Terminal, question: { message: string; flag: string; placeholder?: string; validate?: Validate }) {
-  mustBeInteractive(terminal, question.flag);
+export async function promptText(
+  terminal: Terminal,
+  question: { message: string; flag: string; placeholder?: string; validate?: Validate },
+) {
+  requireInteractive(terminal, question.flag);
   const { text } = await import('@clack/prompts');
   const { placeholder, validate } = question;
   const message = printable(question.message);
-  return taken(await text({ message, placeholder, validate: (value) => validate?.(value ?? ''), output: process.stderr })).trim();
+  return orCancelled(await text({ message, placeholder, validate: (value) => validate?.(value ?? ''), output: process.stderr })).trim();
 }
 
-/** Asks for a secret without showing it. @param question.variable the environment variable that gives it instead */
-export async function askHidden(terminal: Terminal, question: { message: string; variable: string }): Promise<string> {
-  mustBeInteractive(terminal, question.variable);
+/** Prompts for a secret without showing it. @param question.variable the environment variable that gives it instead */
+export async function promptHidden(terminal: Terminal, question: { message: string; variable: string }): Promise<string> {
+  requireInteractive(terminal, question.variable);
   const { password } = await import('@clack/prompts');
-  return taken(await password({ message: question.message, output: process.stderr }));
+  return orCancelled(await password({ message: question.message, output: process.stderr }));
 }
 
-/** Asks to choose one of several. */
-export async function askChoice<Value extends string>(
+/** Prompts for one of several values. */
+export async function promptChoice<Value extends string>(
   terminal: Terminal,
   question: { message: string; flag: string; choices: { value: Value; label: string; hint?: string }[] },
 ): Promise<Value> {
-  mustBeInteractive(terminal, question.flag);
+  requireInteractive(terminal, question.flag);
   const { select } = await import('@clack/prompts');
   const options = question.choices as Parameters<typeof select<Value>>[0]['options'];
-  return taken(await select<Value>({ message: printable(question.message), options, output: process.stderr }));
+  return orCancelled(await select<Value>({ message: printable(question.message), options, output: process.stderr }));
 }
 
 /**
- * Asks yes or no; `--yes` answers it.
- * @throws CommandError usage where nobody can be asked; cancelled by no, Ctrl-C and Esc
+ * Prompts for yes or no; `--yes` answers it.
+ * @throws CommandError usage where no prompt is possible; cancelled by no, Ctrl-C and Esc
  */
-export async function mustConfirm(terminal: Terminal, message: string): Promise<void> {
+export async function requireConfirmation(terminal: Terminal, message: string): Promise<void> {
   if (terminal.yes) return;
-  mustBeInteractive(terminal, '--yes');
+  if (!terminal.interactive) throw usageError('Cannot prompt here.', 'Pass --yes to confirm.');
   const { confirm } = await import('@clack/prompts');
-  if (!taken(await confirm({ message: printable(message), initialValue: false, output: process.stderr }))) throw cancelled();
+  if (!orCancelled(await confirm({ message: printable(message), initialValue: false, output: process.stderr }))) throw cancelled();
 }
 
-function mustBeInteractive({ interactive }: Terminal, missing: string): void {
-  if (!interactive) throw usageError(`${missing} is missing, and nobody can be asked here.`, `Give ${missing}.`);
+function requireInteractive({ interactive }: Terminal, missing: string): void {
+  if (interactive) return;
+  const verb = /^[-<]/.test(missing) ? 'Pass' : 'Set';
+  throw usageError(`${missing} is missing. Cannot prompt here.`, `${verb} ${missing}.`);
 }
 
-/** Clack answers a symbol when the person cancels. */
-function taken<Value>(answer: Value | symbol): Exclude<Value, symbol> {
-  if (typeof answer === 'symbol') throw cancelled();
-  return answer as Exclude<Value, symbol>;
+/** Returns what was entered; clack returns a symbol when the person cancels. */
+function orCancelled<Value>(entered: Value | symbol): Exclude<Value, symbol> {
+  if (typeof entered === 'symbol') throw cancelled();
+  return entered as Exclude<Value, symbol>;
 }

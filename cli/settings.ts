@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { isThisMachine } from '../contract/rules.ts';
 import { usageError } from './exit.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -9,16 +10,16 @@ const DEFAULT_HOST = 'http://localhost:3000';
 
 /** What `config set` takes. */
 export const CONFIG_KEYS = {
-  host: 'the service that commands speak to, such as https://auth.example.com',
-  language: 'of the mails that `login` asks for: en, lv, lt, uk or ru',
+  host: 'the service that commands use, such as https://auth.example.com',
+  language: 'of the emails that `login` requests: en, lv, lt, uk or ru',
 } as const;
 export type ConfigKey = keyof typeof CONFIG_KEYS;
 
-/** Where a setting's value is from. */
+/** A setting's value, and where it comes from. */
 type Setting = { value: string; source: 'flag' | 'environment' | 'config' | 'default' };
 
 export type Settings = {
-  /** Name of the set of settings and credentials in use. */
+  /** The name under which these settings and credentials are stored. */
   profile: string;
   /** Origin of the service, without a trailing slash. */
   host(): Promise<Setting>;
@@ -27,13 +28,13 @@ export type Settings = {
 };
 
 /**
- * The settings of a profile: flags come first, then the environment (EMAILAUTH_HOST, EMAILAUTH_PROFILE), then config.json.
- * @throws CommandError usage for a name or address that cannot be
+ * Opens the settings of a profile: flags come first, then the environment (EMAILAUTH_HOST, EMAILAUTH_PROFILE), then config.json.
+ * @throws CommandError usage for a profile name or address that is not valid
  */
 export function openSettings(flags: { host?: string; profile?: string }, env: Environment): Settings {
   const profile = flags.profile || env.EMAILAUTH_PROFILE || 'default';
   if (!/^[a-z0-9][a-z0-9_-]{0,31}$/i.test(profile)) {
-    throw usageError(`"${profile}" is no name for a profile.`, 'Use up to 32 letters, digits, - and _.');
+    throw usageError(`"${profile}" is not a valid profile name.`, 'Use up to 32 letters, digits, - and _.');
   }
   const values = async () => (await openFile<Partial<Record<ConfigKey, string>>>('config', env)).get(profile) ?? {};
   const get = async (key: ConfigKey) => (await values())[key];
@@ -54,15 +55,14 @@ export function openSettings(flags: { host?: string; profile?: string }, env: En
 }
 
 /**
- * The origin of a service as somebody types it: https unless said otherwise, http for this machine alone, because whoever
- * listens on the way could take the credentials.
- * @param what the setting that it is from, for the error
+ * Returns the origin of a service that a person typed: https by default, and http only for this machine, because the credentials
+ * could be read in transit.
+ * @param what the name of the setting, for the error
  * @throws CommandError usage
  */
 export function originOf(text: string, what: string): string {
-  const isLoopback = (host: string) => /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
   const bare = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?\/?$/i.test(text);
-  const scheme = isLoopback(text.toLowerCase().replace(/:\d+\/?$|\/$/, '')) ? 'http' : 'https';
+  const scheme = isThisMachine(text.toLowerCase().replace(/:\d+\/?$|\/$/, '')) ? 'http' : 'https';
   const address = bare ? `${scheme}://${text}` : text;
   const hint = 'Give the address of the service, such as https://auth.example.com.';
   if (!URL.canParse(address)) throw usageError(`${what} is not an address: ${text}`, hint);
@@ -70,13 +70,13 @@ export function originOf(text: string, what: string): string {
   if (!/^https?:$/.test(protocol) || username || pathname !== '/' || search || hash) {
     throw usageError(`${what} is not the address of a service: ${text}`, hint);
   }
-  if (protocol === 'http:' && !isLoopback(hostname)) {
-    throw usageError(`${what} is http, which is allowed for this machine alone: ${text}`, `Use https://${new URL(address).host}.`);
+  if (protocol === 'http:' && !isThisMachine(hostname)) {
+    throw usageError(`${what} is http, which is only allowed for this machine: ${text}`, `Use https://${new URL(address).host}.`);
   }
   return origin;
 }
 
-/** `$XDG_CONFIG_HOME/emailauth`, on every system (XDG Base Directory Specification). */
+/** Returns `$XDG_CONFIG_HOME/emailauth`, on every system (XDG Base Directory Specification). */
 export function configDirectory(env: Environment): string {
   const { XDG_CONFIG_HOME } = env;
   // The specification says to ignore a relative path.
@@ -86,21 +86,21 @@ export function configDirectory(env: Environment): string {
 export type JsonFile<Value> = { path: string; get(key: string): Value | undefined; set(key: string, value: Value): void };
 
 /**
- * A file of ours in the configuration directory: only its owner may read it, and it is written whole or not at all.
- * @throws CommandError usage when it cannot be read or is no JSON
+ * Opens a JSON file in the configuration directory, which only its owner may read and which is written atomically.
+ * @throws CommandError usage when it cannot be read or is not JSON
  */
 export async function openFile<Value>(name: string, env: Environment): Promise<JsonFile<Value>> {
   const { default: Conf } = await import('conf');
   const directory = configDirectory(env);
   const path = join(directory, `${name}.json`);
-  const orUnusable = <Result>(act: () => Result): Result => {
+  const orUsageError = <Result>(action: () => Result): Result => {
     try {
-      return act();
+      return action();
     } catch (cause) {
-      throw usageError(`${path} cannot be used: ${(cause as Error).message}`, 'Correct it, or delete it and begin anew.');
+      throw usageError(`${path} cannot be used: ${(cause as Error).message}`, 'Correct it, or delete it and start over.');
     }
   };
-  return orUnusable(() => {
+  return orUsageError(() => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const conf = new Conf<Record<string, Value>>({
       cwd: directory,
@@ -109,6 +109,6 @@ export async function openFile<Value>(name: string, env: Environment): Promise<J
       accessPropertiesByDotNotation: false,
       clearInvalidConfig: false,
     });
-    return { path, get: (key) => orUnusable(() => conf.get(key)), set: (key, value) => orUnusable(() => conf.set(key, value)) };
+    return { path, get: (key) => orUsageError(() => conf.get(key)), set: (key, value) => orUsageError(() => conf.set(key, value)) };
   });
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkDays, readDays, statsOf } from './stats.ts';
+import { parseDailyLogins, parseDays, summarize } from './stats.ts';
 
 const days = [5, 0, 3, 3].map((count, i) => ({ date: `2026-11-${21 - i}`, count }));
 
-test('the figures are those of the days that were asked for', () => {
-  expect(statsOf(days, 30)).toEqual({ days, today: 5, total: 11, average: 3 });
-  expect(statsOf(days, 2)).toEqual({ days: days.slice(0, 2), today: 5, total: 5, average: 3 });
-  expect(statsOf([], 30)).toEqual({ days: [], today: 0, total: 0, average: 0 });
+test('the statistics cover the requested days', () => {
+  expect(summarize(days, 30)).toEqual({ days, today: 5, total: 11, average: 3 });
+  expect(summarize(days, 2)).toEqual({ days: days.slice(0, 2), today: 5, total: 5, average: 3 });
+  expect(summarize([], 30)).toEqual({ days: [], today: 0, total: 0, average: 0 });
 });
 
 test.each([
@@ -14,10 +14,10 @@ test.each([
   ['1', 1],
   ['07', 7],
   ['30', 30],
-])('--days %s is %d', (text, number) => expect(readDays(text)).toBe(number));
+])('--days %s is %d', (text, number) => expect(parseDays(text)).toBe(number));
 
 test.each(['0', '31', 'x', '', '-1', '7.5', '1e1', '007'])('--days %j is refused', (text) => {
-  expect(() => readDays(text)).toThrow('--days takes a number from 1 to 30.');
+  expect(() => parseDays(text)).toThrow('--days takes a number from 1 to 30.');
 });
 
 test.each([
@@ -30,8 +30,8 @@ test.each([
   [{ date: '2026-11-21', count: '1' }],
   [{ date: '2026-11-21', count: -1 }],
   [{ date: '2026-11-21', count: 1.5 }],
-])('an answer %j is no days', (answer) => expect(() => checkDays(answer)).toThrow('no figures'));
+])('the response %j is refused', (response) => expect(() => parseDailyLogins(response)).toThrow('no statistics'));
 
-test('days keep nothing but their date and count', () => {
-  expect(checkDays([{ date: '2026-11-21', count: 2, more: '\x1b[2J' }])).toEqual([{ date: '2026-11-21', count: 2 }]);
+test('days keep only their date and count', () => {
+  expect(parseDailyLogins([{ date: '2026-11-21', count: 2, more: '\x1b[2J' }])).toEqual([{ date: '2026-11-21', count: 2 }]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The version in package.json, which lies one directory up from source and two from dist. */
+/** Returns the version in package.json, which is one directory above the source and two above dist. */
 export function version(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const home = here.endsWith(join('dist', 'cli')) ? join(here, '../..') : join(here, '..');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { frameworkOf } from '../templates/catalog.ts';
-import { integrationFor, integrationText, unknownFramework } from './integration.ts';
+import { describeUnknownFramework, formatIntegration, renderIntegration } from './integration.ts';
 
 test.each([
   ['next.js', 'nextjs'],
@@ -10,8 +10,8 @@ test.each([
   ['FastAPI 0.115', 'fastapi'],
   ['golang', 'go'],
   ['html', 'static'],
-])('%s may be %s', (given, meant) => {
-  expect(unknownFramework(given)).toContain(`Did you mean ${meant}?`);
+])('%s suggests %s', (given, meant) => {
+  expect(describeUnknownFramework(given)).toContain(`Did you mean ${meant}?`);
 });
 
 test.each([
@@ -21,18 +21,18 @@ test.each([
   ['a number', 12],
   ['null', null],
   ['lines', `x\n${'y'.repeat(10_000)}`],
-])('what is like none gets the list: %s', (_, given) => {
-  const text = unknownFramework(given);
+])('a name without a similar framework gets the list: %s', (_, given) => {
+  const text = describeUnknownFramework(given);
   expect(text).not.toContain('Did you mean');
   expect(text).toContain('express, nextjs');
   expect(text.length).toBeLessThan(400);
   expect(text).not.toContain('\n');
 });
 
-test('a file that has fences of its own does not leave its own', async () => {
+test('a file with code fences gets a longer fence', async () => {
   const express = frameworkOf('express');
   if (!express) throw new Error('express is not in the catalogue');
-  const integration = await integrationFor(express, { origin: 'https://auth.example', domain: 'shop.example' });
+  const integration = await renderIntegration(express, { origin: 'https://auth.example', domain: 'shop.example' });
   integration.files[0].contents = 'a\n````\nb';
-  expect(integrationText('Heading', integration)).toContain('\n`````\na\n````\nb\n`````\n');
+  expect(formatIntegration('Heading', integration)).toContain('\n`````\na\n````\nb\n`````\n');
 });

@@ -1,51 +1,51 @@
-import { oneLine } from '../contract/check.ts';
+import { oneLine } from '../diagnostics/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import type { Framework } from '../templates/framework.ts';
 import { readSources } from '../templates/read.ts';
 import { type Filling, type Integration, render } from '../templates/render.ts';
 import { refusal } from './result.ts';
 
-/** The ids of the catalogue, for schemas. */
+/** The ids of all frameworks, for schemas. */
 export const frameworkIds = frameworks.map(({ id }) => id) as [string, ...string[]];
 
-/** The files of a framework for one site. @throws ApiError for a value that has no place in the code */
-export async function integrationFor(framework: Framework, filling: Filling): Promise<Integration> {
+/** Returns the files of a framework for one website. @throws ApiError for a value that the code cannot contain */
+export async function renderIntegration(framework: Framework, filling: Filling): Promise<Integration> {
   const sources = await readSources(framework);
   try {
     return render(framework, sources, filling);
   } catch (error) {
-    if (error instanceof RangeError) throw refusal('bad_request', error.message, 'Correct it and ask again.');
+    if (error instanceof RangeError) throw refusal('bad_request', error.message, 'Correct it and try again.');
     throw error;
   }
 }
 
-/** The framework of an id. @throws ApiError that names what may be meant */
-export function frameworkNamed(id: unknown): Framework {
+/** Returns the framework with an id. @throws ApiError that suggests a similar one */
+export function requireFramework(id: unknown): Framework {
   const framework = frameworkOf(String(id));
-  if (!framework) throw refusal('bad_request', unknownFramework(id), 'Give one of these ids, or the nearest of the same language.');
+  if (!framework) throw refusal('bad_request', describeUnknownFramework(id), 'Give one of these ids, or one for the same language.');
   return framework;
 }
 
-/** Says that there is no such framework, which is meant perhaps, and which there are. */
-export function unknownFramework(given: unknown): string {
-  const meant = frameworkMeant(String(given));
-  const question = meant ? ` Did you mean ${meant}?` : '';
-  return `There is no framework "${oneLine(String(given), 40)}".${question} There are ${frameworkIds.join(', ')}.`;
+/** Returns the message for an unknown framework, with a similar one if there is one, and all ids. */
+export function describeUnknownFramework(given: unknown): string {
+  const similar = findSimilarFramework(String(given));
+  const question = similar ? ` Did you mean ${similar}?` : '';
+  return `There is no framework "${oneLine(String(given), 40)}".${question} Known frameworks: ${frameworkIds.join(', ')}.`;
 }
 
-function frameworkMeant(given: string): string | undefined {
+function findSimilarFramework(given: string): string | undefined {
   const text = lettersOf(given.slice(0, 100));
   if (text.length < 2) return undefined;
-  const likenesses = frameworks.map(({ id, name }) => ({
+  const scored = frameworks.map(({ id, name }) => ({
     id,
-    likeness: Math.max(...[id, lettersOf(name)].map((each) => likenessOf(each, text))),
+    score: Math.max(...[id, lettersOf(name)].map((each) => similarity(each, text))),
   }));
-  const [best] = likenesses.sort((one, other) => other.likeness - one.likeness);
-  return best.likeness >= 3 ? best.id : undefined;
+  const [best] = scored.sort((one, other) => other.score - one.score);
+  return best.score >= 3 ? best.id : undefined;
 }
 
-/** How many letters two names begin with alike; more than any such when one holds the other. */
-function likenessOf(name: string, text: string): number {
+/** Returns the length of the common prefix of two names, or 100 when one contains or begins the other. */
+function similarity(name: string, text: string): number {
   if (name.includes(text) || text.startsWith(name)) return 100;
   const different = [...name].findIndex((letter, i) => letter !== text[i]);
   return different < 0 ? name.length : different;
@@ -53,8 +53,8 @@ function likenessOf(name: string, text: string): number {
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
 
-/** An integration as Markdown: every file in full, settings, commands and steps. */
-export function integrationText(heading: string, { files, env, commands, nextSteps }: Omit<Integration, 'site'>): string {
+/** Returns an integration as Markdown: every file in full, settings, commands and steps. */
+export function formatIntegration(heading: string, { files, env, commands, nextSteps }: Omit<Integration, 'site'>): string {
   const sections = [
     `# ${heading}`,
     ...files.map(({ path, role, contents, example }) => `## ${path}\n${role}${example ? ' (an example)' : ''}\n${fenced(contents)}`),
@@ -62,15 +62,15 @@ export function integrationText(heading: string, { files, env, commands, nextSte
       ? [`## Environment\n${env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`).join('\n')}`]
       : []),
     ...(commands.length > 0 ? [`## Commands\n${commands.map((command) => `- \`${command}\``).join('\n')}`] : []),
-    `## Next steps\n${numbered(nextSteps)}`,
+    `## Next steps\n${numberedList(nextSteps)}`,
   ];
   return sections.join('\n\n');
 }
 
-/** Steps as a numbered list. */
-export const numbered = (steps: readonly string[]) => steps.map((step, i) => `${i + 1}. ${step.replaceAll('\n', '\n   ')}`).join('\n');
+/** Returns steps as a numbered list in Markdown. */
+export const numberedList = (steps: readonly string[]) => steps.map((step, i) => `${i + 1}. ${step.replaceAll('\n', '\n   ')}`).join('\n');
 
-/** Between more backticks than the code has in a row (CommonMark §4.5). */
+/** Returns code between more backticks than it contains in a row (CommonMark §4.5). */
 function fenced(code: string): string {
   const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

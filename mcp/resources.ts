@@ -6,26 +6,26 @@ import {
   ResourceNotFoundError,
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
-import { oneLine } from '../contract/check.ts';
 import { ApiError } from '../contract/client.ts';
+import { oneLine } from '../diagnostics/check.ts';
 import { frameworkOf, frameworks } from '../templates/catalog.ts';
 import { docPages, readDoc } from '../templates/docs.ts';
 import type { McpContext } from './context.ts';
-import { frameworkIds, integrationFor, integrationText } from './integration.ts';
-import { explain, isAnswer } from './result.ts';
-import { ownDomains, siteAmong } from './sites.ts';
-import { siteWithProofOf } from './tools/site.ts';
+import { formatIntegration, frameworkIds, renderIntegration } from './integration.ts';
+import { describeError, hasCode } from './result.ts';
+import { completeOwnDomains, findByDomain } from './service.ts';
+import { toSiteWithProof } from './tools/sites.ts';
 
 const MARKDOWN = 'text/markdown';
 const JSON_TYPE = 'application/json';
 
-/** Stands where a site's own domain goes. */
+/** The domain in templates that are read without one. */
 const PLACEHOLDER_DOMAIN = 'shop.example';
 
-/** What clients can read: the documentation, the templates, the caller's own sites and the API's description. */
+/** Registers what clients can read: the documentation, the templates, the caller's websites and the description of the API. */
 export function registerResources(server: McpServer, context: McpContext): void {
   const { client, host } = context;
-  const startsLike = (values: readonly string[]) => (typed: string) => values.filter((value) => value.startsWith(typed.toLowerCase()));
+  const completeFrom = (values: readonly string[]) => (typed: string) => values.filter((value) => value.startsWith(typed.toLowerCase()));
 
   server.registerResource(
     'docs',
@@ -38,10 +38,10 @@ export function registerResources(server: McpServer, context: McpContext): void 
           description,
         })),
       }),
-      complete: { slug: startsLike(docPages.map(({ slug }) => slug)) },
+      complete: { slug: completeFrom(docPages.map(({ slug }) => slug)) },
     }),
     { title: 'Documentation', description: 'A page of the documentation', mimeType: MARKDOWN },
-    (uri, { slug }) => reading(uri, MARKDOWN, context, () => readDoc(decoded(String(slug)), { origin: host })),
+    (uri, { slug }) => readResource(uri, MARKDOWN, context, () => readDoc(decodeUriPart(String(slug)), { origin: host })),
   );
 
   server.registerResource(
@@ -55,19 +55,19 @@ export function registerResources(server: McpServer, context: McpContext): void 
           description: `The files that add the sign-in to an app with ${name}, for ${PLACEHOLDER_DOMAIN}`,
         })),
       }),
-      complete: { framework: startsLike(frameworkIds) },
+      complete: { framework: completeFrom(frameworkIds) },
     }),
     {
       title: 'Templates',
-      description: `The files for a framework, for ${PLACEHOLDER_DOMAIN}; scaffold_integration fills in others`,
+      description: `The files for a framework, for ${PLACEHOLDER_DOMAIN}; scaffold_integration takes other domains`,
       mimeType: MARKDOWN,
     },
     (uri, { framework: id }) =>
-      reading(uri, MARKDOWN, context, async () => {
+      readResource(uri, MARKDOWN, context, async () => {
         const framework = frameworkOf(String(id));
         if (!framework) return null;
         const filling = { origin: host, domain: PLACEHOLDER_DOMAIN };
-        return integrationText(`Email sign-in with ${framework.name}`, await integrationFor(framework, filling));
+        return formatIntegration(`Email sign-in with ${framework.name}`, await renderIntegration(framework, filling));
       }),
   );
 
@@ -75,23 +75,23 @@ export function registerResources(server: McpServer, context: McpContext): void 
     'sites',
     new ResourceTemplate('emailauth://sites/{domain}', {
       list: async () => {
-        const sites = await orProtocolError(context, () => client.listWebsites({}).catch(noneForNobody));
+        const sites = await orProtocolError(context, () => client.listWebsites({}).catch(emptyIfAnonymous));
         return {
           resources: sites.map(({ domain }) => ({
             uri: `emailauth://sites/${domain}`,
             name: `sites/${domain}`,
             title: domain,
-            description: `Your site ${domain}`,
+            description: `Your website ${domain}`,
           })),
         };
       },
-      complete: { domain: (typed) => ownDomains(client, typed) },
+      complete: { domain: (typed) => completeOwnDomains(client, typed) },
     }),
-    { title: 'My sites', description: 'One of the sites of whoever is signed in', mimeType: JSON_TYPE },
+    { title: 'My websites', description: 'A website of the signed-in account', mimeType: JSON_TYPE },
     (uri, { domain }) =>
-      reading(uri, JSON_TYPE, context, async () => {
-        const site = siteAmong(await client.listWebsites({}), decoded(String(domain)));
-        return site ? JSON.stringify(siteWithProofOf(site), null, 2) : null;
+      readResource(uri, JSON_TYPE, context, async () => {
+        const site = findByDomain(await client.listWebsites({}), decodeUriPart(String(domain)));
+        return site ? JSON.stringify(toSiteWithProof(site), null, 2) : null;
       }),
   );
 
@@ -99,34 +99,42 @@ export function registerResources(server: McpServer, context: McpContext): void 
     'openapi',
     'emailauth://openapi.json',
     { title: 'OpenAPI description', description: 'Every call of the HTTP API, as OpenAPI 3.1', mimeType: JSON_TYPE },
-    (uri) => reading(uri, JSON_TYPE, context, async () => JSON.stringify(await context.openApi(), null, 2)),
+    (uri) => readResource(uri, JSON_TYPE, context, async () => JSON.stringify(await context.openApi(), null, 2)),
   );
 }
 
-/** @param read null: there is no such thing. @throws ProtocolError */
-async function reading(uri: URL, mimeType: string, context: McpContext, read: () => Promise<string | null>): Promise<ReadResourceResult> {
+/** Returns the content of a resource. @param read returns null when there is no such resource. @throws ProtocolError */
+async function readResource(
+  uri: URL,
+  mimeType: string,
+  context: McpContext,
+  read: () => Promise<string | null>,
+): Promise<ReadResourceResult> {
   const text = await orProtocolError(context, read);
   if (text === null) throw new ResourceNotFoundError(oneLine(uri.href, 300));
   return { contents: [{ uri: uri.href, mimeType, text }] };
 }
 
-/** Resources and prompts have no `isError`: what a tool would say is the message of the protocol's error. @throws ProtocolError */
+/** Runs the work of a resource or prompt. As these have no `isError`, an error becomes one of the protocol. @throws ProtocolError */
 export async function orProtocolError<Result>(context: McpContext, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const isCallers = error instanceof ApiError && error.status >= 400 && error.status < 500;
-    throw new ProtocolError(isCallers ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError, explain(error, context));
+    const isCallersError = error instanceof ApiError && error.status >= 400 && error.status < 500;
+    throw new ProtocolError(
+      isCallersError ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
+      describeError(error, context),
+    );
   }
 }
 
-function noneForNobody(error: unknown): never[] {
-  if (isAnswer(error, 'sign_in_needed') || isAnswer(error, 'bad_api_key')) return [];
+function emptyIfAnonymous(error: unknown): never[] {
+  if (hasCode(error, 'sign_in_needed') || hasCode(error, 'bad_api_key')) return [];
   throw error;
 }
 
-/** What a URI has percent-encoded, a domain in another script for instance. */
-function decoded(text: string): string {
+/** Decodes a part of a URI, which is percent-encoded for instance when a domain is in another script. */
+function decodeUriPart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

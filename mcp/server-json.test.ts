@@ -9,7 +9,7 @@ const Input = { description: z.string(), format: z.enum(['string', 'number', 'bo
 const Value = { ...Input, default: z.string().optional(), placeholder: z.string().optional(), isSecret: z.boolean().optional() };
 const Named = z.strictObject({ name: z.string(), ...Value, isRequired: z.boolean().optional() });
 
-/** What we use of the registry's schema of 2025-12-11, which has no members of other names to it. */
+/** The part of the registry's schema of 2025-12-11 that we use. */
 const ServerJson = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
   name: z.string().regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
@@ -38,7 +38,7 @@ const ServerJson = z.strictObject({
   ),
 });
 
-test('server.json is what the registry takes, and says what package.json says', async () => {
+test('server.json matches the schema of the registry, and package.json', async () => {
   const { name, mcpName, version, bin } = await read('../package.json');
   const server = ServerJson.parse(await read('server.json'));
   expect(server).toMatchObject({ name: mcpName, version, packages: [{ identifier: name, version, packageArguments: [{ value: 'mcp' }] }] });

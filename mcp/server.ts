@@ -1,29 +1,67 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { McpContext } from './context.ts';
-import { instructions } from './instructions.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
-import { tools } from './tools.ts';
+import type { Tool } from './tool.ts';
+import { checkIntegration } from './tools/check-integration.ts';
+import { getStats } from './tools/get-stats.ts';
+import { getStatus } from './tools/get-status.ts';
+import { completeLogin, startLogin } from './tools/login.ts';
+import { registerDomain } from './tools/register-domain.ts';
+import { listFrameworks, scaffoldIntegration } from './tools/scaffold-integration.ts';
+import { searchDocs } from './tools/search-docs.ts';
+import { deleteSite, getSite, listSites, updateSite } from './tools/sites.ts';
+import { verifyToken } from './tools/verify-token.ts';
 
-export { createCheckSite } from '../diagnostics/website/check-site.ts';
-export type { CheckSite, McpContext, SignIn } from './context.ts';
+/** Every tool, in the order in which clients show them. */
+const tools: readonly Tool[] = [
+  getStatus,
+  registerDomain,
+  listFrameworks,
+  scaffoldIntegration,
+  checkIntegration,
+  verifyToken,
+  searchDocs,
+  startLogin,
+  completeLogin,
+  listSites,
+  getSite,
+  updateSite,
+  deleteSite,
+  getStats,
+];
 
 const FIXED = { listChanged: false };
 
-/**
- * The MCP server of Email Auth, for any transport: tools, resources and prompts.
- * @param context who calls, and what a transport adds
- */
+/** Returns the MCP server of Email Auth, with tools, resources and prompts, for any transport. */
 export function createServer(context: McpContext): McpServer {
   const server = new McpServer(
     { name: 'emailauth', title: 'Email Auth', version: context.version, websiteUrl: context.host },
-    // What is listed stays the same, so that nobody need keep a stream open for changes.
-    { instructions: instructions(context), capabilities: { tools: FIXED, resources: FIXED, prompts: FIXED } },
+    // The lists never change, so that no client needs to keep a stream open for changes.
+    { instructions: instructionsFor(context), capabilities: { tools: FIXED, resources: FIXED, prompts: FIXED } },
   );
   for (const tool of tools) {
-    if (tool.offered(context) && (tool.readOnly || !context.readOnly)) tool.register(server, context);
+    if (tool.isOffered(context) && (tool.readOnly || !context.readOnly)) tool.register(server, context);
   }
   registerResources(server, context);
   registerPrompts(server, context);
   return server;
+}
+
+/** Returns what a model reads before it chooses a tool: what the service is, the shortest way to use it, and the session's limits. */
+function instructionsFor({ host, readOnly, howToSignIn, besideApp }: McpContext): string {
+  const register = readOnly
+    ? `The domain has to be registered. This session is read-only: the person registers it at ${host}.`
+    : 'register_domain with the domain and the address of the person.';
+  const check = besideApp
+    ? 'Start the app, call check_integration, and fix what fails.'
+    : 'Once the app is online and its domain is proved (get_site shows how), call check_integration, and fix what fails.';
+  const accountTools = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, '}get_stats and check_integration`;
+  return `Email Auth at ${host} gives any website a passwordless sign-in: the visitor enters an address, opens the link in the email, and returns to the website with a token that its server verifies once.
+To add it to an app:
+1. ${register} While the app runs on localhost, and get_status says local mode, skip this: localhost needs no registration.
+2. scaffold_integration with the framework and the domain; write its files into the project.
+3. ${check}
+Then let the person sign in once. search_docs answers questions.
+${accountTools} are for the websites of the signed-in account${besideApp ? '; check_integration for localhost needs no sign-in' : ''}. ${howToSignIn}`;
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
+import { openDns } from '../diagnostics/dns.ts';
 import { createAbout } from './about/about.ts';
 import { aboutRoutes } from './about/routes.ts';
 import { createAccounts } from './accounts/accounts.ts';
@@ -64,7 +65,7 @@ import { diskStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { createUploads } from './uploads/uploads.ts';
 import { displayDomainOf } from './websites/domains.ts';
-import { openPublicNames } from './websites/public-names.ts';
+import { isPublicAddress } from './websites/public-addresses.ts';
 import { websiteRoutes } from './websites/routes.ts';
 import { createWebsites } from './websites/websites.ts';
 
@@ -198,7 +199,7 @@ export async function createService(parts: {
     identityOf: (request) => identityOf(request, NO_COOKIES),
     describeError,
     headers,
-    names: openPublicNames(config),
+    dns: openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress }),
     countSiteCheck: async ({ identity }) => {
       try {
         await limits.hit('site_checks', identity?.email ?? '');

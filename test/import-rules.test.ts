@@ -15,9 +15,9 @@ type Tree = Record<string, string>;
 const planted: Record<string, Tree> = {
   'contract-imports-only-zod': { 'contract/a.ts': "import 'express';" },
   'nobody-imports-cli': { 'server/a.ts': "import '../cli/main.ts';", 'cli/main.ts': 'export {};' },
-  'cli-imports-server-and-mcp-lazily': {
-    'cli/main.ts': "import { x } from '../server/main.ts'; x();",
-    'server/main.ts': 'export const x = () => 1;',
+  'cli-imports-other-programs-lazily': {
+    'cli/main.ts': "import { x } from '../diagnostics/check.ts'; x();",
+    'diagnostics/check.ts': 'export const x = () => 1;',
   },
   'cli-stays-out-of-web': { 'cli/main.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'web-imports-contract-and-templates-only': {
@@ -28,6 +28,8 @@ const planted: Record<string, Tree> = {
   'web-features-never-meet': { 'web/features/admin/page.ts': "import '../signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'web-looks-one-way': { 'web/ui/button.ts': "import '../features/signin/page.ts';", 'web/features/signin/page.ts': 'export {};' },
   'mcp-imports-contract-and-templates-only': { 'mcp/server.ts': "import '../server/config.ts';", 'server/config.ts': 'export {};' },
+  'diagnostics-imports-contract-only': { 'diagnostics/check.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
+  'diagnostics-is-imported-by-programs-only': { 'web/a.ts': "import '../diagnostics/check.ts';", 'diagnostics/check.ts': 'export {};' },
   'templates-import-contract-only': { 'templates/render.ts': "import '../web/paths.ts';", 'web/paths.ts': 'export {};' },
   'server-imports-contract-and-mcp-server-only': { 'server/app.ts': "import '../mcp/result.ts';", 'mcp/result.ts': 'export {};' },
   'express-stays-in-http-and-routes': {
@@ -57,7 +59,10 @@ const planted: Record<string, Tree> = {
 /** What the rules must let pass. */
 const sound: Tree = {
   'contract/routes.ts': "import { z } from 'zod'; export const Shape = z.object({});",
-  'cli/main.ts': "import { Shape } from '../contract/routes.ts'; await import('../server/main.ts'); Shape.parse({});",
+  'cli/main.ts':
+    "import { Shape } from '../contract/routes.ts'; await import('../server/main.ts'); await import('../diagnostics/check.ts'); Shape.parse({});",
+  'diagnostics/check.ts': "import '../contract/routes.ts';",
+  'mcp/server.ts': "import '../diagnostics/check.ts';",
   'server/main.ts': "import './app.ts';",
   'server/app.ts': "import express from 'express'; import './signin/routes.ts'; express();",
   'server/signin/routes.ts': "import './signin.ts'; import '../http/serve.ts'; import '../../contract/routes.ts';",

@@ -1,7 +1,7 @@
 import { parse } from 'cookie';
-import { oneLine } from '../contract/check.ts';
 import { hasProofText } from '../contract/domain-proof.ts';
 import { fromNameFault, isThisMachine, logoUrlFault, nameFault, normalEmail, normalHost, redirectUriFault } from '../contract/rules.ts';
+import { oneLine } from '../diagnostics/check.ts';
 import { networkOf } from '../server/http/client-address.ts';
 import { bearerOf } from '../server/http/identity.ts';
 import { isLoopbackHost } from '../server/http/loopback.ts';

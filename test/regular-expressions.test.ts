@@ -14,7 +14,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     '/^[ \\t]*(,?)[ \\t]*(?:\\/\\/.*|\\/\\*.*?\\*\\/)[ \\t]*(?=\\r?\\n)/':
       'One line of a settings file of the person who runs the command.',
   },
-  'cli/printable.ts': {
+  'cli/terminal.ts': {
     "new RegExp(`(${OWN_STYLE})|(?![\\\\n\\\\t])${CONTROL}`, 'gu')": 'Made of two constants without a repetition.',
     "new RegExp(CONTROL, 'gu')": 'One character class.',
   },
@@ -43,7 +43,10 @@ const REVIEWED: Record<string, Record<string, string>> = {
   'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
 };
 
-const sources = execFileSync('git', ['ls-files', 'contract', 'server', 'mcp', 'cli', 'web', 'templates'], { cwd: root, encoding: 'utf8' })
+const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'server', 'mcp', 'cli', 'web', 'templates'], {
+  cwd: root,
+  encoding: 'utf8',
+})
   .split('\n')
   .filter((file) => /\.(?:ts|tsx|js|mjs)$/.test(file) && !/\.test\.tsx?$/.test(file));
 

@@ -68,7 +68,7 @@ test('an instance with another SECRET_KEY does not start, until the operator has
   expect(fingerprint).toMatch(/^[0-9a-f]{32}$/);
 
   const forget = ['db', 'forget-secret-key', '--json'];
-  expect((await home.run(forget)).json().error).toMatchObject({ code: 'usage', message: expect.stringContaining('--yes is missing') });
+  expect((await home.run(forget)).json().error).toMatchObject({ code: 'usage', hint: 'Pass --yes to confirm.' });
   const served = await home.run([...forget, '--yes']);
   expect([served.exitCode, served.json().error.code]).toEqual([6, 'running']);
   await first.stop();

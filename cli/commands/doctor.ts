@@ -1,77 +1,185 @@
-import type { Check } from '../../contract/check.ts';
-import type { Look } from '../../diagnostics/website/look.ts';
-import type { Target } from '../../diagnostics/website/target.ts';
+import { statSync } from 'node:fs';
+import type { CheckResult, Finding } from '../../diagnostics/check.ts';
+import type { Dns } from '../../diagnostics/dns.ts';
+import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
+import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
-import { checkClock } from '../doctor/clock.ts';
-import { checkCredentials } from '../doctor/credentials.ts';
-import { checkMail } from '../doctor/mail.ts';
-import { type Names, openNames } from '../doctor/names.ts';
-import { reportOf } from '../doctor/report.ts';
-import { checkService } from '../doctor/service.ts';
-import { ways } from '../doctor/ways.ts';
-import { EXIT, type ExitCode, usageError } from '../exit.ts';
+import type { Caller, Credentials } from '../credentials.ts';
+import { CommandError, EXIT, usageError } from '../exit.ts';
+import type { Terminal } from '../terminal.ts';
+import { TEXT_WIDTH, wrap } from '../text.ts';
 import { version } from '../version.ts';
 
-/** Looks at the service, the sign-in, the clock and the mail, and at a site; says what is wrong and how to mend it. */
-export async function doctor(context: Context, { domain, url }: { domain?: string; url?: string }): Promise<ExitCode> {
-  const { terminal, env } = context;
-  if (url !== undefined && domain === undefined)
-    throw usageError('--url needs the domain that it is on.', 'Run `emailauth doctor <domain> --url <url>`.');
-  const target = domain === undefined ? null : await readSite(domain, url);
-  const names = openNames(env.DNS_SERVERS);
-  if (terminal.interactive) terminal.note(`Looking at ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
-  const checks = await examine(context, target, names);
-  terminal.answer({ checks }, reportOf(checks, terminal.style));
-  return checks.some(({ ok }) => ok === false) ? EXIT.no : EXIT.ok;
+const DNS_TIMEOUT_MS = 2_500;
+const DNS_TRIES = 2;
+
+const remedies: Remedies = {
+  urlOption: '--url',
+  writeCallback: '`emailauth init` writes one.',
+  signIn: 'Run `emailauth login`.',
+  prove: (domain) => `emailauth sites verify ${domain}`,
+  register: (domain) => `emailauth register ${domain}`,
+};
+
+export const doctor: CommandSpec = {
+  usage: 'doctor [domain]',
+  choices: { domain: 'sites' },
+  group: 'Integration',
+  summary: 'find what is wrong, and how to fix it',
+  about:
+    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible. Requests to the website carry no credentials. DNS_SERVERS=9.9.9.9 uses other name servers.',
+  flags: { '--url <url>': "the callback's address, if not https://<domain>/auth/callback" },
+  examples: [
+    'doctor',
+    'doctor shop.example',
+    'doctor shop.example --url https://shop.example/login/done',
+    'doctor localhost --url http://localhost:5173/auth/callback',
+  ],
+  json: '{checks:[{id,name,ok,detail,fix}]}',
+  exits: { 10: 'a check failed' },
+  async run(context, [domain], { url }) {
+    const { terminal, env } = context;
+    if (url !== undefined && domain === undefined)
+      throw usageError('--url needs the domain that it is on.', 'Run `emailauth doctor <domain> --url <url>`.');
+    const target = domain === undefined ? null : await parseWebsite(domain, url);
+    const dns = await openDoctorDns(env.DNS_SERVERS);
+    if (terminal.interactive) terminal.note(`Checking ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
+    const checks = await runChecks(context, target, dns);
+    terminal.result({ checks }, formatReport(checks, terminal.style));
+    return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
+  },
+};
+
+async function parseWebsite(domain: string, url: string | undefined): Promise<Target> {
+  const { parseTarget } = await import('../../diagnostics/website.ts');
+  return parseTarget(domain, url, { remedies, refuse: usageError });
 }
 
-async function readSite(domain: string, url: string | undefined): Promise<Target> {
-  const { readTarget } = await import('../../diagnostics/website/target.ts');
-  return readTarget(domain, url, { ways, refuse: usageError });
+/** @param variable DNS_SERVERS; unset: the system's resolver. @throws CommandError usage */
+async function openDoctorDns(variable: string | undefined): Promise<Dns> {
+  const [{ openDns, parseDnsServers }, { isThisMachine }] = await Promise.all([
+    import('../../diagnostics/dns.ts'),
+    import('../../contract/rules.ts'),
+  ]);
+  const servers = parseDnsServers(variable);
+  try {
+    return openDns({
+      servers,
+      // The person may check any host that this machine can reach.
+      isAllowedAddress: null,
+      usesSystemLookup: (host) => !servers || isThisMachine(host),
+      timeoutMs: DNS_TIMEOUT_MS,
+      tries: DNS_TRIES,
+    });
+  } catch {
+    throw usageError('DNS_SERVERS is not valid.', 'Give addresses of name servers, such as 9.9.9.9,127.0.0.1:5353.');
+  }
 }
 
-/** Everything that waits for nothing else goes on at once; the order of the answers stays the same. */
-async function examine(context: Context, target: Target | null, names: Names): Promise<Check[]> {
+/** Runs independent checks at the same time, and returns their results in a fixed order. */
+async function runChecks(context: Context, target: Target | null, dns: Dns): Promise<CheckResult[]> {
   const { signal } = context;
+  const [{ checkClock, checkService }, { checkMail }] = await Promise.all([
+    import('../../diagnostics/service.ts'),
+    import('../../diagnostics/mail.ts'),
+  ]);
   const host = await context.host();
   const client = await context.anonymous();
-  const look: Look = { names, userAgent: `emailauth-doctor/${version()}`, ways, signal };
-  const fromOutside = target ? examineSite(target, host, look) : Promise.resolve([]);
-  // A Ctrl-C rejects all of them; the first to be awaited tells it.
+  const options: CheckOptions = { dns, userAgent: `emailauth-doctor/${version()}`, remedies, signal };
+  const fromOutside = target ? checkFromOutside(target, host, options) : Promise.resolve([]);
+  // Ctrl-C rejects all of them; only the first one that is awaited is reported.
   fromOutside.catch(() => {});
-  const { check: service, seen } = await checkService({ host, client, version: version(), signal });
-  const [credentials, clock, mail, site] = await Promise.all([
-    checkCredentials(context, seen !== null),
-    checkClock(seen, signal),
-    checkMail(seen?.about ?? null, names, signal),
-    target ? examineAtService(context, target, look, seen !== null) : [],
+  const { result: service, probe } = await checkService({ host, client, version: version(), signal });
+  const [credentials, clock, mail, website] = await Promise.all([
+    checkCredentials(context, probe !== null),
+    checkClock(probe, signal),
+    checkMail(probe?.about ?? null, dns, signal),
+    target ? checkAtService(context, target, options, probe !== null) : [],
   ]);
-  return [service, credentials, clock, ...mail, ...site, ...(await fromOutside)];
+  return [service, credentials, clock, ...mail, ...website, ...(await fromOutside)];
 }
 
-async function examineAtService(context: Context, target: Target, look: Look, answers: boolean): Promise<Check[]> {
-  const [{ checkRegistration }, { checkProof }] = await Promise.all([
-    import('../../diagnostics/website/registration.ts'),
-    import('../../diagnostics/website/proof.ts'),
-  ]);
-  const owner = await context.signedIn().then(
+async function checkAtService(context: Context, target: Target, options: CheckOptions, isServiceUp: boolean): Promise<CheckResult[]> {
+  const { checkProof, checkRegistration } = await import('../../diagnostics/registration.ts');
+  const account = await context.signedIn().then(
     ({ client }) => client,
     () => null,
   );
-  const client = answers ? await context.anonymous() : null;
-  const { check, site } = await checkRegistration(target, { client, owner }, look);
-  return [check, await checkProof(target, site, owner, look)];
+  const anonymous = isServiceUp ? await context.anonymous() : null;
+  const { result, website } = await checkRegistration(target, { anonymous, account }, options);
+  return [result, await checkProof(target, website, account, options)];
 }
 
-async function examineSite(target: Target, service: string, look: Look): Promise<Check[]> {
+async function checkFromOutside(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
   const [{ checkRedirect, checkTls }, { checkCallback }] = await Promise.all([
-    import('../../diagnostics/website/tls.ts'),
-    import('../../diagnostics/website/callback.ts'),
+    import('../../diagnostics/tls.ts'),
+    import('../../diagnostics/callback.ts'),
   ]);
   const [tls, redirect, callback] = await Promise.all([
-    checkTls(target, look),
-    checkRedirect(target, look),
-    checkCallback(target, service, look),
+    checkTls(target, options),
+    checkRedirect(target, options),
+    checkCallback(target, service, options),
   ]);
   return [tls, redirect, ...callback];
+}
+
+/** Checks who is signed in, until when, and whether other users can read the stored credentials. */
+async function checkCredentials(context: Context, isServiceUp: boolean): Promise<CheckResult> {
+  const { fail, oneLine, runCheck, skip } = await import('../../diagnostics/check.ts');
+  return runCheck({ id: 'credentials', name: 'Sign-in', signal: context.signal }, async () => {
+    let credentials: Credentials;
+    try {
+      credentials = await context.credentials();
+    } catch (error) {
+      if (error instanceof CommandError) return fail(oneLine(error.message), error.hint);
+      throw error;
+    }
+    const mode = fileMode(credentials.path);
+    if (mode & 0o077) {
+      const detail = `Other users of this machine can read ${credentials.path} (mode ${mode.toString(8)}).`;
+      return fail(detail, `chmod 600 ${credentials.path}`);
+    }
+    const host = await context.host();
+    const caller = credentials.callerAt(host);
+    return caller ? checkCaller(context, caller, host, isServiceUp) : skip(`You are not signed in at ${host}.`, remedies.signIn);
+  });
+}
+
+/** Returns the permissions of a file; 0 when it does not exist, or on a system without permissions. */
+function fileMode(path: string): number {
+  if (process.platform === 'win32') return 0;
+  return (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+}
+
+async function checkCaller({ signedIn }: Context, caller: Caller, host: string, isServiceUp: boolean): Promise<Finding> {
+  const { fail, oneLine, pass, skip } = await import('../../diagnostics/check.ts');
+  const stored = caller.source === 'credentials' ? caller : null;
+  if (stored && Date.parse(stored.expiresAt) < Date.now()) {
+    return fail(`The sign-in of ${oneLine(stored.email)} at ${host} has ended.`, remedies.signIn);
+  }
+  if (!isServiceUp) return skip('The service did not respond, so it is unknown whether the sign-in is still valid.');
+  try {
+    const { email } = await (await signedIn()).client.me({});
+    const until = stored ? `until ${oneLine(stored.expiresAt, 11).slice(0, 10)}` : 'by EMAILAUTH_TOKEN, until it is revoked';
+    return pass(`${oneLine(email)} is signed in, ${until}.`);
+  } catch (error) {
+    if (error instanceof CommandError && error.exitCode === EXIT.signInNeeded) return fail(oneLine(error.message), oneLine(error.hint));
+    throw error;
+  }
+}
+
+const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
+const INDENT = ' '.repeat(6);
+
+/** Returns the results as text: what was found, and below it what to do. */
+export function formatReport(checks: readonly CheckResult[], style: Terminal['style']): string {
+  const lines = checks.flatMap(({ ok, name, detail, fix }) => {
+    const [status, format] = STATUSES[`${ok}`];
+    const [first, ...rest] = wrap(`${name}: ${detail}`, TEXT_WIDTH - INDENT.length);
+    const below = [...rest, ...(fix ? wrap(fix, TEXT_WIDTH - INDENT.length) : [])];
+    return [`${style(format, status)}  ${first}`, ...below.map((line) => INDENT + line)];
+  });
+  const failed = checks.filter(({ ok }) => ok === false).length;
+  const summary = failed === 0 ? 'Nothing is wrong.' : failed === 1 ? 'One check failed.' : `${failed} checks failed.`;
+  return [...lines, '', summary].join('\n');
 }

@@ -1,76 +1,94 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { languageOf } from '../../contract/languages.ts';
-import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
-import { openApi } from '../api.ts';
-import { type Attempts, type Opened, openAttempts } from '../attempts.ts';
-import { openBrowser } from '../browser.ts';
-import { type CodeField, openCodeField } from '../code-field.ts';
+import type { Attempts, Authorization } from '../attempts.ts';
+import type { CodeField } from '../code-field.ts';
+import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
-import { CommandError, cancelled, describeFailure, EXIT, type ExitCode, usageError } from '../exit.ts';
-import { type Loopback, openLoopback } from '../loopback.ts';
-import { askText } from '../prompts.ts';
-import { endSession } from '../session.ts';
+import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
+import type { Loopback } from '../loopback.ts';
+import { promptText } from '../prompts.ts';
+import { openBrowser } from './open.ts';
 
-/** So many seconds after a mail an empty Enter asks for another one, and `r` for a third. */
-const PATIENCE_SECONDS = 30;
-const KEYS = 'Enter sends the code, r asks for a new mail, Esc cancels.';
+/** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
+const RESEND_SECONDS = 30;
+const INBOX_TIMEOUT_MS = 3_000;
+const KEYS = 'Enter sends the code, r requests a new email, Esc cancels.';
 
-/** Signs in by a mailed link, opened on this machine, or by its code, typed here: whichever comes first. */
-export async function login(context: Context, given: { email?: string; browser: boolean }): Promise<ExitCode> {
+export const login: CommandSpec = {
+  usage: 'login',
+  needs: 'service',
+  group: 'Sign-in',
+  summary: 'sign in with an emailed link or its code',
+  about:
+    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and waits for the link.',
+  flags: { '--email <address>': 'your address', '--no-browser': 'do not open the inbox of local mode' },
+  examples: ['login', 'login --email you@example.com', 'login --host https://auth.example.com'],
+  json: '{email,host,expiresAt,source}',
+  run: (context, _, { email, browser }) => signIn(context, { email, opensBrowser: browser !== false }),
+};
+
+async function signIn(context: Context, options: { email?: string; opensBrowser: boolean }): Promise<number> {
   const { terminal, settings, env, signal } = context;
+  const [{ openApi, endSession }, { Attempts }, { CodeField }, { openLoopback }, { languageOf }] = await Promise.all([
+    import('../api.ts'),
+    import('../attempts.ts'),
+    import('../code-field.ts'),
+    import('../loopback.ts'),
+    import('../../contract/languages.ts'),
+  ]);
   const { value: host, source } = await settings.host();
   const credentials = await context.credentials();
-  const before = credentials.storedAt(host);
-  if (before) terminal.note(`You are signed in at ${host} as ${before.email}. This sign-in replaces that one.`);
-  const email = await addressOf(context, given.email);
+  const previous = credentials.storedAt(host);
+  if (previous) terminal.note(`You are signed in at ${host} as ${previous.email}. The new sign-in replaces that one.`);
+  const email = await readAddress(context, options.email);
 
   const loopback = await openLoopback(host);
   let field: CodeField | null = null;
-  // News of a call goes above the field once there is one.
-  const news = { ...terminal, detail: (text: string) => (field && terminal.verbose ? field.note(text) : terminal.detail(text)) };
-  const client = openApi({ host, caller: null, terminal: news, signal });
+  // While the field is on the screen, details of calls are printed above it.
+  const detail = (text: string) => (field && terminal.verbose ? field.note(text) : terminal.detail(text));
+  const client = openApi({ host, caller: null, terminal: { ...terminal, detail }, signal });
   const language = languageOf(await settings.get('language'));
-  const attempts = openAttempts(client, { email, language, redirectUri: loopback.redirectUri });
-  const over = new AbortController();
+  const attempts = new Attempts(client, { email, language, redirectUri: loopback.redirectUri });
+  const done = new AbortController();
   try {
-    loopback.expect(await attempts.mail());
-    await tellOfMail(context, { email, host, browser: given.browser });
-    if (terminal.interactive) field = openField(context, attempts);
-    const ways: Promise<Opened>[] = [loopback.arrival, expiry(attempts, over.signal), interruption(signal)];
-    if (field) ways.push(field.cancelled, typedCode(field, attempts, loopback, over.signal));
-    const opened = await Promise.race(ways);
-    over.abort();
+    loopback.expect(await attempts.requestEmail());
+    await announceEmail(context, { email, host, opensBrowser: options.opensBrowser });
+    if (terminal.interactive) field = new CodeField(fieldOptions(context, attempts));
+    const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
+    if (field) results.push(field.cancelled, readCode(field, attempts, loopback, done.signal));
+    const authorization = await Promise.race(results);
+    done.abort();
     field?.close();
-    // Once alone: a second exchange would end what the first one opened.
-    const credential = await attempts.exchange(opened);
-    credentials.keep(host, credential);
-    await loopback.tell('signed_in');
+    const credential = await attempts.exchange(authorization);
+    credentials.store(host, credential);
+    await loopback.respond('signed_in');
     loopback.close();
-    if (before) await endSession(context, host, before);
+    if (previous) await endSession(context, host, previous);
     if (source === 'flag' && !(await settings.get('host'))) {
       await settings.set('host', host);
-      terminal.note(`From here on, commands of the profile "${settings.profile}" speak to ${host}.`);
+      terminal.note(`From now on, commands of the profile "${settings.profile}" use ${host}.`);
     }
-    if (env.EMAILAUTH_TOKEN) terminal.note('EMAILAUTH_TOKEN is set and comes before this sign-in. Unset it to use the sign-in.');
+    if (env.EMAILAUTH_TOKEN) terminal.note('EMAILAUTH_TOKEN is set and takes precedence over this sign-in. Unset it to use the sign-in.');
     const { expiresAt } = credential;
-    terminal.answer({ email: credential.email, host, expiresAt, source: 'credentials' }, `Signed in as ${credential.email} at ${host}.`);
+    terminal.result({ email: credential.email, host, expiresAt, source: 'credentials' }, `Signed in as ${credential.email} at ${host}.`);
     return EXIT.ok;
   } catch (error) {
-    await loopback.tell('failed');
+    await loopback.respond('failed');
     throw error;
   } finally {
-    over.abort();
+    done.abort();
     field?.close();
     loopback.close();
   }
 }
 
-async function addressOf({ terminal }: Context, given: string | undefined): Promise<string> {
+/** Returns the address of the flag or of a prompt. @throws CommandError usage */
+async function readAddress({ terminal }: Context, given: string | undefined): Promise<string> {
+  const { EMAIL_MESSAGE, normalEmail } = await import('../../contract/rules.ts');
   const typed =
     given ??
-    (await askText(terminal, {
-      message: 'Your e-mail address',
+    (await promptText(terminal, {
+      message: 'Your email address',
       flag: '--email <address>',
       placeholder: 'you@example.com',
       validate: (text) => (normalEmail(text) ? undefined : EMAIL_MESSAGE),
@@ -80,100 +98,95 @@ async function addressOf({ terminal }: Context, given: string | undefined): Prom
   return email;
 }
 
-async function tellOfMail(context: Context, sent: { email: string; host: string; browser: boolean }): Promise<void> {
+async function announceEmail(context: Context, sent: { email: string; host: string; opensBrowser: boolean }): Promise<void> {
   const { terminal, env, signal } = context;
-  const inbox = await inboxOf(sent.host, signal);
-  const opened = inbox && sent.browser && (await openBrowser(context, inbox));
-  terminal.note(`A mail is on its way to ${sent.email}.`);
+  const inbox = await findInbox(sent.host, signal);
+  const opened = inbox && sent.opensBrowser && (await openBrowser(context, inbox));
+  terminal.note(`An email is on its way to ${sent.email}.`);
   if (inbox)
     terminal.note(opened ? `The inbox of local mode is open in your browser: ${inbox}` : `Read it in the inbox of local mode: ${inbox}`);
   if (!terminal.interactive) terminal.note('Open its link on this machine within ten minutes; this command waits for it.');
-  else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link works in a browser on ${hostname()} alone.`);
+  else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link only works in a browser on ${hostname()}.`);
   else terminal.note('Open its link on this machine, or type its six digits here.');
 }
 
-/** The built-in inbox, which a service in local mode shows to its own machine alone. @returns null: there is none */
-async function inboxOf(host: string, signal: AbortSignal): Promise<string | null> {
+/** Returns the address of the built-in inbox, which a service in local mode shows to its own machine only, or null. */
+async function findInbox(host: string, signal: AbortSignal): Promise<string | null> {
   const { protocol } = new URL(host);
   if (protocol !== 'http:') return null;
   const url = `${host}/dev/inbox`;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(3000)]);
-  const answer = await fetch(url, { method: 'HEAD', redirect: 'error', signal: limit }).catch(() => null);
-  return answer?.status === 200 ? url : null;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(INBOX_TIMEOUT_MS)]);
+  const response = await fetch(url, { method: 'HEAD', redirect: 'error', signal: limit }).catch(() => null);
+  return response?.status === 200 ? url : null;
 }
 
-function openField({ terminal, signal }: Context, attempts: Attempts): CodeField {
-  return openCodeField({
-    status: () => `Waiting for the link or its code, ${countdown(attempts.endsAt() - Date.now())} left`,
+function fieldOptions({ terminal, signal }: Context, attempts: Attempts) {
+  return {
+    status: () => `Waiting for the link or its code, ${formatCountdown(attempts.expiresAt - Date.now())} left`,
     keys: KEYS,
-    mayAskAnew: () => patience(attempts) <= 0,
+    enterRequestsEmail: () => secondsToResend(attempts) <= 0,
     style: terminal.style,
     signal,
-  });
+  };
 }
 
-/** Takes codes and wishes for a new mail until a code is right. What goes wrong is told, and the link can still come. */
-async function typedCode(field: CodeField, attempts: Attempts, loopback: Loopback, signal: AbortSignal): Promise<Opened> {
-  let hasMore = false;
+/** Handles codes and requests for a new email until a code is right. Errors are shown, and the link can still be opened. */
+async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback, signal: AbortSignal): Promise<Authorization> {
+  let hasResent = false;
   for (;;) {
-    const wish = await field.next();
+    const input = await field.next();
     try {
-      if (wish.kind === 'new_mail') {
-        const wait = hasMore ? patience(attempts) : 0;
-        if (wait > 0) {
-          field.say(`A new mail went out a moment ago. The next one can be asked for in ${wait} seconds.`);
-          continue;
-        }
-        loopback.expect(await attempts.mail());
-        hasMore = true;
-        field.say('A new mail is on its way. The older one works too.');
+      if (input.kind === 'code') {
+        const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(input.digits, signal) : null;
+        if (authorization) return authorization;
+        field.showMessage(describeWrongCode(attempts.triesLeft));
         continue;
       }
-      if (attempts.triesLeft() > 0) {
-        const opened = await attempts.enterCode(wish.digits, signal);
-        if (opened) return opened;
+      const wait = hasResent ? secondsToResend(attempts) : 0;
+      if (wait > 0) {
+        field.showMessage(`A new email was sent a moment ago. You can request the next one in ${wait} seconds.`);
+        continue;
       }
-      field.say(wrongCode(attempts.triesLeft()));
+      loopback.expect(await attempts.requestEmail());
+      hasResent = true;
+      field.showMessage('A new email is on its way. The older one still works.');
     } catch (error) {
       const { message, hint } = describeFailure(error);
-      field.say(`${message} ${hint}`);
+      field.showMessage(`${message} ${hint}`);
     }
   }
 }
 
-/** Seconds until it is time to ask for another mail. */
-function patience(attempts: Attempts): number {
-  return PATIENCE_SECONDS - Math.floor((Date.now() - attempts.sentAt()) / 1000);
+/** Returns the seconds until another email may be requested. */
+function secondsToResend(attempts: Attempts): number {
+  return RESEND_SECONDS - Math.floor((Date.now() - attempts.sentAt) / 1000);
 }
 
-function wrongCode(triesLeft: number): string {
-  if (triesLeft === 0) return 'Too many wrong codes: this mail takes no more. Open its link on this machine, or press r for a new mail.';
+function describeWrongCode(triesLeft: number): string {
+  if (triesLeft === 0)
+    return 'Too many wrong codes: this email can no longer be used with a code. Open its link on this machine, or press r for a new email.';
   const left = `That code is not right; ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left.`;
   if (triesLeft > 2) return left;
-  return `${left} Take the digits of the newest mail, asked for in this very window, or press r for a new mail.`;
+  return `${left} Use the digits of the newest email, requested in this window, or press r for a new email.`;
 }
 
-/** Rejects once the newest mail has ended. */
-async function expiry(attempts: Attempts, signal: AbortSignal): Promise<never> {
-  for (let left = attempts.endsAt() - Date.now(); left > 0; left = attempts.endsAt() - Date.now()) await sleep(left, null, { signal });
-  throw new CommandError(
-    EXIT.failure,
-    'mail_expired',
-    'The mail has expired, and nobody was signed in.',
-    'Run `emailauth login` once more.',
-  );
+/** Rejects when the newest email has expired. */
+async function rejectAtExpiry(attempts: Attempts, signal: AbortSignal): Promise<never> {
+  for (let left = attempts.expiresAt - Date.now(); left > 0; left = attempts.expiresAt - Date.now()) await sleep(left, null, { signal });
+  const message = 'The email has expired, and you are not signed in.';
+  throw new CommandError(EXIT.failure, 'mail_expired', message, 'Run `emailauth login` again.');
 }
 
-function interruption(signal: AbortSignal): Promise<never> {
+function rejectAtAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const end = () => reject(cancelled());
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    const abort = () => reject(cancelled());
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
   });
 }
 
-/** Minutes and seconds, such as 9:05. */
-function countdown(milliseconds: number): string {
+/** Returns minutes and seconds, such as 9:05. */
+function formatCountdown(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }

@@ -1,43 +1,51 @@
-import { randomUUID } from 'node:crypto';
 import type { Client } from '../../contract/client.ts';
-import { type RouteName, routes } from '../../contract/routes.ts';
-import { openApi, readOpenApi } from '../api.ts';
+import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
+import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../credentials.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { lineOf } from '../mcp/entry.ts';
-import { type Advice, forModel } from '../mcp/failures.ts';
-import { openSignIns } from '../mcp/sign-ins.ts';
-import { openCheckSite } from '../site-checks.ts';
+import { EXIT } from '../exit.ts';
+import type { ErrorHints } from '../mcp/errors.ts';
 import { version } from '../version.ts';
 
-/** Serves MCP on stdin and stdout until its client leaves. Nothing else may be written to stdout meanwhile. */
-export async function mcp(context: Context, { readOnly }: { readOnly: boolean }): Promise<ExitCode> {
+export const mcp: CommandSpec = {
+  usage: 'mcp',
+  group: 'Integration',
+  summary: 'the MCP server for AI assistants, on stdin and stdout',
+  about:
+    'Started by an assistant, not by a person: `mcp install` configures it. Uses the sign-in of `emailauth login`, or EMAILAUTH_TOKEN; without either it can sign you in with the code of an email.',
+  flags: { '--read-only': 'leave out every tool that changes something' },
+  examples: ['mcp', 'mcp --read-only'],
+  ownsStdout: true,
+  run: (context, _, { readOnly = false }) => serve(context, readOnly),
+};
+
+/** Serves MCP on stdin and stdout until the client disconnects. Nothing else may be written to stdout. */
+async function serve(context: Context, readOnly: boolean): Promise<number> {
   const { terminal, signal } = context;
-  // What a package logs would break the protocol.
+  // Log output of a package would break the protocol.
   Object.assign(console, { log: console.error, info: console.error, debug: console.error });
-  const [{ createServer }, { serveStdio }, { openWire }, host] = await Promise.all([
-    import('../../mcp/server.ts'),
-    import('@modelcontextprotocol/server/stdio'),
-    import('../mcp/wire.ts'),
-    context.host(),
-  ]);
-  const advice: Advice = {
+  const [{ createServer }, { serveStdio }, { openStdio }, { readOpenApi }, { toModelError }, { createSignIns }, { loginCommand }, host] =
+    await Promise.all([
+      import('../../mcp/server.ts'),
+      import('@modelcontextprotocol/server/stdio'),
+      import('../mcp/stdio.ts'),
+      import('../api.ts'),
+      import('../mcp/errors.ts'),
+      import('../mcp/sign-ins.ts'),
+      import('../mcp/entry.ts'),
+      context.host(),
+    ]);
+  const hints: ErrorHints = {
     host,
     hasToken: Boolean(context.env.EMAILAUTH_TOKEN?.trim()),
     howToSignIn: readOnly
-      ? `Ask the person to run \`${await lineOf(context, 'login')}\` in a terminal; it counts at once.`
+      ? `Ask the person to run \`${await loginCommand(context, 'login')}\` in a terminal; it takes effect immediately.`
       : 'Call start_login with the address of the person you work for.',
   };
-  const callerAtHost = async () => (await context.credentials()).callerAt(host);
-  const client = openClient(context, advice, callerAtHost);
-  const checkSite = await openCheckSite({ client, host, env: context.env });
-  const signIn = openSignIns(
-    context,
-    host,
-    openClient(context, advice, async () => null),
-  );
-  const wire = openWire(process.stdin, process.stdout);
+  const client = await openClient(context, hints, async () => (await context.credentials()).callerAt(host));
+  const checkWebsite = await openWebsiteChecks(client, host, context.env);
+  const signIn = createSignIns(context, host, await openClient(context, hints, async () => null));
+  const stdio = openStdio(process.stdin, process.stdout);
   const connection = serveStdio(
     () =>
       createServer({
@@ -47,36 +55,59 @@ export async function mcp(context: Context, { readOnly }: { readOnly: boolean })
         readOnly,
         besideApp: true,
         signIn: readOnly ? null : signIn,
-        howToSignIn: advice.howToSignIn,
-        checkSite,
+        howToSignIn: hints.howToSignIn,
+        checkWebsite,
         openApi: () =>
           readOpenApi(host, signal).catch((error) => {
-            throw forModel(error, advice);
+            throw toModelError(error, hints);
           }),
         report: (error) => {
-          const reference = randomUUID().slice(0, 8);
+          const reference = crypto.randomUUID().slice(0, 8);
           const { message, stack } = error instanceof Error ? error : new Error(String(error));
-          terminal.note(`Fault ${reference}: ${message}`);
+          terminal.note(`Internal error ${reference}: ${message}`);
           terminal.detail(stack ?? '');
           return reference;
         },
       }),
-    { transport: wire.transport, onerror: ({ message }) => terminal.detail(message) },
+    { transport: stdio.transport, onerror: ({ message }) => terminal.detail(message) },
   );
   const interrupted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-  await Promise.race([wire.ended, interrupted]);
+  await Promise.race([stdio.ended, interrupted]);
   await connection.close();
   return EXIT.ok;
 }
 
-/** The API as whoever is signed in at the moment of each call: a login in another terminal counts at once. */
-function openClient({ terminal, signal }: Context, advice: Advice, callerOf: () => Promise<Caller | null>): Client {
-  const call = (name: RouteName) => async (input: never, options?: { signal?: AbortSignal }) => {
-    try {
-      return await openApi({ host: advice.host, caller: await callerOf(), terminal, signal })[name](input, options);
-    } catch (error) {
-      throw forModel(error, advice);
-    }
-  };
-  return Object.fromEntries((Object.keys(routes) as RouteName[]).map((name) => [name, call(name)])) as unknown as Client;
+/** Returns the API as `callerOf` at each call: a sign-in or sign-out in a terminal takes effect while the server runs. */
+async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
+  const [{ openApi }, { toModelError }, { endpoints }] = await Promise.all([
+    import('../api.ts'),
+    import('../mcp/errors.ts'),
+    import('../../contract/endpoints.ts'),
+  ]);
+  const { terminal, signal } = context;
+  const calls = (Object.keys(endpoints) as (keyof Client)[]).map((name) => [
+    name,
+    async (input: never, options?: { signal?: AbortSignal }) => {
+      try {
+        const client = openApi({ host: hints.host, caller: await callerOf(), terminal, signal });
+        return await client[name](input, options);
+      } catch (error) {
+        throw toModelError(error, hints);
+      }
+    },
+  ]);
+  return Object.fromEntries(calls) as Client;
+}
+
+/** Checks websites of the account on the public internet, and the developer's localhost. DNS_SERVERS as for `emailauth doctor`. */
+async function openWebsiteChecks(client: Client, host: string, env: Context['env']): Promise<CheckWebsite> {
+  const [{ createWebsiteChecks }, { openDns, parseDnsServers }, { isPublicAddress }, { isThisMachine }] = await Promise.all([
+    import('../../diagnostics/website-checks.ts'),
+    import('../../diagnostics/dns.ts'),
+    import('../../server/websites/public-addresses.ts'),
+    import('../../contract/rules.ts'),
+  ]);
+  const servers = parseDnsServers(env.DNS_SERVERS);
+  const dns = openDns({ servers, isAllowedAddress: isPublicAddress, usesSystemLookup: isThisMachine });
+  return createWebsiteChecks({ client, service: host, dns, from: 'developer-machine' });
 }

@@ -1,50 +1,62 @@
-import { type AdminSession, openAdmin } from '../admin.ts';
+import type { AdminSession } from '../admin.ts';
+import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
-import { type Figures, inFull, readDays, statsOf } from '../stats.ts';
-import { table } from '../terminal.ts';
+import { formatCount, type LoginStats, parseDays, summarize } from '../stats.ts';
+import { table } from '../text.ts';
 
-/** Shows the sign-ins of the service: on a screen where there is one, else as a table. */
-export async function stats(context: Context, options: { days?: string; plain: boolean }): Promise<number> {
-  const wanted = readDays(options.days);
-  const { terminal } = context;
-  const isScreen = hasScreen(context, options.plain);
-  // What `--verbose` writes would stand in the middle of the screen.
-  const admin = await openAdmin(isScreen ? { ...context, terminal: { ...terminal, detail: () => {} } } : context);
-  try {
-    if (isScreen) return await showScreen(context, admin, wanted);
-    const figures = statsOf(await admin.dailyLogins(), wanted);
-    terminal.answer(figures, textOf(figures));
-    return EXIT.ok;
-  } finally {
-    await admin.close();
-  }
-}
+export const stats: CommandSpec = {
+  usage: 'stats',
+  needs: 'service',
+  group: 'Statistics',
+  summary: 'the sign-ins of 30 days, on an interactive screen',
+  about:
+    'For the operator: prompts for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD. On the screen ←/→ choose a day, ↑/↓ scroll, ? shows every key and q quits. Without a terminal it prints a table, as it does for a screen reader (INK_SCREEN_READER=true). Days are UTC days.',
+  flags: { '--days <n>': 'how many days, today included: 1 to 30', '--plain': 'a table instead of the screen' },
+  examples: ['stats', 'stats --plain --days 7', 'stats --json | jq .total'],
+  json: '{days:[{date,count}],today,total,average}',
+  async run(context, _, { days, plain = false }) {
+    const count = parseDays(days);
+    const { terminal } = context;
+    const isScreen = canShowScreen(context, plain);
+    const { openAdmin } = await import('../admin.ts');
+    // On the screen, the output of `--verbose` would overwrite a part of it.
+    const admin = await openAdmin(isScreen ? { ...context, terminal: { ...terminal, detail: () => {} } } : context);
+    try {
+      if (isScreen) return await showScreen(context, admin, count);
+      const summary = summarize(await admin.dailyLogins(), count);
+      terminal.result(summary, formatStats(summary));
+      return EXIT.ok;
+    } finally {
+      await admin.close();
+    }
+  },
+};
 
-/** A screen that is drawn again and again is no use to a screen reader, and a dumb terminal cannot draw it. */
-function hasScreen({ env, terminal }: Context, plain: boolean): boolean {
+/** A screen reader cannot follow a screen that is redrawn, and a dumb terminal cannot draw it. */
+function canShowScreen({ env, terminal }: Context, plain: boolean): boolean {
   return terminal.fullScreen && !plain && env.TERM !== 'dumb' && env.INK_SCREEN_READER !== 'true';
 }
 
-async function showScreen(context: Context, admin: AdminSession, wanted: number): Promise<number> {
+async function showScreen(context: Context, admin: AdminSession, count: number): Promise<number> {
   const { env, signal } = context;
-  // React's development build notes every drawing in memory that is never freed.
+  // React's development build records every render in memory that is never freed.
   env.NODE_ENV ??= 'production';
   const { showStats } = await import('../tui/show-stats.tsx');
   return showStats({
     host: new URL(await context.host()).host,
-    days: wanted,
-    load: async (asked) => statsOf(await admin.dailyLogins(asked), wanted),
+    days: count,
+    load: async (options) => summarize(await admin.dailyLogins(options), count),
     env,
     signal,
   });
 }
 
-function textOf({ days, today, total, average }: Figures): string {
-  const numbers = [today, total, average].map(inFull);
+function formatStats({ days, today, total, average }: LoginStats): string {
+  const numbers = [today, total, average].map(formatCount);
   const width = Math.max(...numbers.map(({ length }) => length));
   const labels = ['Today', `Total of ${days.length === 1 ? '1 day' : `${days.length} days`}`, 'Average a day'];
-  const counts = ['Logins', ...days.map(({ count }) => inFull(count))];
+  const counts = ['Logins', ...days.map(({ count }) => formatCount(count))];
   const countWidth = Math.max(...counts.map(({ length }) => length));
   return [
     table(labels.map((label, i) => [label, numbers[i].padStart(width)])),

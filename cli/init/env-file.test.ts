@@ -8,7 +8,7 @@ const wanted = [
 ];
 const both = 'SESSION_SECRET=made\nSITE_URL=https://shop.example\n';
 
-describe('what a .env file lacks', () => {
+describe('completing a .env file', () => {
   test.each<[string, string, string]>([
     ['no file', '', both],
     ['other lines', 'A=1\n# SITE_URL=https://old.example\n', both],
@@ -32,14 +32,14 @@ describe('what a .env file lacks', () => {
     expect(complete(after, wanted).addition).toBe('');
   });
 
-  test('a secret is made only when it is missing', () => {
+  test('a secret is generated only when it is missing', () => {
     const secret = () => {
       throw new Error('made');
     };
     expect(complete('S=x\n', [{ name: 'S', value: secret }])).toEqual({ addition: '', added: [], different: [] });
   });
 
-  test('what is set to something else is told, and stays', () => {
+  test('another value is reported, and stays', () => {
     const completion = complete('SESSION_SECRET=x\nSITE_URL=http://localhost:5000\n', wanted);
     expect(completion).toEqual({ addition: '', added: [], different: ['SITE_URL'] });
   });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Change, lookAt, writeAll } from './files.ts';
+import { type Change, readExisting, writeAll } from './files.ts';
 
 let root: string;
 beforeEach(() => {
@@ -10,41 +10,46 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-const changeOf = (path: string, after: string, mode?: number): Change => ({ path, ...lookAt(root, path), after: Buffer.from(after), mode });
+const changeOf = (path: string, after: string, mode?: number): Change => ({
+  path,
+  ...readExisting(root, path),
+  after: Buffer.from(after),
+  mode,
+});
 const linkBelow = (path: string, target: string) => {
   mkdirSync(join(root, path, '..'));
   symlinkSync(target, join(root, path));
 };
 const tree = () => readdirSync(root, { recursive: true }).sort();
 
-describe('what stands at a path', () => {
-  test('nothing, also without the directories above', () => {
-    expect(lookAt(root, 'a/b/c.js')).toEqual({ target: join(root, 'a/b/c.js'), before: null });
+describe('reading a path', () => {
+  test('returns null for a missing file, also in a missing directory', () => {
+    expect(readExisting(root, 'a/b/c.js')).toEqual({ target: join(root, 'a/b/c.js'), before: null });
   });
 
-  test('a file, also behind links that stay in the project', () => {
+  test('reads a file, also through links within the project', () => {
     mkdirSync(join(root, 'real'));
     writeFileSync(join(root, 'real/a.js'), 'x');
     symlinkSync('real', join(root, 'linked'));
     symlinkSync('a.js', join(root, 'real/b.js'));
-    expect(lookAt(root, 'linked/b.js')).toEqual({ target: join(root, 'real/a.js'), before: Buffer.from('x') });
-    expect(lookAt(root, 'linked/c/d.js').target).toBe(join(root, 'real/c/d.js'));
+    expect(readExisting(root, 'linked/b.js')).toEqual({ target: join(root, 'real/a.js'), before: Buffer.from('x') });
+    expect(readExisting(root, 'linked/c/d.js').target).toBe(join(root, 'real/c/d.js'));
   });
 
   test.each<[string, () => void, RegExp]>([
     ['a directory', () => mkdirSync(join(root, 'a/b'), { recursive: true }), /a\/b is a directory/],
-    ['a file above', () => writeFileSync(join(root, 'a'), ''), /a is no directory/],
-    ['a link out of the project', () => symlinkSync(tmpdir(), join(root, 'a')), /a is a symbolic link that leads out/],
-    ['a link to a neighbour that begins alike', () => symlinkSync(`${root}-2`, join(root, 'a')), /leads nowhere/],
-    ['a link to itself', () => symlinkSync('a', join(root, 'a')), /leads nowhere/],
-    ['a file elsewhere', () => linkBelow('a/b', '/etc/hostname'), /a\/b is a symbolic link that leads out/],
+    ['a file above', () => writeFileSync(join(root, 'a'), ''), /a is not a directory/],
+    ['a link out of the project', () => symlinkSync(tmpdir(), join(root, 'a')), /a is a symbolic link out/],
+    ['a link to a neighbour that begins alike', () => symlinkSync(`${root}-2`, join(root, 'a')), /link to a missing file/],
+    ['a link to itself', () => symlinkSync('a', join(root, 'a')), /link to a missing file/],
+    ['a file elsewhere', () => linkBelow('a/b', '/etc/hostname'), /a\/b is a symbolic link out/],
   ])('refuses %s', (_, make, message) => {
     make();
-    expect(() => lookAt(root, 'a/b')).toThrow(message);
+    expect(() => readExisting(root, 'a/b')).toThrow(message);
   });
 });
 
-test('writes all files, with the directories above; a file that is there keeps its mode', () => {
+test('writes all files and their directories; an existing file keeps its mode', () => {
   writeFileSync(join(root, 'old.js'), 'old', { mode: 0o640 });
   writeAll(root, [changeOf('old.js', 'new'), changeOf('a/b/c.js', 'c'), changeOf('.env', 'S=1', 0o600)]);
   expect(tree()).toEqual(['.env', 'a', 'a/b', 'a/b/c.js', 'old.js']);
@@ -62,7 +67,7 @@ test('writes through a link within the project and leaves the link', () => {
   expect(realpathSync(join(root, 'a.js'))).toBe(join(root, 'real/a.js'));
 });
 
-test('one that cannot be written leaves everything as it was', () => {
+test('changes nothing when one file cannot be written', () => {
   writeFileSync(join(root, 'old.js'), 'old');
   // The second one needs a directory where the first one needs a file.
   const changes = [changeOf('old.js', 'new'), changeOf('new.js', 'new'), changeOf('a', 'file'), changeOf('a/b', 'below')];
@@ -75,7 +80,7 @@ test.each<[string, () => void]>([
   ['was written', () => writeFileSync(join(root, 'a.js'), 'theirs')],
   ['became a link', () => symlinkSync('/etc/hostname', join(root, 'a.js'))],
   ['became a directory', () => mkdirSync(join(root, 'a.js'))],
-])('a place that %s meanwhile is not touched, nor any other', (_, meanwhile) => {
+])('changes nothing when a path %s in the meantime', (_, meanwhile) => {
   const changes = [changeOf('b.js', 'new'), changeOf('a.js', 'new')];
   meanwhile();
   expect(() => writeAll(root, changes)).toThrow();

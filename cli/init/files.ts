@@ -15,32 +15,35 @@ import {
 import { dirname, join, relative, sep } from 'node:path';
 import { CommandError, EXIT } from '../exit.ts';
 
-/** What stands at a path of a project. */
+/** What exists at a path of a project. */
 export type Found = {
-  /** Where it is written to: behind the symbolic links on the way. */
+  /** The path to write to, with symbolic links resolved. */
   target: string;
-  /** Its bytes; null: nothing is there. */
+  /** The contents of the file; null when there is none. */
   before: Buffer | null;
 };
 
-/** A file as it is and as it is to be. */
+/** A file before and after the change. */
 export type Change = Found & {
-  /** From the project's directory, with `/`. */
+  /** Relative to the project's directory, with `/`. */
   path: string;
   after: Buffer;
-  /** Of a file that is new; one that is there keeps its own. */
+  /** Mode of a new file; an existing one keeps its own. */
   mode?: number;
 };
 
+/** A change as it is shown. When it only appends, `addition` is shown and nothing of the existing file. */
+export type ShownChange = Pick<Change, 'path' | 'before' | 'after'> & { addition?: string };
+
 /**
- * Looks at a path of a project, which need not exist.
+ * Reads a path of a project, which need not exist.
  * @param root the project's directory, without symbolic links
- * @throws CommandError conflict for a directory, or anything else that is no file, and for a symbolic link out of the project;
- *   failure for what may not be read
+ * @throws CommandError conflict for anything that is not a regular file, and for a symbolic link out of the project; failure for a
+ *   file that cannot be read
  */
-export function lookAt(root: string, path: string): Found {
+export function readExisting(root: string, path: string): Found {
   try {
-    return found(root, path);
+    return followPath(root, path);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const message = `${path} cannot be read: ${(error as Error).message}`;
@@ -48,7 +51,7 @@ export function lookAt(root: string, path: string): Found {
   }
 }
 
-function found(root: string, path: string): Found {
+function followPath(root: string, path: string): Found {
   const segments = path.split('/');
   let at = root;
   for (const [i, segment] of segments.entries()) {
@@ -56,25 +59,25 @@ function found(root: string, path: string): Found {
     at = join(at, segment);
     const state = lstatSync(at, { throwIfNoEntry: false });
     if (!state) return { target: join(at, ...segments.slice(i + 1)), before: null };
-    if (state.isSymbolicLink()) at = followed(root, at, shown);
+    if (state.isSymbolicLink()) at = resolveLink(root, at, shown);
     const isLast = i === segments.length - 1;
     const { isDirectory, isFile } = kindOf(at);
-    if (isLast && isDirectory) throw inTheWay(`${shown} is a directory, and a file is to be written there.`);
-    if (!isLast && !isDirectory) throw inTheWay(`${shown} is no directory, and files are to be written below it.`);
-    if (isLast && !isFile) throw inTheWay(`${shown} is no regular file.`);
+    if (isLast && isDirectory) throw conflict(`${shown} is a directory, but a file would be written there.`);
+    if (!isLast && !isDirectory) throw conflict(`${shown} is not a directory, but files would be written below it.`);
+    if (isLast && !isFile) throw conflict(`${shown} is not a regular file.`);
   }
   return { target: at, before: readFileSync(at) };
 }
 
-function followed(root: string, at: string, shown: string): string {
+function resolveLink(root: string, at: string, shown: string): string {
   let target: string;
   try {
     target = realpathSync(at);
   } catch (cause) {
-    throw inTheWay(`${shown} is a symbolic link that leads nowhere.`, cause);
+    throw conflict(`${shown} is a symbolic link to a missing file.`, cause);
   }
   if (target !== root && !target.startsWith(root.endsWith(sep) ? root : root + sep)) {
-    throw inTheWay(`${shown} is a symbolic link that leads out of the project.`);
+    throw conflict(`${shown} is a symbolic link out of the project.`);
   }
   return target;
 }
@@ -84,11 +87,11 @@ function kindOf(path: string): { isDirectory: boolean; isFile: boolean } {
   return { isDirectory: state.isDirectory(), isFile: state.isFile() };
 }
 
-const inTheWay = (message: string, cause?: unknown) =>
+const conflict = (message: string, cause?: unknown) =>
   new CommandError(EXIT.conflict, 'conflict', message, 'Move it away, or choose another directory. Nothing was written.', cause);
 
-/** @throws CommandError when a directory that these files go to cannot be written to */
-export function mustBeWritable(root: string, changes: readonly Change[]): void {
+/** @throws CommandError when the directory of one of these files is not writable */
+export function requireWritable(root: string, changes: readonly Change[]): void {
   for (const { target, path } of changes) {
     let directory = dirname(target);
     while (directory !== root && !statSync(directory, { throwIfNoEntry: false })) directory = dirname(directory);
@@ -96,39 +99,40 @@ export function mustBeWritable(root: string, changes: readonly Change[]): void {
       accessSync(directory, constants.W_OK | constants.X_OK);
     } catch (cause) {
       const shown = relative(root, directory) || root;
-      throw new CommandError(EXIT.failure, 'not_writable', `${path} cannot be written: you may not write to ${shown}.`, '', cause);
+      throw new CommandError(EXIT.failure, 'not_writable', `${path} cannot be written: no permission to write to ${shown}.`, '', cause);
     }
   }
 }
 
 /**
- * Writes all of these files or none: each beside its place first, then all of them are put there. It lets nothing come between,
- * no Ctrl-C either.
- * @throws CommandError when one was changed since it was looked at, or cannot be written; then everything is as it was
+ * Writes all of these files or none: each to a temporary file beside its target, then all are renamed. It is synchronous, so that
+ * not even Ctrl-C can interrupt it.
+ * @throws CommandError when one was changed since it was read, or cannot be written; then nothing is changed
  */
 export function writeAll(root: string, changes: readonly Change[]): void {
   for (const { path, before, target } of changes) {
-    const there = lookAt(root, path);
-    const isSame = there.target === target && (before ? there.before?.equals(before) : !there.before);
-    if (!isSame) throw new CommandError(EXIT.conflict, 'conflict', `${path} was changed meanwhile. Nothing was written.`, 'Run it again.');
+    const current = readExisting(root, path);
+    const isSame = current.target === target && (before ? current.before?.equals(before) : !current.before);
+    if (!isSame)
+      throw new CommandError(EXIT.conflict, 'conflict', `${path} was changed in the meantime. Nothing was written.`, 'Run it again.');
   }
   const undo: (() => void)[] = [];
   let path = '';
   try {
-    const beside = changes.map((change) => {
+    const prepared = changes.map((change) => {
       path = change.path;
       const directory = dirname(change.target);
-      const made = mkdirSync(directory, { recursive: true });
-      if (made) undo.push(() => rmSync(made, { recursive: true }));
+      const created = mkdirSync(directory, { recursive: true });
+      if (created) undo.push(() => rmSync(created, { recursive: true }));
       const temporary = join(directory, `.emailauth-${randomBytes(8).toString('hex')}`);
       undo.push(() => rmSync(temporary, { force: true }));
       const mode = change.before ? statSync(change.target).mode & 0o7777 : change.mode;
       writeFileSync(temporary, change.after, { flag: 'wx', mode });
-      // What the umask took away from the mode that it had.
+      // The umask may have removed bits of the mode.
       if (change.before && mode !== undefined) chmodSync(temporary, mode);
       return { ...change, temporary };
     });
-    for (const { target, temporary, before, ...change } of beside) {
+    for (const { target, temporary, before, ...change } of prepared) {
       path = change.path;
       renameSync(temporary, target);
       undo.push(() => (before ? writeFileSync(target, before) : rmSync(target, { force: true })));
@@ -136,6 +140,6 @@ export function writeAll(root: string, changes: readonly Change[]): void {
   } catch (cause) {
     for (const step of undo.reverse()) step();
     const { message } = cause as Error;
-    throw new CommandError(EXIT.failure, 'not_writable', `${path} cannot be written: ${message}`, 'Everything is as it was.', cause);
+    throw new CommandError(EXIT.failure, 'not_writable', `${path} cannot be written: ${message}`, 'Nothing was changed.', cause);
   }
 }

@@ -1,24 +1,23 @@
 import { randomBytes } from 'node:crypto';
+import { isThisMachine } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
-import { additionTo, complete, valueIn } from './env-file.ts';
-import { type Change, lookAt } from './files.ts';
-import { stateInGit } from './git.ts';
-import type { Shown } from './patch.ts';
+import { additionTo, complete, gitStatusOf, valueIn } from './env-file.ts';
+import { type Change, readExisting, type ShownChange } from './files.ts';
 
-/** What becomes of one file. */
+/** What happens to one file. */
 export type Step = {
   change: Change;
   action: 'written' | 'unchanged' | 'overwritten';
-  /** The change as it may be shown: without what is secret. */
-  shown: Shown;
+  /** The change without secrets. */
+  shown: ShownChange;
 };
 
 export type Plan = {
   steps: Step[];
-  /** What the person should know, as sentences. */
+  /** Notes for the person, as sentences. */
   remarks: string[];
-  /** Where the site will run, by its `.env`. */
+  /** Origin of the website, from its `.env`. */
   siteUrl: string;
 };
 
@@ -26,28 +25,28 @@ const ENV = '.env';
 const MASK = '•'.repeat(16);
 
 /**
- * What an integration changes in a project; nothing is written.
+ * Returns what an integration changes in a project, without writing anything.
  * @param root the project's directory, without symbolic links
- * @throws CommandError conflict for what can be no file
+ * @throws CommandError conflict for a path that cannot be a file
  */
 export function planFor(root: string, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
   const remarks: string[] = [];
   const steps = files.map(({ path, contents, example }): Step => {
     const after = Buffer.from(contents);
-    const change: Change = { path, ...lookAt(root, path), after };
+    const change: Change = { path, ...readExisting(root, path), after };
     const isSame = change.before !== null && textOf(change.before) === textOf(after);
     if (change.before && !isSame && example) {
-      remarks.push(`Your ${path} stays as it is: link to \`/login\` in it.`);
+      remarks.push(`Your ${path} is unchanged: link to \`/login\` in it.`);
       return { change, action: 'unchanged', shown: change };
     }
     return { change, action: isSame ? 'unchanged' : change.before ? 'overwritten' : 'written', shown: change };
   });
   if (env.length === 0) return { steps, remarks, siteUrl: site };
   const environment = planEnvironment(root, env, site);
-  const ignoring = planIgnoring(root);
+  const gitignore = planGitignore(root);
   return {
-    steps: [...steps, environment.step, ...ignoring.steps],
-    remarks: [...ignoring.remarks, ...remarks, ...environment.remarks],
+    steps: [...steps, environment.step, ...gitignore.steps],
+    remarks: [...gitignore.remarks, ...remarks, ...environment.remarks],
     siteUrl: environment.siteUrl,
   };
 }
@@ -56,38 +55,38 @@ export function planFor(root: string, { files, env, site }: Pick<Integration, 'f
 const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
 
 function planEnvironment(root: string, env: Integration['env'], site: string): { step: Step; remarks: string[]; siteUrl: string } {
-  const found = lookAt(root, ENV);
+  const found = readExisting(root, ENV);
   const text = found.before?.toString() ?? '';
-  const wanted = (secret: () => string) => env.map(({ name, value }) => ({ name, value: value || secret }));
+  const variables = (secret: () => string) => env.map(({ name, value }) => ({ name, value: value || secret }));
   const { addition, different } = complete(
     text,
-    wanted(() => randomBytes(32).toString('hex')),
+    variables(() => randomBytes(32).toString('hex')),
   );
   const masked = complete(
     text,
-    wanted(() => MASK),
+    variables(() => MASK),
   ).addition;
-  const step = stepOfAddition(ENV, found, addition, masked, 0o600);
-  const remarks = different.map((name) => `\`${ENV}\` sets ${name} to something else than ${valueFor(env, name)}; it was left so.`);
-  const own = valueIn(text, 'SITE_URL');
-  return { step, remarks, siteUrl: /^https?:/.test(own) && URL.canParse(own) ? new URL(own).origin : site };
+  const step = appendStep(ENV, found, addition, masked, 0o600);
+  const remarks = different.map((name) => `\`${ENV}\` has another value for ${name} than ${valueFor(env, name)}; it is unchanged.`);
+  const siteUrl = valueIn(text, 'SITE_URL');
+  return { step, remarks, siteUrl: /^https?:/.test(siteUrl) && URL.canParse(siteUrl) ? new URL(siteUrl).origin : site };
 }
 
-/** The secret must not get into a repository. */
-function planIgnoring(root: string): Pick<Plan, 'steps' | 'remarks'> {
-  const state = stateInGit(root, ENV);
-  if (state === 'tracked') {
-    const remark = `git keeps \`${ENV}\`, and the secret with it: take it out by \`git rm --cached ${ENV}\`, and add it to \`.gitignore\`.`;
+/** Keeps the secret out of the repository. */
+function planGitignore(root: string): Pick<Plan, 'steps' | 'remarks'> {
+  const status = gitStatusOf(root, ENV);
+  if (status === 'tracked') {
+    const remark = `git tracks \`${ENV}\`, and the secret in it: remove it with \`git rm --cached ${ENV}\`, and add it to \`.gitignore\`.`;
     return { steps: [], remarks: [remark] };
   }
-  if (state !== 'open') return { steps: [], remarks: [] };
-  const found = lookAt(root, '.gitignore');
+  if (status !== 'untracked') return { steps: [], remarks: [] };
+  const found = readExisting(root, '.gitignore');
   const addition = additionTo(found.before?.toString() ?? '', [ENV]);
-  return { steps: [stepOfAddition('.gitignore', found, addition, addition)], remarks: [] };
+  return { steps: [appendStep('.gitignore', found, addition, addition)], remarks: [] };
 }
 
-/** Appends bytes; what is there stays byte for byte, whatever its encoding. */
-function stepOfAddition(path: string, found: ReturnType<typeof lookAt>, addition: string, shown: string, mode?: number): Step {
+/** Returns a step that appends text; the existing bytes stay, whatever their encoding. */
+function appendStep(path: string, found: ReturnType<typeof readExisting>, addition: string, shown: string, mode?: number): Step {
   const { before } = found;
   const appended = (text: string) => Buffer.concat([before ?? Buffer.alloc(0), Buffer.from(text)]);
   return {
@@ -97,8 +96,8 @@ function stepOfAddition(path: string, found: ReturnType<typeof lookAt>, addition
   };
 }
 
-/** What is left to do in a project, as sentences; code stands in backticks. */
-export function whatIsNext(framework: Framework, integration: Integration, plan: Plan, domain: string): string[] {
+/** Returns what is left to do in a project, as sentences with code in backticks. */
+export function nextStepsAfter(framework: Framework, integration: Integration, plan: Plan, domain: string): string[] {
   const { loadEnv } = framework;
   const login = `${plan.siteUrl}/login`;
   const service = valueFor(integration.env, 'EMAILAUTH_URL');
@@ -107,13 +106,13 @@ export function whatIsNext(framework: Framework, integration: Integration, plan:
     ...integration.nextSteps,
     ...(loadEnv ? [loadEnv] : []),
     ...(isLocal(service) && !isLocal(plan.siteUrl)
-      ? [`${service} is this machine: before you deploy, name the service that is public by --host.`]
+      ? [`${service} is this machine: before you deploy, name the public service with --host.`]
       : []),
     isLocal(plan.siteUrl)
-      ? `Try it: start your site at ${plan.siteUrl} and open ${login}.`
-      : `Try it once it is deployed: open ${login}. What is wrong, \`emailauth doctor ${domain}\` finds.`,
+      ? `Try it: start your website at ${plan.siteUrl} and open ${login}.`
+      : `Try it once it is deployed: open ${login}. \`emailauth doctor ${domain}\` finds problems.`,
   ];
 }
 
 const valueFor = (env: Integration['env'], wanted: string) => env.find(({ name }) => name === wanted)?.value ?? '';
-const isLocal = (url: string) => /^http:\/\/(?:localhost|127\.0\.0\.1)(?::|$)/.test(url);
+const isLocal = (url: string) => /^http:/.test(url) && URL.canParse(url) && isThisMachine(new URL(url).hostname);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { CLIENT_IDS, clientOf, clients } from './clients.ts';
+import { CLIENT_IDS, clients, requireClient } from './clients.ts';
 
 const home = '/home/ann';
 const url = 'https://auth.example:8443/mcp';
 const paths = (platform: NodeJS.Platform, env: Record<string, string> = {}) =>
   Object.fromEntries(clients.map((client) => [client.id, client.userPath({ env, home, platform })]));
 
-test('every client that completion offers is there', () => {
+test('every id has a client', () => {
   expect(clients.map(({ id }) => id)).toEqual([...CLIENT_IDS]);
 });
 
@@ -27,7 +27,7 @@ test.each([
   });
 });
 
-test('a place of the person’s own is respected', () => {
+test('variables for other directories are respected', () => {
   const env = { CLAUDE_CONFIG_DIR: '/c', CODEX_HOME: '/x', GEMINI_CLI_HOME: '/g' };
   expect(paths('linux', env)).toMatchObject({
     'claude-code': '/c/.claude.json',
@@ -44,7 +44,7 @@ test.each([
   ['codex', { url, bearer_token_env_var: 'KEY' }],
   ['gemini-cli', { httpUrl: url, headers: { Authorization: 'Bearer ${KEY}' } }],
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: until here.
-])('%s refers to a key by its name', (id, entry) => {
-  expect(clientOf(id).http?.(url, 'KEY')).toEqual(entry);
-  expect(JSON.stringify(clientOf(id).http?.(url, null))).not.toContain('uthorization');
+])('%s references a key by its name', (id, entry) => {
+  expect(requireClient(id).http?.(url, 'KEY')).toEqual(entry);
+  expect(JSON.stringify(requireClient(id).http?.(url, null))).not.toContain('uthorization');
 });

@@ -1,47 +1,47 @@
 import { join } from 'node:path';
 
-/** The assistants that `mcp install` knows. */
+/** The assistants that `mcp install` supports. */
 export const CLIENT_IDS = ['claude-code', 'claude-desktop', 'cursor', 'vscode', 'codex', 'gemini-cli'] as const;
 export type ClientId = (typeof CLIENT_IDS)[number];
 
 export const SCOPES = ['user', 'project'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Whose machine it is. */
+/** The machine whose files are edited. */
 export type Machine = { env: Record<string, string | undefined>; home: string; platform: NodeJS.Platform };
 
-/** A server as a client's file describes it. */
+/** A server in a client's file. */
 export type Entry = Record<string, unknown>;
 export type StdioCommand = { command: string; args: string[]; env?: Record<string, string> };
 
-/** One assistant: where it keeps its servers and how it writes one down. */
+/** One assistant: where it stores its MCP servers, and in which format. */
 export type AssistantClient = {
   id: ClientId;
   name: string;
-  /** Comments are allowed in `jsonc` alone. */
+  /** Only `jsonc` allows comments. */
   format: 'json' | 'jsonc' | 'toml';
-  /** The property of the file that holds the servers. */
+  /** The property of the file that contains the servers. */
   key: string;
   /** The person's own file. */
   userPath(machine: Machine): string;
-  /** The file of a project, from its directory; null: there is none. */
+  /** The file of a project, relative to its directory; null when there is none. */
   projectPath: string | null;
-  /** Any of these tells that it is installed, or its program on PATH. */
+  /** It is installed if any of these paths exists, or its program is on PATH. */
   traces(machine: Machine): string[];
   program: string | null;
   stdio(command: StdioCommand): Entry;
-  /** @param tokenFrom names the variable that holds an API key; null: nobody. Null: it takes no such address in a file */
+  /** @param tokenFrom the variable with an API key; null: anonymous. Null when its file cannot contain the address of a server */
   http: ((url: string, tokenFrom: string | null) => Entry) | null;
-  /** What else its file needs for the token of an address: the members of a list, told apart by their id. */
+  /** Items that its file needs besides for the token of an address, identified by their id. */
   inputs?(url: string): { id: string }[];
   /** What the person does next, as a sentence. */
   next(scope: Scope): string;
 };
 
-/** One for each service: VS Code keeps what it was given by this name, and would send the key of one to another. */
+/** A name for each service: VS Code stores the key under it, and would otherwise send the key of one service to another. */
 const tokenInput = (url: string) => `emailauth-token-${new URL(url).host.replace(/[^\w.-]+/g, '-')}`;
 
-/** Where Electron programs keep their settings. */
+/** Returns where Electron programs store their settings. */
 function applicationData({ env, home, platform }: Machine, name: string): string {
   if (platform === 'darwin') return join(home, 'Library/Application Support', name);
   if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData/Roaming'), name);
@@ -68,7 +68,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'claude',
     stdio: (command) => ({ type: 'stdio', ...command }),
     http: (url, token) => ({ type: 'http', url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
-    next: (scope) => `Start \`claude\` anew${scope === 'project' ? ' in this directory and approve emailauth' : ''}; \`/mcp\` shows it.`,
+    next: (scope) => `Restart \`claude\`${scope === 'project' ? ' in this directory and approve emailauth' : ''}; \`/mcp\` shows it.`,
   },
   {
     id: 'claude-desktop',
@@ -94,7 +94,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'cursor',
     stdio: (command) => ({ type: 'stdio', ...command }),
     http: (url, token) => ({ url, ...authorization(referenceTo(token, (name) => `\${env:${name}}`)) }),
-    next: () => 'Open the MCP page of Cursor’s settings and see that emailauth is switched on.',
+    next: () => 'Open the MCP page of Cursor’s settings and check that emailauth is switched on.',
   },
   {
     id: 'vscode',
@@ -106,7 +106,7 @@ export const clients: readonly AssistantClient[] = [
     traces: (machine) => [join(applicationData(machine, 'Code'), 'User')],
     program: 'code',
     stdio: (command) => ({ type: 'stdio', ...command }),
-    // VS Code asks for the key once and keeps it; variables of a shell do not always reach it.
+    // VS Code prompts for the key once and stores it; it does not always see the variables of a shell.
     http: (url, token) => ({ type: 'http', url, ...authorization(token && `\${input:${tokenInput(url)}}`) }),
     inputs: (url) => [
       { id: tokenInput(url), type: 'promptString', description: 'API key of Email Auth', password: true } as { id: string },
@@ -124,7 +124,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'codex',
     stdio: (command) => ({ ...command }),
     http: (url, token) => ({ url, ...(token && { bearer_token_env_var: token }) }),
-    next: (scope) => `Start \`codex\` anew${scope === 'project' ? ' in this directory, which it has to trust' : ''}; \`/mcp\` shows it.`,
+    next: (scope) => `Restart \`codex\`${scope === 'project' ? ' in this directory, which it has to trust' : ''}; \`/mcp\` shows it.`,
   },
   {
     id: 'gemini-cli',
@@ -137,8 +137,9 @@ export const clients: readonly AssistantClient[] = [
     program: 'gemini',
     stdio: (command) => ({ ...command }),
     http: (url, token) => ({ httpUrl: url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
-    next: () => 'Start `gemini` anew; `/mcp` shows it.',
+    next: () => 'Restart `gemini`; `/mcp` shows it.',
   },
 ];
 
-export const clientOf = (id: string) => clients.find((client) => client.id === id) as AssistantClient;
+/** Returns the client with an id, which commander has validated. */
+export const requireClient = (id: string) => clients.find((client) => client.id === id) as AssistantClient;

@@ -8,10 +8,10 @@ const jsonc = { format: 'jsonc', key: 'servers' } as const;
 const toml = { format: 'toml', key: 'mcp_servers' } as const;
 const entry = { command: '/usr/bin/node', args: ['/x/main.js', 'mcp'] };
 const wanted = { entry, inputs: [] };
-const put = (client: Parameters<typeof putEntry>[0], text: string, what = wanted) => putEntry(client, text, what);
+const put = (client: Parameters<typeof putEntry>[0], text: string, entryToPut = wanted) => putEntry(client, text, entryToPut);
 
 describe('JSON', () => {
-  test.each(['', ' \n', '{}', '{}\n', '{"mcpServers":{}}', '\ufeff{ }'])('begins in %j, and is the same the second time', (text) => {
+  test.each(['', ' \n', '{}', '{}\n', '{"mcpServers":{}}', '\ufeff{ }'])('is added to %j, and does not change the second time', (text) => {
     const { text: first, before } = put(json, text);
     expect(before).toBeNull();
     expect(JSON.parse(first.replace('\ufeff', ''))).toEqual({ mcpServers: { emailauth: entry } });
@@ -53,7 +53,7 @@ describe('JSON', () => {
     expect(put(jsonc, text, { entry: { x: 1 } as never, inputs: [] }).text).toBe(after);
   });
 
-  test('replaces an older entry, with what somebody added to it, and not one of another kind', () => {
+  test('keeps what a person added to an older entry of the same kind', () => {
     const older = { command: 'emailauth', args: ['mcp'], trust: true };
     const { text, before, after } = put(json, JSON.stringify({ mcpServers: { a: 1, emailauth: older, z: 2 } }));
     expect([before, after]).toEqual([older, { ...entry, trust: true }]);
@@ -63,7 +63,7 @@ describe('JSON', () => {
     expect(put(json, JSON.stringify(byAddress)).after).toEqual(entry);
   });
 
-  test('asks for a key once, in the list of inputs', () => {
+  test('adds the input for a key once', () => {
     const inputs = [{ id: 'emailauth-token', type: 'promptString' }];
     const { text } = put(jsonc, '{ "inputs": [{ "id": "other" }] }', { entry, inputs } as typeof wanted);
     expect(parseJson(text)).toEqual({ inputs: [{ id: 'other' }, ...inputs], servers: { emailauth: entry } });
@@ -76,12 +76,12 @@ describe('JSON', () => {
     [json, '// note\n{}', 'line 1, column 1: invalid comment token'],
     [json, '{"a":1,}', 'line 1, column 8'],
     [json, '[]', 'line 1: there is no object'],
-    [json, '{"mcpServers": []}', '"mcpServers" is no object but a list'],
-    [json, '{"mcpServers": null}', '"mcpServers" is no object'],
+    [json, '{"mcpServers": []}', '"mcpServers" is a list instead of an object'],
+    [json, '{"mcpServers": null}', '"mcpServers" is not an object'],
     [json, '{"mcpServers":{"emailauth":1,"emailauth":2}}', 'edited safely'],
-    [jsonc, '{"inputs": 1}', '"inputs" is no list'],
+    [jsonc, '{"inputs": 1}', '"inputs" is not a list'],
     [toml, 'a = [', 'line 1'],
-    [toml, 'mcp_servers = 1', '"mcp_servers" is no object'],
+    [toml, 'mcp_servers = 1', '"mcp_servers" is not an object'],
     [toml, 'mcp_servers = { git = { command = "uvx" } }', 'edited safely'],
     [toml, '[mcp_servers]\nemailauth = { command = "x" }', 'edited safely'],
     [toml, 'mcp_servers.emailauth.command = "x"', 'edited safely'],
@@ -97,7 +97,7 @@ describe('TOML', () => {
   const others = '# mine\nmodel = "o3" # why\n\n[mcp_servers.git]\ncommand = "uvx"\n\n[[profiles]]\nname = "a"\n';
   const block = '[mcp_servers.emailauth]\ncommand = "/usr/bin/node"\nargs = [ "/x/main.js", "mcp" ]\n';
 
-  test.each(['', '\n\n', others, others.trimEnd()])('comes at the end of %j', (text) => {
+  test.each(['', '\n\n', others, others.trimEnd()])('is appended to %j', (text) => {
     const { text: after } = put(toml, text);
     expect(after).toBe(text.trim() ? `${text.trimEnd()}\n\n${block}` : block);
     expect(put(toml, after).text).toBe(after);

@@ -2,36 +2,36 @@ import { randomBytes } from 'node:crypto';
 import { ApiError, type Client } from '../../contract/client.ts';
 import { languageOf } from '../../contract/languages.ts';
 import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
-import type { SignIn } from '../../mcp/server.ts';
-import { type Attempts, type Opened, openAttempts } from '../attempts.ts';
+import type { SignIn } from '../../mcp/context.ts';
+import { endSession } from '../api.ts';
+import { Attempts, type Authorization } from '../attempts.ts';
 import type { Context } from '../context.ts';
 import { CommandError } from '../exit.ts';
 import { type Loopback, openLoopback } from '../loopback.ts';
-import { endSession } from '../session.ts';
-import { lineOf } from './entry.ts';
-import { TOKEN_FIRST } from './failures.ts';
+import { loginCommand } from './entry.ts';
+import { TOKEN_FIRST } from './errors.ts';
 
-/** So many logins are kept at once; the oldest makes room. */
+/** Maximum number of open logins; a new one removes the oldest. */
 const MAX_LOGINS = 20;
-const AGAIN = 'Call start_login again, and use the code of the mail that it sends.';
+const START_AGAIN = 'Call start_login again, and use the code of the email that it sends.';
 
 type Login = {
   email: string;
   attempts: Attempts;
   loopback: Loopback;
-  /** The end of it, by the link or the code, whichever came first; a code is exchanged once. */
-  finish(opened: Opened): Promise<string>;
-  outcome: Promise<string> | null;
+  /** Completes it by the link or the code, whichever comes first; the code is exchanged only once. */
+  finish(authorization: Authorization): Promise<string>;
+  result: Promise<string> | null;
   timer: NodeJS.Timeout;
 };
 
 /**
- * Sign-ins by mails that an assistant asks for. As with `emailauth login` the link of the mail works too, opened on this
- * machine: it signs in at once, and `complete` then takes any code for a good one. The sign-in is kept where the command keeps
- * its own, and never replaces that of another address.
+ * Creates sign-ins by emails that an assistant requests. As with `emailauth login`, the link of the email works as well when it is
+ * opened on this machine: it signs in immediately, and `complete` then accepts any code. The sign-in is stored like that of the
+ * command, and never replaces that of another address.
  * @param client the API without credentials
  */
-export function openSignIns(context: Context, host: string, client: Client): SignIn {
+export function createSignIns(context: Context, host: string, client: Client): SignIn {
   const logins = new Map<string, Login>();
   const forget = (loginId: string) => {
     const login = logins.get(loginId);
@@ -44,17 +44,17 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
   return {
     async start(given) {
       if (context.env.EMAILAUTH_TOKEN?.trim()) {
-        const error = 'EMAILAUTH_TOKEN is set for this MCP server, and comes before every sign-in.';
+        const error = 'EMAILAUTH_TOKEN is set for this MCP server, and takes precedence over every sign-in.';
         throw new ApiError(409, { error, code: 'bad_request', hint: TOKEN_FIRST });
       }
       const email = normalEmail(given);
       if (!email) throw new ApiError(400, { error: EMAIL_MESSAGE, code: 'bad_email', hint: 'Give one address such as name@example.com.' });
-      await mustNotReplace(context, host, email);
+      await requireNoOtherAccount(context, host, email);
       const language = languageOf(await context.settings.get('language'));
       const loopback = await openLoopback(host, 'assistant');
-      const attempts = openAttempts(client, { email, language, redirectUri: loopback.redirectUri });
+      const attempts = new Attempts(client, { email, language, redirectUri: loopback.redirectUri });
       try {
-        loopback.expect(await attempts.mail());
+        loopback.expect(await attempts.requestEmail());
       } catch (error) {
         loopback.close();
         throw error;
@@ -62,35 +62,39 @@ export function openSignIns(context: Context, host: string, client: Client): Sig
       const loginId = randomBytes(16).toString('base64url');
       const [oldest] = logins.keys();
       if (logins.size >= MAX_LOGINS) forget(oldest);
-      const timer = setTimeout(forget, attempts.endsAt() - Date.now(), loginId).unref();
-      const finish = (opened: Opened) => {
-        login.outcome ??= signIn(context, host, login, opened);
-        return login.outcome;
+      const timer = setTimeout(forget, attempts.expiresAt - Date.now(), loginId).unref();
+      const finish = (authorization: Authorization) => {
+        login.result ??= signIn(context, host, login, authorization);
+        return login.result;
       };
-      const login: Login = { email, attempts, loopback, outcome: null, timer, finish };
+      const login: Login = { email, attempts, loopback, result: null, timer, finish };
       logins.set(loginId, login);
-      // What goes wrong is told by complete().
-      loopback.arrival.then(finish).catch(() => loopback.close());
-      return { loginId, expiresAt: new Date(attempts.endsAt()).toISOString() };
+      // complete() reports errors.
+      loopback.authorization.then(finish).catch(() => loopback.close());
+      return { loginId, expiresAt: new Date(attempts.expiresAt).toISOString() };
     },
 
     async complete(loginId, code) {
       const login = logins.get(loginId);
       if (!login)
-        throw new ApiError(400, { error: 'This loginId is unknown, or its ten minutes are over.', code: 'bad_grant', hint: AGAIN });
+        throw new ApiError(400, {
+          error: 'This loginId is unknown or has expired after ten minutes.',
+          code: 'bad_grant',
+          hint: START_AGAIN,
+        });
       try {
-        return { email: await (login.outcome ?? enter(login, code, context.signal)) };
+        return { email: await (login.result ?? enter(login, code, context.signal)) };
       } catch (error) {
-        if (!login.outcome) throw error;
+        if (!login.result) throw error;
         forget(loginId);
         if (!(error instanceof ApiError || error instanceof CommandError) || error.code === 'confirmation_needed') throw error;
-        throw new ApiError(400, { error: error.message, code: 'bad_grant', hint: AGAIN }, { cause: error });
+        throw new ApiError(400, { error: error.message, code: 'bad_grant', hint: START_AGAIN }, { cause: error });
       }
     },
   };
 }
 
-/** Tries the code. @returns the address. @throws ApiError that says how many tries are left */
+/** Tries the code. @returns the address. @throws ApiError with the number of tries left */
 async function enter(login: Login, code: string, signal: AbortSignal): Promise<string> {
   const { attempts } = login;
   const digits = code.replace(/[\s-]/g, '');
@@ -98,43 +102,47 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
     throw new ApiError(400, {
       error: 'The code is six digits.',
       code: 'bad_request',
-      hint: 'Ask the person for the six digits of the mail.',
+      hint: 'Ask the person for the six digits of the email.',
     });
   }
-  const opened = attempts.triesLeft() > 0 ? await attempts.enterCode(digits, signal) : null;
-  // The link may have been opened meanwhile.
-  if (login.outcome) return login.outcome;
-  if (opened) return login.finish(opened);
-  const left = attempts.triesLeft();
+  const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(digits, signal) : null;
+  // The link may have been opened in the meantime.
+  if (login.result) return login.result;
+  if (authorization) return login.finish(authorization);
+  const left = attempts.triesLeft;
   if (left === 0) {
-    const error = 'Too many wrong codes: this mail takes no more.';
-    throw new ApiError(400, { error, code: 'bad_code', hint: `${AGAIN} Or ask the person to open the link of the mail on this machine.` });
+    const error = 'Too many wrong codes: this email can no longer be used with a code.';
+    throw new ApiError(400, {
+      error,
+      code: 'bad_code',
+      hint: `${START_AGAIN} Or ask the person to open the link of the email on this machine.`,
+    });
   }
   const error = `That code is not right; ${left === 1 ? 'one try is' : `${left} tries are`} left.`;
-  throw new ApiError(400, { error, code: 'bad_code', hint: 'Ask the person for the six digits of the mail that this start_login sent.' });
+  throw new ApiError(400, { error, code: 'bad_code', hint: 'Ask the person for the six digits of the email that this start_login sent.' });
 }
 
-/** A person who is signed in as somebody else did not ask for that to end. @throws ApiError confirmation_needed */
-async function mustNotReplace(context: Context, host: string, email: string): Promise<void> {
+/** Ensures that no sign-in of another address is replaced. @throws ApiError confirmation_needed */
+async function requireNoOtherAccount(context: Context, host: string, email: string): Promise<void> {
   const stored = (await context.credentials()).storedAt(host);
   if (!stored || stored.email === email || Date.parse(stored.expiresAt) <= Date.now()) return;
-  const hint = `Ask the person; \`${await lineOf(context, 'logout')}\` ends it, then call start_login again.`;
+  const hint = `Ask the person; \`${await loginCommand(context, 'logout')}\` ends it, then call start_login again.`;
   throw new ApiError(409, { error: 'Another address is signed in on this machine.', code: 'confirmation_needed', hint });
 }
 
-async function signIn(context: Context, host: string, { email, attempts, loopback }: Login, opened: Opened): Promise<string> {
+async function signIn(context: Context, host: string, { email, attempts, loopback }: Login, authorization: Authorization): Promise<string> {
   try {
-    // A login in another terminal may have come first.
-    await mustNotReplace(context, host, email);
-    const credential = await attempts.exchange(opened);
+    // A login in another terminal may have finished first.
+    await requireNoOtherAccount(context, host, email);
+    const credential = await attempts.exchange(authorization);
     const credentials = await context.credentials();
-    const before = credentials.storedAt(host);
-    credentials.keep(host, credential);
-    await loopback.tell('signed_in');
-    if (before) await endSession(context, host, before);
+    const previous = credentials.storedAt(host);
+    credentials.store(host, credential);
+    await loopback.respond('signed_in');
+    if (previous) await endSession(context, host, previous);
     return credential.email;
   } catch (error) {
-    await loopback.tell('failed');
+    await loopback.respond('failed');
     throw error;
   } finally {
     loopback.close();

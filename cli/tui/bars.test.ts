@@ -14,7 +14,7 @@ test.each([
   [2001, 3000],
   [81, 100],
   [99_999, 100_000],
-])('the scale for %d ends at %d', (greatest, top) => expect(scaleTop(greatest)).toBe(top));
+])('the scale for %d ends at %d', (max, top) => expect(scaleTop(max)).toBe(top));
 
 test.each([
   [0, [0, 0, 0]],
@@ -24,7 +24,7 @@ test.each([
   [2000, [8, 8, 8]],
 ])('%d of 2,000 fills three cells with %j eighths', (count, cells) => expect(cellsOf(count, 2000, 3)).toEqual(cells));
 
-test('whoever is not zero shows, be the others ever so many', () => {
+test('a count above zero is visible next to much larger ones', () => {
   expect(cellsOf(1, 10_000_000, 4)).toEqual([0, 0, 0, 1]);
   expect(halvesOf(1, 10_000_000, 30)).toBe(1);
   expect(halvesOf(0, 10, 30)).toBe(0);
@@ -32,7 +32,7 @@ test('whoever is not zero shows, be the others ever so many', () => {
   expect(halvesOf(5, 10, 0)).toBe(0);
 });
 
-test('bars stand apart, of one width, from the first column to the last', () => {
+test('bars have gaps and one width, from the first column to the last', () => {
   const wrong = [];
   for (let days = 2; days <= 14; days++) {
     for (let width = 2 * days; width <= 200; width++) {
@@ -45,7 +45,7 @@ test('bars stand apart, of one width, from the first column to the last', () => 
   expect(plotOf(1, 20)).toEqual({ starts: [0], bar: 10, slot: 20 });
 });
 
-test('labels never touch, and the chosen one is always there', () => {
+test('labels never touch, and the chosen one is always shown', () => {
   const texts = Array.from({ length: 14 }, (_, i) => String(i + 10));
   const wrong = [];
   for (let width = 28; width <= 200; width++) {
@@ -59,7 +59,7 @@ test('labels never touch, and the chosen one is always there', () => {
   expect(wrong).toEqual([]);
 });
 
-test('labels of a wide chart are all there', () => {
+test('a wide chart shows all labels', () => {
   const texts = ['Thu', 'Fri', 'Sat'];
   expect(labelLine(plotOf(3, 20), 20, texts, 1)).toEqual({ text: 'Thu     Fri     Sat ', from: 8, to: 12 });
 });

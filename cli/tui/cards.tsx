@@ -1,14 +1,14 @@
 import { Box, Text } from 'ink';
-import { type Figures, inFull } from '../stats.ts';
+import { formatCount, type LoginStats } from '../stats.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Layout } from './layout.ts';
-import { fitting, inShort } from './words.ts';
+import { firstFitting, formatShort } from './words.ts';
 
-type Props = { figures: Figures | null; days: number; layout: Layout; glyphs: Glyphs };
+type Props = { stats: LoginStats | null; days: number; layout: Layout; glyphs: Glyphs };
 
-/** Today, the total and the average: as three boxes, or in one line where there is no room for them. */
-export function Cards({ figures, days, layout, glyphs }: Props) {
-  const numbers = figures && [figures.today, figures.total, figures.average];
+/** Today, the total and the average: as three boxes, or in one line where these do not fit. */
+export function Cards({ stats, days, layout, glyphs }: Props) {
+  const numbers = stats && [stats.today, stats.total, stats.average];
   const long = ['Today', days === 1 ? 'Total, 1 day' : `Total, ${days} days`, 'Average a day'];
   const short = ['Today', days === 1 ? '1 day' : `${days} days`, 'A day'];
   if (layout.cards === 'line') return <Line numbers={numbers} long={long} short={short} layout={layout} glyphs={glyphs} />;
@@ -30,7 +30,7 @@ export function Cards({ figures, days, layout, glyphs }: Props) {
             {label}
           </Text>
           <Text bold wrap="truncate">
-            {numbers ? fitting([inFull(numbers[i]), inShort(numbers[i])], room, glyphs.ellipsis) : glyphs.ellipsis}
+            {numbers ? firstFitting([formatCount(numbers[i]), formatShort(numbers[i])], room, glyphs.ellipsis) : glyphs.ellipsis}
           </Text>
         </Box>
       ))}
@@ -44,15 +44,15 @@ function Line({ numbers, long, short, layout, glyphs }: LineProps) {
   const line = (labels: string[], format: (count: number) => string) =>
     labels.map((label, i) => `${label} ${numbers ? format(numbers[i]) : glyphs.ellipsis}`).join(` ${glyphs.dot} `);
   const texts = [
-    line(long, inFull),
-    line(short, inFull),
-    line(short, inShort),
-    line(short.slice(0, 2), inShort),
-    line(short.slice(0, 1), inShort),
+    line(long, formatCount),
+    line(short, formatCount),
+    line(short, formatShort),
+    line(short.slice(0, 2), formatShort),
+    line(short.slice(0, 1), formatShort),
   ];
   return (
     <Text bold wrap="truncate">
-      {fitting(texts, layout.columns - 2 * layout.margin, glyphs.ellipsis)}
+      {firstFitting(texts, layout.columns - 2 * layout.margin, glyphs.ellipsis)}
     </Text>
   );
 }

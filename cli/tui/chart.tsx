@@ -1,29 +1,29 @@
 import { Box, Text } from 'ink';
-import { type Day, inFull } from '../stats.ts';
+import { type Day, formatCount } from '../stats.ts';
 import { cellsOf, type LabelLine, labelLine, MIN_SLOT, plotOf, scaleTop } from './bars.ts';
+import { Heading } from './chrome.tsx';
 import type { Glyphs } from './glyphs.ts';
-import { Heading } from './heading.tsx';
-import { dayParts, fullDay, inShort, shortDay } from './words.ts';
+import { dayParts, formatShort, fullDay, shortDay } from './words.ts';
 
 type Props = {
   /** Newest first. */
   days: readonly Day[];
   chosen: number;
-  isInUse: boolean;
+  isFocused: boolean;
   size: { width: number; bars: number; labels: 1 | 2 };
   glyphs: Glyphs;
 };
 
-/** Bars of the last days, oldest at the left, with the figure of the chosen day above. */
-export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
+/** Bars of the last days, oldest at the left, with the count of the chosen day above. */
+export function Chart({ days, chosen, isFocused, size, glyphs }: Props) {
   const top = scaleTop(Math.max(...days.map(({ count }) => count)));
-  const scale = (count: number) => (top < 100_000 ? inFull(count) : inShort(count));
+  const scale = (count: number) => (top < 100_000 ? formatCount(count) : formatShort(count));
   const axis = scale(top).length + 1;
   const width = size.width - axis;
-  // Where not all fit, the days around the chosen one are left.
-  const many = Math.max(1, Math.min(days.length, Math.floor((width + 1) / MIN_SLOT)));
-  const skipped = Math.max(0, chosen - many + 1);
-  const shown = days.slice(skipped, skipped + many).reverse();
+  // Where not all fit, the days around the chosen one are shown.
+  const maxBars = Math.max(1, Math.min(days.length, Math.floor((width + 1) / MIN_SLOT)));
+  const skipped = Math.max(0, chosen - maxBars + 1);
+  const shown = days.slice(skipped, skipped + maxBars).reverse();
   const at = shown.length - 1 - (chosen - skipped);
 
   const plot = plotOf(shown.length, width);
@@ -40,22 +40,22 @@ export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
   const parts = shown.map(({ date }) => dayParts(date));
   const letters = plot.slot >= 4 ? 3 : plot.slot === 3 ? 2 : 1;
   const { date, count } = days[chosen];
-  const figure = `${inFull(count)} ${count === 1 ? 'sign-in' : 'sign-ins'}`;
+  const countText = `${formatCount(count)} ${count === 1 ? 'sign-in' : 'sign-ins'}`;
   const span = days.length === 1 ? 'Last day' : `Last ${shown.length} days`;
   return (
     <Box flexDirection="column" width={size.width} flexShrink={0}>
       <Heading
         title={span}
-        right={[`${fullDay(date)}: ${figure}`, `${shortDay(date)}: ${inFull(count)}`, inFull(count)]}
-        isInUse={isInUse}
+        right={[`${fullDay(date)}: ${countText}`, `${shortDay(date)}: ${formatCount(count)}`, formatCount(count)]}
+        isFocused={isFocused}
         width={size.width}
         glyphs={glyphs}
       />
       {shown.every((day) => day.count === 0) ? (
-        <Nobody rows={size.bars} width={size.width} days={shown.length} />
+        <NoSignIns rows={size.bars} width={size.width} days={shown.length} />
       ) : (
         rows.map((line, row) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place.
+          // biome-ignore lint/suspicious/noArrayIndexKey: the index identifies a row.
           <Text key={row}>
             <Text dimColor>{`${marks[row].padStart(axis - 1)} `}</Text>
             <Text color="cyan">{line.slice(0, from)}</Text>
@@ -64,7 +64,7 @@ export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
           </Text>
         ))
       )}
-      <Ground width={width} mark={from + Math.floor((plot.bar - 1) / 2)} label={`${scale(0).padStart(axis - 1)} `} glyphs={glyphs} />
+      <Axis width={width} mark={from + Math.floor((plot.bar - 1) / 2)} label={`${scale(0).padStart(axis - 1)} `} glyphs={glyphs} />
       {size.labels === 2 && (
         <Labels
           axis={axis}
@@ -89,7 +89,7 @@ export function Chart({ days, chosen, isInUse, size, glyphs }: Props) {
   );
 }
 
-function Nobody({ rows, width, days }: { rows: number; width: number; days: number }) {
+function NoSignIns({ rows, width, days }: { rows: number; width: number; days: number }) {
   return (
     <Box height={rows} width={width} alignItems="center" justifyContent="center">
       <Text wrap="truncate">{days === 1 ? 'No sign-ins today.' : `No sign-ins in ${days} days.`}</Text>
@@ -97,13 +97,13 @@ function Nobody({ rows, width, days }: { rows: number; width: number; days: numb
   );
 }
 
-/** The line that the bars stand on: where there is nothing above it, nobody signed in. */
-function Ground({ width, mark, label, glyphs }: { width: number; mark: number; label: string; glyphs: Glyphs }) {
+/** The line below the bars, also below days without sign-ins. */
+function Axis({ width, mark, label, glyphs }: { width: number; mark: number; label: string; glyphs: Glyphs }) {
   return (
     <Text>
-      <Text dimColor>{label + glyphs.ground.repeat(mark)}</Text>
-      <Text bold>{glyphs.under}</Text>
-      <Text dimColor>{glyphs.ground.repeat(Math.max(0, width - mark - 1))}</Text>
+      <Text dimColor>{label + glyphs.axis.repeat(mark)}</Text>
+      <Text bold>{glyphs.mark}</Text>
+      <Text dimColor>{glyphs.axis.repeat(Math.max(0, width - mark - 1))}</Text>
     </Text>
   );
 }

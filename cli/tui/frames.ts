@@ -1,31 +1,31 @@
 import { Writable } from 'node:stream';
 
-/** Terminals that know it show everything in between at once (mode 2026); others ignore it. */
-const HOLD = '\x1b[?2026h';
-const SHOW = '\x1b[?2026l';
+/** Synchronized output (mode 2026): a terminal shows everything in between at once, or ignores it. */
+const BEGIN_UPDATE = '\x1b[?2026h';
+const END_UPDATE = '\x1b[?2026l';
 
 /**
- * What to write so that a terminal shows `next` instead of `previous`: only the lines that differ, each at its place, in one go.
- * It never scrolls, so a frame may fill the screen to its last cell.
- * @param previous null: whatever is there is cleared first
+ * Returns what changes a terminal from `previous` to `next`: only the lines that differ, each at its position. It never scrolls, so
+ * that a frame may fill the whole screen.
+ * @param previous null: the screen is cleared first
  */
-export function changes(previous: readonly string[] | null, next: readonly string[], rows: number): string {
+export function updateSequence(previous: readonly string[] | null, next: readonly string[], rows: number): string {
   const lines = next.slice(0, rows);
-  const many = Math.max(lines.length, previous?.length ?? 0);
+  const lineCount = Math.max(lines.length, previous?.length ?? 0);
   const written: string[] = previous ? [] : ['\x1b[2J'];
-  for (let i = 0; i < Math.min(many, rows); i++) {
+  for (let i = 0; i < Math.min(lineCount, rows); i++) {
     if (!previous || lines[i] !== previous[i]) written.push(`\x1b[${i + 1};1H\x1b[2K${lines[i] ?? ''}`);
   }
-  return written.length > 0 ? HOLD + written.join('') + SHOW : '';
+  return written.length > 0 ? BEGIN_UPDATE + written.join('') + END_UPDATE : '';
 }
 
 type Output = { columns: number; rows: number; write(text: string): boolean };
 
 /**
- * The stream that Ink writes to in its debug mode, where each write is a whole frame and nothing else is written. Ink's own
- * drawing erases lines upwards and, when a frame fills the screen, clears the terminal with all that was scrolled away.
+ * The stream that Ink writes to in its debug mode, in which each write is a whole frame. Ink's own renderer clears the terminal and
+ * its scrollback when a frame fills the screen: see docs/decisions/0011.
  */
-export class Frames extends Writable {
+export class FrameWriter extends Writable {
   readonly #output: Output;
   #previous: string[] | null = null;
 
@@ -34,21 +34,21 @@ export class Frames extends Writable {
     this.#output = output;
   }
 
-  /** Ink lays out for this width. */
+  /** Read by Ink for the layout. */
   get columns(): number {
     return this.#output.columns;
   }
 
-  /** The terminal has changed its size: nothing on it is where it was. */
-  startAnew(): void {
+  /** Redraws everything with the next frame, after the terminal was resized. */
+  reset(): void {
     this.#previous = null;
   }
 
   override _write(frame: string, _: string, done: () => void): void {
-    // Ink ends with an empty write, to hear when everything is written.
+    // Ink ends with an empty write, whose callback it awaits.
     if (frame !== '') {
       const lines = frame.split('\n');
-      const written = changes(this.#previous, lines, this.#output.rows);
+      const written = updateSequence(this.#previous, lines, this.#output.rows);
       if (written) this.#output.write(written);
       this.#previous = lines;
     }

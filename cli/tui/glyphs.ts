@@ -1,14 +1,14 @@
 /** The characters that the screen is drawn with. */
 export type Glyphs = {
-  /** A cell of a bar that is filled from below by 0 to 8 eighths. */
+  /** A cell of a vertical bar, filled from below by 0 to 8 eighths. */
   eighths: readonly string[];
-  /** A cell of a lying bar: a whole one, and half of one. */
+  /** A cell of a horizontal bar: full, and half. */
   whole: string;
   half: string;
-  /** The line that the bars stand on, and the mark below the chosen one. */
-  ground: string;
-  under: string;
-  /** Before the chosen day of the list, and the pane in use. */
+  /** The axis below the bars, and the mark below the chosen one. */
+  axis: string;
+  mark: string;
+  /** Before the chosen day of the list, and the pane with the focus. */
   marker: string;
   ellipsis: string;
   dot: string;
@@ -21,8 +21,8 @@ const UNICODE: Glyphs = {
   eighths: [...' ▁▂▃▄▅▆▇█'],
   whole: '━',
   half: '╸',
-  ground: '─',
-  under: '▲',
+  axis: '─',
+  mark: '▲',
   marker: '▸',
   ellipsis: '…',
   dot: '·',
@@ -35,8 +35,8 @@ const ASCII: Glyphs = {
   eighths: [...' ....####'],
   whole: '=',
   half: '-',
-  ground: '-',
-  under: '^',
+  axis: '-',
+  mark: '^',
   marker: '>',
   ellipsis: '...',
   dot: '-',
@@ -45,7 +45,7 @@ const ASCII: Glyphs = {
   border: 'classic',
 };
 
-/** What the terminal of an environment can show, by its locale (POSIX: LC_ALL, then LC_CTYPE, then LANG). */
+/** Returns the characters that a terminal can show, by its locale (POSIX: LC_ALL, then LC_CTYPE, then LANG). */
 export function glyphsFor(env: Record<string, string | undefined>, platform: string = process.platform): Glyphs {
   if (platform === 'win32') return env.WT_SESSION || env.TERM_PROGRAM ? UNICODE : ASCII;
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '') ? UNICODE : ASCII;

@@ -22,7 +22,7 @@ test.each([
   [20, 3, { title: false, cards: 'line', panes: 'none', footer: 1 }],
 ] as const)('%d × %d', (columns, rows, expected) => expect(layoutOf(columns, rows, 30)).toMatchObject(expected));
 
-test('whatever the size, all that is drawn fits', () => {
+test('everything fits at any size', () => {
   const wrong = [];
   for (const days of [1, 7, 30]) {
     for (let columns = 16; columns <= 260; columns += 3) {

@@ -1,27 +1,27 @@
-/** What of the screen is drawn, and how large; lengths in characters. */
+/** The parts of the screen that are drawn, and their sizes in characters. */
 export type Layout = {
   columns: number;
   rows: number;
-  /** Blank columns on either side. */
+  /** Empty columns on either side. */
   margin: number;
   title: boolean;
-  /** Three boxes beside each other, or all in one line. */
+  /** Three boxes side by side, or all in one line. */
   cards: 'boxes' | 'line';
   cardWidth: number;
-  /** A blank line below the cards. */
+  /** An empty line below the cards. */
   spaced: boolean;
-  /** Chart and list beside each other, above each other, or only the one in use; none: there is no room. */
+  /** Chart and list side by side, stacked, or only the one with the focus; none when neither fits. */
   panes: 'beside' | 'stacked' | 'one' | 'none';
   chart: { width: number; bars: number; labels: 1 | 2 };
   list: { width: number; rows: number };
-  /** The line of the status, and the one of the keys and errors. */
+  /** One line for the status, and one for the keys and errors. */
   footer: 1 | 2;
 };
 
 const BESIDE_COLUMNS = 110;
 const MAX_BARS = 36;
 
-/** What fits into a terminal. @param days in the list */
+/** Returns the layout for a terminal. @param days in the list */
 export function layoutOf(columns: number, rows: number, days: number): Layout {
   const margin = columns >= 160 ? 2 : columns >= 60 ? 1 : 0;
   const width = columns - 2 * margin;
@@ -52,12 +52,12 @@ export function layoutOf(columns: number, rows: number, days: number): Layout {
   };
 }
 
-/** Of the chart and the list, headings included. */
+/** Returns the heights of the chart and the list, headings included. */
 function heights(panes: Layout['panes'], body: number, days: number): [chart: number, list: number] {
   if (panes !== 'stacked') return [body, body];
   const room = body - 1;
   const chart = Math.max(7, Math.round(room * 0.6));
-  // A short list leaves the rest to the chart.
+  // A short list leaves the remaining rows to the chart.
   const list = Math.min(days + 1, room - Math.min(chart, MAX_BARS + 4));
   return [room - list, list];
 }

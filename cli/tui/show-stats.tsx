@@ -1,15 +1,18 @@
 import { render } from 'ink';
 import { EXIT } from '../exit.ts';
-import { Frames } from './frames.ts';
+import { FrameWriter } from './frames.ts';
 import { glyphsFor } from './glyphs.ts';
-import { enterScreen } from './screen.ts';
 import { StatsScreen } from './stats-screen.tsx';
 import type { Load } from './use-stats.ts';
 
+// The alternate screen with a hidden cursor, and back.
+const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l\x1b[2J';
+const LEAVE_SCREEN = '\x1b[0m\x1b[?25h\x1b[?1049l';
+
 /**
- * Shows the figures on the whole terminal until somebody quits, and leaves it as it was.
- * @param options.host shown above the figures
- * @param options.signal ends it, as the signals of the process do
+ * Shows the statistics on the whole terminal until the person quits, and restores the terminal.
+ * @param options.host shown above the statistics
+ * @param options.signal closes the screen
  * @returns the exit code
  */
 export async function showStats(options: {
@@ -22,15 +25,15 @@ export async function showStats(options: {
   const { host, days, load, env, signal } = options;
   const { stdout } = process;
   const glyphs = glyphsFor(env);
-  const frames = new Frames(stdout);
+  const frames = new FrameWriter(stdout);
   let exitCode: number = EXIT.ok;
   const quit = () => app.unmount();
   const screen = () => (
     <StatsScreen host={host} days={days} load={load} size={{ columns: stdout.columns, rows: stdout.rows }} glyphs={glyphs} onQuit={quit} />
   );
 
-  const leave = enterScreen(stdout);
-  // Ctrl-C is a key here; its signal comes only from elsewhere.
+  const leaveScreen = enterScreen(stdout);
+  // In raw mode Ctrl-C is a key; SIGINT only comes from other processes.
   const app = render(screen(), {
     stdout: frames as unknown as NodeJS.WriteStream,
     debug: true,
@@ -38,13 +41,13 @@ export async function showStats(options: {
     patchConsole: false,
   });
   const resize = () => {
-    frames.startAnew();
+    frames.reset();
     app.rerender(screen());
   };
   const abort = () => {
     exitCode = EXIT.cancelled;
     app.unmount();
-    leave();
+    leaveScreen();
   };
   signal.addEventListener('abort', abort);
   stdout.on('resize', resize);
@@ -54,6 +57,26 @@ export async function showStats(options: {
   } finally {
     stdout.off('resize', resize);
     signal.removeEventListener('abort', abort);
-    leave();
+    leaveScreen();
   }
+}
+
+/**
+ * Switches to the alternate screen, and ensures that the process leaves it however it ends, except by `kill -9`, and before an
+ * uncaught error is printed.
+ * @returns a function that leaves it; further calls do nothing
+ */
+function enterScreen(output: NodeJS.WriteStream): () => void {
+  let isEntered = true;
+  const leave = () => {
+    if (!isEntered) return;
+    isEntered = false;
+    process.off('exit', leave);
+    process.off('uncaughtExceptionMonitor', leave);
+    output.write(LEAVE_SCREEN);
+  };
+  process.on('exit', leave);
+  process.on('uncaughtExceptionMonitor', leave);
+  output.write(ENTER_SCREEN);
+  return leave;
 }

@@ -2,7 +2,7 @@ import { cleanup, render } from 'ink-testing-library';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../test/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { statsOf } from '../stats.ts';
+import { summarize } from '../stats.ts';
 import { glyphsFor } from './glyphs.ts';
 import { StatsScreen } from './stats-screen.tsx';
 import { AUTO_REFRESH_MS, type Load } from './use-stats.ts';
@@ -12,12 +12,12 @@ const NEWEST = Date.UTC(2026, 10, 21);
 const DAY = 86_400_000;
 
 /** 30 days, the newest first. */
-function figures(countOf: (i: number) => number, { newest = NEWEST, days = 30 } = {}) {
+function statsWith(countOf: (i: number) => number, { newest = NEWEST, days = 30 } = {}) {
   const all = Array.from({ length: 30 }, (_, i) => ({ date: new Date(newest - i * DAY).toISOString().slice(0, 10), count: countOf(i) }));
-  return statsOf(all, days);
+  return summarize(all, days);
 }
 
-const rising = () => figures((i) => 1000 + (30 - i) * 10);
+const rising = () => statsWith((i) => 1000 + (30 - i) * 10);
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'], now: new Date(2026, 10, 21, 14, 3, 59) });
@@ -53,23 +53,23 @@ function open(load: Load, { columns = 80, rows = 24, days = 30, drawn = glyphs }
   };
 }
 
-test('until the first answer it says that it loads', async () => {
+test('shows that it loads until the first response', async () => {
   const { screen, shows, press } = open(() => new Promise(() => {}));
-  await shows('Loading the figures…');
+  await shows('Loading the statistics…');
   expect(screen()).toContain('Loading… · auto-refresh off');
   expect(screen()).toMatch(/Today +│.*\n.*│ … +│/);
   await press('\x1b[D');
-  expect(screen()).toContain('Loading the figures…');
+  expect(screen()).toContain('Loading the statistics…');
 });
 
-test('a month without sign-ins says so', async () => {
-  const { screen, shows } = open(async () => figures(() => 0));
+test('a month without sign-ins has a message', async () => {
+  const { screen, shows } = open(async () => statsWith(() => 0));
   await shows('No sign-ins in 14 days.');
   expect(screen()).toContain('Sat 21 Nov 2026: 0 sign-ins');
   expect(screen()).toMatch(/^ 0 ─+▲─*$/m);
 });
 
-test('the figures, the scale and the time of the last refresh are there', async () => {
+test('shows the statistics, the scale and the time of the last refresh', async () => {
   const { screen, shows } = open(async () => rising());
   await shows('Refreshed at 14:03:59');
   expect(screen()).toMatch(/│ 1,300 +│ │ 34,650 +│ │ 1,155 +│/);
@@ -79,8 +79,8 @@ test('the figures, the scale and the time of the last refresh are there', async 
   expect(screen().split('\n')).toHaveLength(24);
 });
 
-test('one day alone has its words', async () => {
-  const { screen, shows } = open(async () => figures(() => 1, { days: 1 }), { days: 1 });
+test('one day has singular labels', async () => {
+  const { screen, shows } = open(async () => statsWith(() => 1, { days: 1 }), { days: 1 });
   await shows('Last day');
   expect(screen()).toContain('Total, 1 day');
   expect(screen()).toContain('Sat 21 Nov 2026: 1 sign-in\n');
@@ -95,7 +95,7 @@ test.each([
   [20, 6],
   [100, 50],
 ])('at %d × %d no line is longer, and no word is cut', async (columns, rows) => {
-  const huge = figures((i) => 1_234_567_890 + i);
+  const huge = statsWith((i) => 1_234_567_890 + i);
   const { screen, shows, press } = open(async () => huge, { columns, rows });
   await shows('Today');
   await shows('14:03:59');
@@ -125,14 +125,14 @@ test.each([
   }
 });
 
-test('where few columns are left, the days around the chosen one are drawn', async () => {
+test('a narrow chart shows the days around the chosen one', async () => {
   const { shows, press } = open(async () => rising(), { columns: 24, rows: 14 });
   await shows('Last 9 days');
   expect(await press('')).toMatch(/^ {6}13 .* 21$/m);
   expect(await press('\x1b[H')).toMatch(/^ {6}08 .* 16$/m);
 });
 
-test('it follows the size of the terminal', async () => {
+test('follows the size of the terminal', async () => {
   const { screen, shows, resize } = open(async () => rising());
   await shows('Average a day');
   resize(40, 20);
@@ -142,7 +142,7 @@ test('it follows the size of the terminal', async () => {
   expect(screen()).not.toContain('All 30 days');
 });
 
-test('without a UTF-8 locale nothing but ASCII is drawn', async () => {
+test('draws only ASCII without a UTF-8 locale', async () => {
   const { screen, shows, press } = open(async () => rising(), { drawn: glyphsFor({ LANG: 'C' }, 'linux') });
   await shows('Refreshed at');
   expect(screen()).toMatch(/####/);
@@ -150,7 +150,7 @@ test('without a UTF-8 locale nothing but ASCII is drawn', async () => {
   for (const frame of [screen(), await press('?')]) expect(frame).toMatch(/^[\x20-\x7e\n]*$/);
 });
 
-test('auto-refresh asks at once and then every minute, until it is turned off', async () => {
+test('auto-refresh loads immediately and then every minute, until it is turned off', async () => {
   const reopened: boolean[] = [];
   const { press, shows } = open(async ({ reopen }) => {
     reopened.push(reopen);
@@ -180,7 +180,7 @@ test('auto-refresh asks at once and then every minute, until it is turned off', 
   expect(reopened.at(-1)).toBe(true);
 });
 
-test('an error keeps the figures, says what to do, and goes with the next answer', async () => {
+test('an error keeps the statistics, and disappears with the next response', async () => {
   const unreachable = new CommandError(EXIT.unreachable, 'unreachable', 'The service at http://x cannot be reached.', 'Start it.');
   const answers: (() => unknown)[] = [rising, () => Promise.reject(unreachable), () => Promise.reject(new Error('a\x1b[2J\nb')), rising];
   const { screen, shows, press, resize } = open(async () => (await answers.shift()?.()) as ReturnType<typeof rising>);
@@ -195,13 +195,13 @@ test('an error keeps the figures, says what to do, and goes with the next answer
   await shows(/^The service cannot…$/m);
   resize(80, 24);
   await press('r');
-  await shows(/itself: a \[2J Press r/);
+  await shows(/emailauth: a \[2J Press r/);
   await press('r');
   await shows('q quit');
 });
 
-test('the chosen day stays chosen when a new one begins', async () => {
-  const answers = [rising(), figures(() => 7, { newest: NEWEST + DAY })];
+test('the chosen day stays chosen when a new day begins', async () => {
+  const answers = [rising(), statsWith(() => 7, { newest: NEWEST + DAY })];
   const { shows, press } = open(async () => answers.shift() as ReturnType<typeof rising>);
   await shows('Sat 21 Nov 2026: 1,300');
   expect(await press('\x1b[D')).toContain('Fri 20 Nov 2026: 1,290');
@@ -210,7 +210,7 @@ test('the chosen day stays chosen when a new one begins', async () => {
   await shows(/^ {3}Sun 22 Nov 2026 /m);
 });
 
-test('keys that come at once are all taken; those of no use are not', async () => {
+test('keys that arrive together are all handled; unknown ones are ignored', async () => {
   const { press, shows, onQuit } = open(async () => rising());
   await shows('1 to 5 of 30');
   expect(await press('jjj')).toContain('4 to 8 of 30');
@@ -225,7 +225,7 @@ test.each([['q'], ['\x1b'], ['\x03']])('%j quits', async (key) => {
   expect(onQuit).toHaveBeenCalledOnce();
 });
 
-test('help takes the screen, and ? or Esc leave it', async () => {
+test('help fills the screen, and ? or Esc close it', async () => {
   const { press, shows, screen, onQuit } = open(async () => rising());
   await shows('Refreshed at');
   expect(await press('?')).toContain('auto-refresh on or off');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterKey, FIRST_VIEW, type View, type ViewKey, within } from './view.ts';
+import { afterKey, clampView, FIRST_VIEW, type View, type ViewKey } from './view.ts';
 
 const extent = { chart: 14, list: 30, rows: 5 };
 const press = (...keys: ViewKey[]) => keys.reduce((view, key) => afterKey(view, key, extent), FIRST_VIEW);
@@ -25,13 +25,13 @@ test.each<[string, ViewKey[], Partial<View>]>([
   ['help goes on and off', ['help', 'left', 'help'], { help: false }],
 ])('%s', (_, keys, expected) => expect(press(...keys)).toMatchObject(expected));
 
-test('a day that was chosen stays chosen when a new one begins; today stays today', () => {
-  expect(within({ ...FIRST_VIEW, chosen: 3 }, 1, extent).chosen).toBe(4);
-  expect(within({ ...FIRST_VIEW, chosen: 13 }, 1, extent).chosen).toBe(13);
-  expect(within(FIRST_VIEW, 1, extent).chosen).toBe(0);
+test('the chosen day stays chosen when a day is added, and the newest stays the newest', () => {
+  expect(clampView({ ...FIRST_VIEW, chosen: 3 }, 1, extent).chosen).toBe(4);
+  expect(clampView({ ...FIRST_VIEW, chosen: 13 }, 1, extent).chosen).toBe(13);
+  expect(clampView(FIRST_VIEW, 1, extent).chosen).toBe(0);
 });
 
 test('a larger terminal leaves no gap at the end of the list', () => {
-  expect(within({ ...FIRST_VIEW, first: 25 }, 0, { ...extent, rows: 20 }).first).toBe(10);
-  expect(within({ ...FIRST_VIEW, first: 25 }, 0, { ...extent, rows: 30 }).first).toBe(0);
+  expect(clampView({ ...FIRST_VIEW, first: 25 }, 0, { ...extent, rows: 20 }).first).toBe(10);
+  expect(clampView({ ...FIRST_VIEW, first: 25 }, 0, { ...extent, rows: 30 }).first).toBe(0);
 });

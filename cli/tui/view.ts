@@ -1,4 +1,4 @@
-/** What of the figures is looked at. */
+/** The part of the statistics that is shown. */
 export type View = {
   /** The chosen day: 0 is the newest. */
   chosen: number;
@@ -11,12 +11,12 @@ export type View = {
 /** Keys that change the view. */
 export type ViewKey = 'left' | 'right' | 'up' | 'down' | 'pageUp' | 'pageDown' | 'home' | 'end' | 'tab' | 'help';
 
-/** How much there is to look at: days of the chart, days of the list, and how many of these are on the screen. */
+/** The sizes that limit a view: days of the chart, days of the list, and rows of the list on the screen. */
 export type Extent = { chart: number; list: number; rows: number };
 
 export const FIRST_VIEW: View = { chosen: 0, first: 0, pane: 'chart', help: false };
 
-/** The view after a key. A key of a pane makes that pane the one in use, so that it shows also where only one fits. */
+/** Returns the view after a key. A key of a pane moves the focus to it, so that it is visible where only one fits. */
 export function afterKey(view: View, key: ViewKey, extent: Extent): View {
   const { chosen, first, pane } = view;
   switch (key) {
@@ -43,21 +43,21 @@ export function afterKey(view: View, key: ViewKey, extent: Extent): View {
   }
 }
 
-/** The same view where days were added or fewer lines fit: the chosen day stays, if the chart still has it. @param newer days that were added */
-export function within(view: View, newer: number, extent: Extent): View {
-  const chosen = view.chosen === 0 ? 0 : between(view.chosen + newer, extent.chart - 1);
-  return { ...view, chosen, first: between(view.first, extent.list - extent.rows) };
+/** Returns the view after days were added or fewer lines fit; the chosen day stays if the chart still has it. @param newer days that were added */
+export function clampView(view: View, newer: number, extent: Extent): View {
+  const chosen = view.chosen === 0 ? 0 : clamp(view.chosen + newer, extent.chart - 1);
+  return { ...view, chosen, first: clamp(view.first, extent.list - extent.rows) };
 }
 
 /** Chooses a day and scrolls the list to it. */
 function choose(view: View, day: number, { chart, list, rows }: Extent): View {
-  const chosen = between(day, chart - 1);
+  const chosen = clamp(day, chart - 1);
   const first = Math.min(chosen, Math.max(view.first, chosen - rows + 1));
-  return { ...view, chosen, first: between(first, list - rows), pane: 'chart' };
+  return { ...view, chosen, first: clamp(first, list - rows), pane: 'chart' };
 }
 
 function scroll(view: View, first: number, { list, rows }: Extent): View {
-  return { ...view, first: between(first, list - rows), pane: 'list' };
+  return { ...view, first: clamp(first, list - rows), pane: 'list' };
 }
 
-const between = (value: number, most: number) => Math.min(Math.max(0, value), Math.max(0, most));
+const clamp = (value: number, max: number) => Math.min(Math.max(0, value), Math.max(0, max));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { glyphsFor } from './glyphs.ts';
-import { cut, dayParts, fitting, fullDay, harmless, inShort, shortDay } from './words.ts';
+import { dayParts, firstFitting, formatShort, fullDay, sanitize, shortDay, truncate } from './words.ts';
 
-test('days have names', () => {
+test('formats days', () => {
   expect(fullDay('2026-11-21')).toBe('Sat 21 Nov 2026');
   expect(shortDay('2026-09-01')).toBe('Tue 01 Sep');
   expect(dayParts('2024-02-29')).toEqual({ weekday: 'Thu', day: '29', month: 'Feb', year: '2024' });
@@ -17,19 +17,19 @@ test.each([
   [999_999, '999k'],
   [3_100_000, '3.1M'],
   [Number.MAX_SAFE_INTEGER, '9007T'],
-])('%d in short is %s', (count, text) => expect(inShort(count)).toBe(text));
+])('%d in short is %s', (count, text) => expect(formatShort(count)).toBe(text));
 
-test('the first text that fits is taken; a text is cut between words', () => {
-  expect(fitting(['a long text', 'short'], 11)).toBe('a long text');
-  expect(fitting(['a long text', 'short'], 10)).toBe('short');
-  expect(fitting(['a long text', 'two words'], 8)).toBe('two…');
-  expect(cut('The service cannot be reached.', 20, '...')).toBe('The service...');
-  expect(cut('The service', 11)).toBe('The service');
-  expect(cut('unbroken', 4)).toBe('unb…');
+test('the first text that fits is taken; a text is truncated between words', () => {
+  expect(firstFitting(['a long text', 'short'], 11)).toBe('a long text');
+  expect(firstFitting(['a long text', 'short'], 10)).toBe('short');
+  expect(firstFitting(['a long text', 'two words'], 8)).toBe('two…');
+  expect(truncate('The service cannot be reached.', 20, '...')).toBe('The service...');
+  expect(truncate('The service', 11)).toBe('The service');
+  expect(truncate('unbroken', 4)).toBe('unb…');
 });
 
-test('what comes from elsewhere steers no terminal', () => {
-  expect(harmless('\x1b[2Ja\u009b31m\r\nb\x07\t c\u202e \u2028d ')).toBe('[2Ja 31m b c d');
+test('sanitize removes what a terminal interprets', () => {
+  expect(sanitize('\x1b[2Ja\u009b31m\r\nb\x07\t c\u202e \u2028d ')).toBe('[2Ja 31m b c d');
 });
 
 test.each([
@@ -40,4 +40,4 @@ test.each([
   [{}, 'linux', '^'],
   [{}, 'win32', '^'],
   [{ WT_SESSION: '1' }, 'win32', '▲'],
-])('the locale of %j on %s draws with %s', (env, platform, mark) => expect(glyphsFor(env, platform).under).toBe(mark));
+])('the locale of %j on %s draws with %s', (env, platform, mark) => expect(glyphsFor(env, platform).mark).toBe(mark));

@@ -1,9 +1,9 @@
-import { inFull } from '../stats.ts';
+import { formatCount } from '../stats.ts';
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The parts of a day's name. @param date YYYY-MM-DD */
+/** Returns the parts of a day's name. @param date YYYY-MM-DD */
 export function dayParts(date: string): { weekday: string; day: string; month: string; year: string } {
   const time = new Date(`${date}T00:00:00Z`);
   return {
@@ -14,17 +14,17 @@ export function dayParts(date: string): { weekday: string; day: string; month: s
   };
 }
 
-/** `Sat 21 Nov` */
+/** Returns `Sat 21 Nov`. */
 export function shortDay(date: string): string {
   const { weekday, day, month } = dayParts(date);
   return `${weekday} ${day} ${month}`;
 }
 
-/** `Sat 21 Nov 2026` */
+/** Returns `Sat 21 Nov 2026`. */
 export const fullDay = (date: string): string => `${shortDay(date)} ${dayParts(date).year}`;
 
-/** A number in at most five characters or so: `980`, `1.2k`, `46k`, `3.1M`. */
-export function inShort(count: number): string {
+/** Returns a number in about five characters: `980`, `1.2k`, `46k`, `3.1M`. */
+export function formatShort(count: number): string {
   for (const [size, unit] of [
     [1e12, 'T'],
     [1e9, 'G'],
@@ -32,33 +32,33 @@ export function inShort(count: number): string {
     [1e3, 'k'],
   ] as const) {
     if (count < size) continue;
-    const many = count / size;
-    // Cut, not rounded: 999,999 is not 1000k.
-    return many < 10 ? `${Math.floor(many * 10) / 10}${unit}` : `${Math.floor(many)}${unit}`;
+    const value = count / size;
+    // Rounded down: 999,999 is not 1000k.
+    return value < 10 ? `${Math.floor(value * 10) / 10}${unit}` : `${Math.floor(value)}${unit}`;
   }
-  return inFull(count);
+  return formatCount(count);
 }
 
-/** The time of day where the reader is: `14:03:59`. */
+/** Returns the local time of day: `14:03:59`. */
 export function clockTime(time: Date): string {
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** The first of the texts that fits; the last one, cut between words, when none does. */
-export function fitting(texts: readonly string[], width: number, ellipsis = '…'): string {
-  return texts.find((text) => text.length <= width) ?? cut(texts.at(-1) ?? '', width, ellipsis);
+/** Returns the first of the texts that fits, or the last one, truncated between words. */
+export function firstFitting(texts: readonly string[], width: number, ellipsis = '…'): string {
+  return texts.find((text) => text.length <= width) ?? truncate(texts.at(-1) ?? '', width, ellipsis);
 }
 
-/** As many whole words as fit. */
-export function cut(text: string, width: number, ellipsis = '…'): string {
+/** Returns as many whole words as fit. */
+export function truncate(text: string, width: number, ellipsis = '…'): string {
   if (text.length <= width) return text;
   const room = text.slice(0, Math.max(0, width - ellipsis.length) + 1);
   const end = room.lastIndexOf(' ');
   return `${room.slice(0, end > 0 ? end : -1)}${ellipsis}`.slice(0, width);
 }
 
-/** A text from elsewhere on one line, without anything that could steer a terminal. */
-export function harmless(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+/** Returns untrusted text on one line, without characters that a terminal interprets. */
+export function sanitize(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed.
   return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim();
 }

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { FIGURE_DAYS, Overview, WebsiteStats } from '../../contract/stats.ts';
-import { ownSite } from '../sites.ts';
+import { requireOwnSite } from '../service.ts';
 import { defineTool } from '../tool.ts';
 import { OwnDomain } from './fields.ts';
 
-const Figures = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
+const SiteStats = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
 
 export const getStats = defineTool({
   name: 'get_stats',
-  title: 'Sign-in figures',
-  description: `Tells how many people signed in at the sites of whoever is signed in, over the last ${FIGURE_DAYS} UTC days: mails asked for, links opened, tokens verified, and the usual time from mail to click. Give domain for one site. Many mails and few opened ones point at mail delivery; many opened and few verified ones at the site's callback, which check_integration looks at.`,
+  title: 'Sign-in statistics',
+  description: `Returns how many people signed in at the websites of the signed-in account, over the last ${FIGURE_DAYS} UTC days: emails requested, links opened, tokens verified, and the median time from email to click. Give domain for one website. Many emails and few opened ones suggest a problem with email delivery; many opened and few verified ones with the website's callback, which check_integration checks.`,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ domain: OwnDomain.optional() }),
-  output: z.object({ days: z.number().int(), account: Overview, sites: z.array(Figures) }),
+  output: z.object({ days: z.number().int(), account: Overview, sites: z.array(SiteStats) }),
   async run({ domain }, { client }, signal) {
-    const wanted = domain === undefined ? undefined : await ownSite(client, domain, signal);
-    const [sites, figures, account] = await Promise.all([
+    const wanted = domain === undefined ? undefined : await requireOwnSite(client, domain, signal);
+    const [sites, stats, account] = await Promise.all([
       wanted ? [wanted] : client.listWebsites({}, { signal }),
       client.websiteStats({}, { signal }),
       client.overview({}, { signal }),
     ]);
-    const statsOf = new Map(figures.map(({ id, ...counts }) => [id, counts]));
+    const statsOf = new Map(stats.map(({ id, ...counts }) => [id, counts]));
     const { totalLogins, activeApplications, apiRequests, uptimePercent } = account;
     return {
       days: FIGURE_DAYS,
@@ -34,11 +34,10 @@ export const getStats = defineTool({
   text({ days, account, sites }) {
     const lines = sites.map(
       ({ domain, sent, opened, again, completed, medianSeconds }) =>
-        `${domain}: ${sent} mails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s in the median`}, ${again} by remembered accounts, ${completed} tokens verified.`,
+        `${domain}: ${sent} emails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${again} with remembered accounts, ${completed} tokens verified.`,
     );
-    return [
-      `${account.totalLogins} sign-ins in the last ${days} days.`,
-      ...(lines.length > 0 ? lines : ['There is no site to count for.']),
-    ].join('\n');
+    return [`${account.totalLogins} sign-ins in the last ${days} days.`, ...(lines.length > 0 ? lines : ['There is no website yet.'])].join(
+      '\n',
+    );
   },
 });

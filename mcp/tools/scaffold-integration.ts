@@ -1,34 +1,46 @@
 import { z } from 'zod';
 import { languages } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
+import { frameworks } from '../../templates/catalog.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import type { McpContext } from '../context.ts';
-import { inboxAt } from '../inbox.ts';
-import { frameworkIds, frameworkNamed, integrationFor, integrationText, unknownFramework } from '../integration.ts';
-import { isServed, LOCALHOST } from '../sites.ts';
+import { describeUnknownFramework, formatIntegration, frameworkIds, renderIntegration, requireFramework } from '../integration.ts';
+import { inboxAt, isServed, LOCALHOST } from '../service.ts';
 import { defineTool } from '../tool.ts';
 import { Domain, NextSteps } from './fields.ts';
 
 const CALLBACK_PATH = '/auth/callback';
 
-const codes = languages.map(({ code }) => code);
+const languageCodes = languages.map(({ code }) => code);
+
+export const listFrameworks = defineTool({
+  name: 'list_frameworks',
+  title: 'Frameworks',
+  description:
+    'Lists the frameworks with a ready integration, by the id that scaffold_integration takes. For any other framework take one of the same language and adapt its files to the project.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.object({}),
+  output: z.object({ frameworks: z.array(z.object({ id: z.string(), name: z.string(), language: z.string() })) }),
+  run: async () => ({ frameworks: frameworks.map(({ id, name, language }) => ({ id, name, language })) }),
+  text: ({ frameworks: listed }) => listed.map(({ id, name, language }) => `${id}: ${name} (${language})`).join('\n'),
+});
 
 export const scaffoldIntegration = defineTool({
   name: 'scaffold_integration',
   title: 'Files for an app',
   description:
-    'Gives the files that add the sign-in to an app, filled in for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and fit them to its conventions. For development take domain localhost, for the real site its registered domain; register_domain registers one. Afterwards call check_integration.',
+    'Returns the files that add the sign-in to an app, for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and adapt them to its conventions. For development use domain localhost, for the public website its registered domain; register_domain registers one. Afterwards call check_integration.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     framework: z
       .enum(frameworkIds, {
-        error: ({ input }) => (input === undefined ? 'Give the id of a framework of list_frameworks' : unknownFramework(input)),
+        error: ({ input }) => (input === undefined ? 'Give the id of a framework of list_frameworks' : describeUnknownFramework(input)),
       })
       .describe('What the app is built with; static is plain HTML with a small worker'),
     domain: Domain.describe('Where the app runs: its registered domain or a subdomain of it, or localhost for development'),
-    callbackPath: z.string().max(200).describe('Path at which visitors come back: /auth/callback unless given').optional(),
-    language: z.enum(codes).describe('Language of the sign-in page: en unless given').optional(),
+    callbackPath: z.string().max(200).describe('Path to which visitors return: /auth/callback by default').optional(),
+    language: z.enum(languageCodes).describe('Language of the sign-in page: en by default').optional(),
   }),
   output: z.object({
     files: z.array(
@@ -36,25 +48,25 @@ export const scaffoldIntegration = defineTool({
         path: z.string().describe('From the root of the project'),
         role: z.string(),
         contents: z.string(),
-        example: z.literal(true).optional().describe('Only shows how: a file of that name that the project has stays as it is'),
+        example: z.literal(true).optional().describe('Only an example: do not replace a file of that name in the project'),
       }),
     ),
-    env: z.array(z.object({ name: z.string(), value: z.string().describe('Empty: make one'), purpose: z.string() })),
-    commands: z.array(z.string()).describe('To run in the project before'),
+    env: z.array(z.object({ name: z.string(), value: z.string().describe('Empty: generate one'), purpose: z.string() })),
+    commands: z.array(z.string()).describe('To run in the project first'),
     nextSteps: NextSteps,
   }),
   async run({ framework: id, domain: given, callbackPath, language }, context, signal) {
-    const framework = frameworkNamed(id);
+    const framework = requireFramework(id);
     const domain = given.toLowerCase() === LOCALHOST ? LOCALHOST : given;
-    const integration = await integrationFor(framework, { origin: context.host, domain, callbackPath, language });
+    const integration = await renderIntegration(framework, { origin: context.host, domain, callbackPath, language });
     const { site: _, ...shown } = integration;
-    const at = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
-    return { ...shown, nextSteps: await stepsFor(framework, integration, at, context, signal) };
+    const location = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
+    return { ...shown, nextSteps: await stepsFor(framework, integration, location, context, signal) };
   },
-  text: (integration) => integrationText('Email sign-in', integration),
+  text: (integration) => formatIntegration('Email sign-in', integration),
 });
 
-/** What is left to do, the first things first, and how to prove that it works. */
+/** Returns what is left to do, in order, ending with how to test the sign-in. */
 async function stepsFor(
   framework: Framework,
   { env, site, nextSteps }: Integration,
@@ -66,30 +78,30 @@ async function stepsFor(
   const [served, about] = await Promise.all([isServed(client, domain, signal), client.about({}, { signal })]);
   const inbox = inboxAt(host, about);
   const isLocal = domain === LOCALHOST;
-  const unserved = isLocal
-    ? `${host} does not serve localhost. Run a service of your own while you develop (\`emailauth start\`), or give the registered domain at which the app will be.`
+  const notServed = isLocal
+    ? `${host} does not serve localhost. Run your own service during development (\`emailauth start\`), or give the registered domain of the app.`
     : `${domain} is not registered at ${host}: call register_domain first.`;
   return [
-    ...(served ? [] : [unserved]),
+    ...(served ? [] : [notServed]),
     env.length > 0
       ? 'Write the files and the settings into the project. Keep the settings out of version control.'
       : 'Write the files into the project.',
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
-    'Put a link to /login where visitors look for it.',
-    ...(isLocal ? locally(site, callbackPath, context) : deployed(domain, site, callbackPath, context)),
-    `Let the person sign in once: open ${site}/login and give an address. ${inbox ? `The mail is at ${inbox}, with a link and a code.` : 'The mail has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
+    'Add a link to /login where visitors expect it.',
+    ...(isLocal ? localSteps(site, callbackPath, context) : deploymentSteps(domain, site, callbackPath, context)),
+    `Let the person sign in once: open ${site}/login and enter an address. ${inbox ? `The email is at ${inbox}, with a link and a code.` : 'The email has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
 
-const locally = (site: string, callbackPath: string, context: McpContext) => [
-  `Start the app at ${site}; where it listens elsewhere, change SITE_URL to that.`,
+const localSteps = (site: string, callbackPath: string, context: McpContext) => [
+  `Start the app at ${site}; if it listens on another address, change SITE_URL to that.`,
   context.besideApp
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
-    : `Ask for ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot see your localhost from here.`,
+    : `Request ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,
 ];
 
-const deployed = (domain: string, site: string, callbackPath: string, { host, besideApp }: McpContext) => [
-  ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a service that is public.`] : []),
-  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${besideApp ? '' : ', once the domain is proven'}.`,
+const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, besideApp }: McpContext) => [
+  ...(/^http:/.test(host) ? [`${host} is this machine: before you deploy, set EMAILAUTH_URL to a public service.`] : []),
+  `Deploy the app at ${site}. Then call check_integration with domain ${domain}${callbackPath === CALLBACK_PATH ? '' : ` and url ${site}${callbackPath}`}, signed in as its owner${besideApp ? '' : ', once the domain is proved'}.`,
 ];

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Router } from 'express';
 import type { Client } from '../../contract/client.ts';
+import type { Dns } from '../../diagnostics/dns.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
-import type { PublicNames } from '../websites/public-names.ts';
 import { type AdmissionParts, admit, HOW_TO_CALL, type Refusal, refusalOfPlace } from './admission.ts';
 
 type Parts = AdmissionParts & {
@@ -11,9 +11,9 @@ type Parts = AdmissionParts & {
   /** Headers of every answer. */
   headers: Record<string, string>;
   clientOf(caller: DirectCaller): Client;
-  /** For looking at sites. */
-  names: PublicNames;
-  /** Counts a look at a site of somebody's. @throws ApiError rate_limited */
+  /** For the checks of websites; its `lookup` returns public addresses only. */
+  dns: Dns;
+  /** Counts a check of a website of the caller. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
   report(error: unknown): string;
@@ -51,11 +51,12 @@ function refuse(response: ServerResponse, { status, message, headers }: Refusal)
 
 /** The SDK is imported by the first request. */
 async function openHandler(parts: Parts) {
-  const { publicUrl, version, clientOf, names, countSiteCheck, openApi, report } = parts;
-  const [{ createExchange }, { toNodeHandler }, { createCheckSite, createServer }] = await Promise.all([
+  const { publicUrl, version, clientOf, dns, countSiteCheck, openApi, report } = parts;
+  const [{ createExchange }, { toNodeHandler }, { createServer }, { createWebsiteChecks }] = await Promise.all([
     import('./exchange.ts'),
     import('@modelcontextprotocol/node'),
     import('../../mcp/server.ts'),
+    import('../../diagnostics/website-checks.ts'),
   ]);
   const exchange = createExchange((options) => {
     const caller = options?.authInfo?.extra?.caller as DirectCaller;
@@ -68,7 +69,7 @@ async function openHandler(parts: Parts) {
       besideApp: false,
       signIn: null,
       howToSignIn: HOW_TO_CALL,
-      checkSite: createCheckSite({ client, service: publicUrl, names, from: 'service', begin: () => countSiteCheck(caller) }),
+      checkWebsite: createWebsiteChecks({ client, service: publicUrl, dns, from: 'service', beforeRequests: () => countSiteCheck(caller) }),
       openApi,
       report,
     });

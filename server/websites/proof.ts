@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { hasProofText } from '../../contract/domain-proof.ts';
-import { openPublicNames, type PublicNamesOptions } from './public-names.ts';
+import { type Dns, openDns } from '../../diagnostics/dns.ts';
+import { isPublicAddress } from './public-addresses.ts';
 
 /** How a claimant shows to control a domain: what to publish, and where. */
 type DomainProof = { record: string; value: string; fileUrl: string; fileBody: string };
@@ -11,7 +12,11 @@ type DomainProof = { record: string; value: string; fileUrl: string; fileBody: s
 /** Which proof was found; a DNS record is the stronger one. */
 export type ProofKind = 'dns' | 'file';
 
-export type ProofOptions = PublicNamesOptions & {
+export type ProofOptions = {
+  /** Name servers as `ip[:port]`; null: the system's. */
+  dnsServers: string[] | null;
+  /** Which addresses may be connected to; only tests give another rule. */
+  isAllowedAddress?: (address: string) => boolean;
   /** Only tests give another port and certificate authority. */
   port?: number;
   ca?: string;
@@ -53,9 +58,12 @@ export async function findProof(
   return (await file) ? 'file' : null;
 }
 
+const openPublicDns = ({ dnsServers, isAllowedAddress = isPublicAddress }: ProofOptions): Dns =>
+  openDns({ servers: dnsServers, isAllowedAddress });
+
 async function hasRecord(domain: string, value: string, options: ProofOptions): Promise<boolean> {
   try {
-    return hasProofText(await openPublicNames(options).texts(`_emailauth.${domain}`), value);
+    return hasProofText(await openPublicDns(options).texts(`_emailauth.${domain}`), value);
   } catch {
     return false;
   }
@@ -79,7 +87,7 @@ async function fetchFile(domain: string, options: ProofOptions): Promise<string>
     port: options.port ?? 443,
     path: WELL_KNOWN,
     headers: { Accept: 'application/json', 'User-Agent': 'emailauth-domain-proof' },
-    lookup: openPublicNames(options).lookup,
+    lookup: openPublicDns(options).lookup,
     ca: options.ca,
     agent: false,
     signal: deadline,

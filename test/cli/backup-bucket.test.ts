@@ -51,11 +51,11 @@ test('icons from the disk are restored into a bucket; a bucket that fails change
   expect((await second.client().get(iconUrl)).text).toBe(picture);
 
   const kept = await home.run(['backup', inBucket], { env: bucket.settings });
-  expect([kept.exitCode, kept.stderr]).toEqual([0, expect.stringContaining('The icons lie in the bucket and are not in the file.')]);
+  expect([kept.exitCode, kept.stderr]).toEqual([0, expect.stringContaining('The icons are in the bucket and not in the file.')]);
   expect(manifestOf(await unpack(inBucket)).icons).toEqual({ place: 'bucket', missing: 0, files: [] });
   await second.stop();
   const restored = await home.run(['restore', inBucket, '--yes']);
-  expect([restored.exitCode, restored.stderr]).toEqual([0, expect.stringContaining('The icons lie in a bucket: set the S3_ settings')]);
+  expect([restored.exitCode, restored.stderr]).toEqual([0, expect.stringContaining('The icons are in a bucket: set the S3_ settings')]);
   const third = await stage.start(bucket.settings);
   expect((await third.client().get(iconUrl)).text).toBe(picture);
 });

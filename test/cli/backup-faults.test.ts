@@ -141,7 +141,7 @@ describe('versions', () => {
     const restored = await home.run(['restore', path, '--yes'], { env });
     expect([restored.exitCode, restored.stderr]).toEqual([
       0,
-      expect.stringContaining(`Brought to this version by ${MIGRATIONS.slice(1).join(', ')}.`),
+      expect.stringContaining(`Migrated to this version: ${MIGRATIONS.slice(1).join(', ')}.`),
     ]);
     expect(await old.query('select email, name, organisation from users')).toEqual([
       { email: 'old@mail.example', name: 'a "b", c\nd\\.\n', organisation: '' },
@@ -245,7 +245,7 @@ describe('what is asked and refused', () => {
   });
 
   test('with nobody to ask, --yes is named; in a terminal it shows what goes, and no changes nothing', async () => {
-    expect(await failed(['restore', file])).toEqual([3, 'usage', '--yes is missing, and nobody can be asked here.']);
+    expect(await failed(['restore', file])).toEqual([3, 'usage', 'Cannot prompt here.']);
     const terminal = openTerminal(home, ['restore', 'backup.tar.gz']);
     await terminal.waitFor('Replace everything by the backup of');
     for (const line of [/accounts +1 +0/, /events +150,\d+ +150,000/]) await terminal.waitFor(line);

@@ -49,7 +49,7 @@ test('says so when something else comes first', async () => {
   const env = { EMAILAUTH_HOST: 'https://first.example' };
   const ran = await home.run(['config', 'set', 'host', 'second.example'], { env });
   expect([ran.exitCode, ran.stdout]).toEqual([0, 'host is https://first.example']);
-  expect(ran.stderr).toBe('EMAILAUTH_HOST comes first; config.json says https://second.example.');
+  expect(ran.stderr).toBe('EMAILAUTH_HOST takes precedence; config.json has https://second.example.');
 });
 
 test.each([

@@ -98,7 +98,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
   });
 
   test.each<[string, number | 'other', RegExp, RegExp]>([
-    ['that ends in 5 days', 5, /ends in (4|5) days/, /Renew/],
+    ['that ends in 5 days', 5, /expires in (4|5) days/, /Renew/],
     ['that has ended', -3, /has expired/, /Renew/],
     ['for another name', 'other', /for other names\. It is for other\.example/, /names this host/],
   ])('with a certificate %s fails', async (_, days, detail, fix) => {
@@ -127,7 +127,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
       /another host/,
       /forward_url/,
     ],
-    ['breaks off', 'callback', (_, response) => response.destroy(), /closed the connection/, /site runs/],
+    ['breaks off', 'callback', (_, response) => response.destroy(), /closed the connection/, /website is running/],
     [
       'takes any token',
       'callback_refusal',

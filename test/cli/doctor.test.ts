@@ -203,7 +203,7 @@ async function openChatter(): Promise<string> {
 test('in a terminal it says at once what it looks at, and Ctrl-C leaves it', async () => {
   const silent = await serve(() => {});
   const terminal = openTerminal(home, ['doctor', 'localhost', '--url', `${silent}/cb`]);
-  await terminal.waitFor(`Looking at ${service.url} and localhost…`);
+  await terminal.waitFor(`Checking ${service.url} and localhost…`);
   terminal.type('\x03');
   expect(await terminal.exited).toBe(2);
   await terminal.close();

@@ -58,7 +58,7 @@ describe('what it asks of the service', () => {
     const host = `http://localhost:${await freePort()}`;
     const ran = await init(['--domain', 'shop.example', '--yes'], { env: { EMAILAUTH_HOST: host } });
     expect(ran.exitCode).toBe(0);
-    expect(ran.stdout).toContain(`${host} could not be asked`);
+    expect(ran.stdout).toContain(`${host} did not respond`);
     expect(ran.stdout).toContain(`${host} is this machine`);
     expect(await project.textAt('.env')).toContain(`EMAILAUTH_URL=${host}\n`);
   });
@@ -66,8 +66,8 @@ describe('what it asks of the service', () => {
 
 test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
   ['no domain', [], projects.express, /--domain <domain> is missing/, /localhost/],
-  ['no yes', ['--domain', 'localhost'], projects.express, /--yes is missing/, /--yes/],
-  ['nothing that tells a framework', ['--domain', 'localhost'], {}, /No framework is recognised/, /--framework <id>.*--list/],
+  ['no yes', ['--domain', 'localhost'], projects.express, /Cannot prompt here/, /--yes/],
+  ['nothing that tells a framework', ['--domain', 'localhost'], {}, /No framework was detected/, /--framework <id>.*--list/],
   [
     'two that are as likely',
     ['--domain', 'localhost'],

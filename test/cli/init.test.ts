@@ -150,7 +150,7 @@ describe('where files go', () => {
       for (const flag of ['--force', '--dry-run']) {
         const ran = await init('--domain', 'localhost', '--yes', flag);
         expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
-        expect(ran.stderr).toContain(`${path} is a symbolic link that leads out of the project.`);
+        expect(ran.stderr).toContain(`${path} is a symbolic link out of the project.`);
       }
       expect([await readdir(outside), await readFile(join(outside, '.env'), 'utf8')]).toEqual([['.env'], 'A=1\n']);
       await rm(join(project.directory, path));
@@ -176,7 +176,7 @@ describe('where files go', () => {
     const ran = await init('--domain', 'localhost', '--yes');
     execFileSync('chmod', ['755', project.directory]);
     expect(ran.exitCode).toBe(1);
-    expect(ran.stderr).toContain('auth.js cannot be written: you may not write to');
+    expect(ran.stderr).toContain('auth.js cannot be written: no permission to write to');
     expect(await project.everything()).toEqual(projects.express);
   });
 });
@@ -188,7 +188,7 @@ describe('files that are there', () => {
     const before = await project.everything();
     const again = await init('--domain', 'localhost');
     expect([again.exitCode, again.stderr]).toEqual([0, '']);
-    expect(again.stdout).toBe('The sign-in with Express for localhost is there already; there is nothing to write.');
+    expect(again.stdout).toBe('The sign-in with Express for localhost is complete; there is nothing to write.');
     const actions = (await init('--domain', 'localhost', '--json')).json().files.map(({ action }: { action: string }) => action);
     expect(actions).toEqual(['unchanged', 'unchanged']);
     expect(await project.everything()).toEqual(before);
@@ -203,7 +203,9 @@ describe('files that are there', () => {
     for (const flags of [['--yes'], ['--dry-run'], []]) {
       const ran = await init('--domain', 'localhost', ...flags);
       expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
-      expect(ran.stderr).toContain('There already, with other contents: src/lib/server/auth.js, src/routes/login/+server.js. Nothing was');
+      expect(ran.stderr).toContain(
+        'These files exist with other contents: src/lib/server/auth.js, src/routes/login/+server.js. Nothing was',
+      );
       expect(ran.stderr).toContain('-mine');
       expect(ran.stderr).toContain('--force');
     }
@@ -224,7 +226,7 @@ describe('files that are there', () => {
     await project.put({ 'public/index.html': '<h1>Mine</h1>' });
     const ran = await init('--domain', 'localhost', '--yes', '--force', '--json');
     expect(ran.json().files).toContainEqual({ path: 'public/index.html', action: 'unchanged' });
-    expect(ran.json().next.join()).toContain('Your public/index.html stays as it is');
+    expect(ran.json().next.join()).toContain('Your public/index.html is unchanged');
     expect(await project.textAt('public/index.html')).toBe('<h1>Mine</h1>');
     expect(await project.textAt('worker.js')).toContain('login_state');
   });
@@ -241,7 +243,7 @@ describe('.env and git', () => {
     const secret = /SESSION_SECRET=(\w+)/.exec(text)?.[1] ?? '';
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     for (const output of [ran.stdout, ran.stderr]) for (const value of [secret, 'hidden-value']) expect(output).not.toContain(value);
-    expect(ran.stdout).toContain('sets SITE_URL to something else than http://localhost:3000');
+    expect(ran.stdout).toContain('has another value for SITE_URL than http://localhost:3000');
     expect(ran.stdout).toContain('http://localhost:5555/login');
   });
 

@@ -83,7 +83,7 @@ test('a developer’s day in the terminal: from the first registration to the lo
   // Another site's question leaves the token as it is.
   await shown(10, 'verify', '--domain', renamed, '--', token);
   expect(await shown(0, 'verify', '--domain', domain, '--', token)).toContain(visitor);
-  expect(await shown(10, 'verify', '--', token)).toContain('verified before');
+  expect(await shown(10, 'verify', '--', token)).toContain('already verified');
 
   const statistics = open('stats');
   await statistics.waitFor('password');

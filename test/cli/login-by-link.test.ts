@@ -51,7 +51,7 @@ test('answers with JSON, says on stderr what it waits for, and keeps the sign-in
   const { exitCode, stderr, json } = await running;
   expect(exitCode).toBe(0);
   expect(json()).toEqual({ email, host: service.url, expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/), source: 'credentials' });
-  expect(stderr).toContain(`A mail is on its way to ${email}.\nOpen its link on this machine within ten minutes`);
+  expect(stderr).toContain(`An email is on its way to ${email}.\nOpen its link on this machine within ten minutes`);
   const directory = join(home.directory, '.config/emailauth');
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect([await mode(directory), await mode(join(directory, 'credentials.json'))]).toEqual(['700', '600']);
@@ -100,7 +100,7 @@ test('a mail that ends before it is opened: 1, in words', async () => {
   const hasty = await newRelay((body) => body.replace('"expiresIn":600', '"expiresIn":1'));
   const home = await newHome(hasty.url);
   const { exitCode, stderr } = await home.run(['login', '--email', freshAddress()]);
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('The mail has expired, and nobody was signed in.')]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('The email has expired, and you are not signed in.')]);
 });
 
 test('a link that was used before the program could: 1, and the browser is told', async () => {
@@ -110,7 +110,7 @@ test('a link that was used before the program could: 1, and the browser is told'
   const page = await fetch(redirectUrl);
   expect([page.status, await page.text()]).toEqual([400, expect.stringContaining('The sign-in did not work')]);
   const { exitCode, json } = await running;
-  expect([exitCode, json().error.message]).toEqual([1, 'This sign-in mail was used already or has expired.']);
+  expect([exitCode, json().error.message]).toEqual([1, 'This sign-in email was used already or has expired.']);
 });
 
 test('the link of another service is refused: its code never reaches the one that asked for it (RFC 9207)', async () => {
@@ -202,7 +202,7 @@ test('the first --host becomes the profile’s, and says so; profiles know nothi
   const running = home.run(['login', '--host', service.url, '--email', email]);
   await openMailedLink(await stage.mailbox.waitFor(email));
   const { stderr, stdout } = await running;
-  expect(stderr).toContain(`From here on, commands of the profile "default" speak to ${service.url}.`);
+  expect(stderr).toContain(`From now on, commands of the profile "default" use ${service.url}.`);
   expect(stdout).toBe(`Signed in as ${email} at ${service.url}.`);
   expect((await home.run(['whoami', '--json'])).json()).toMatchObject({ email, host: service.url });
   const [work, env] = [['--profile', 'work'], { EMAILAUTH_HOST: service.url }];

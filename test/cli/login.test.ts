@@ -60,7 +60,7 @@ describe('in a terminal', () => {
   test('asks for the address, says what is wrong with one, and takes the code with a blank in it', async () => {
     const [home, email] = [await newHome(), freshAddress('dev')];
     const terminal = kept(openTerminal(home, ['login']));
-    await terminal.waitFor('Your e-mail address');
+    await terminal.waitFor('Your email address');
     await enter(terminal, 'nobody', 'Please enter a valid email address');
     await enter(terminal, `${KEYS.backspace.repeat(6)}${email}`, 'Code:');
     await terminal.waitFor(/Waiting for the link or its code, 9:\d\d left/);
@@ -120,8 +120,8 @@ describe('in a terminal', () => {
     await enter(terminal, wrongCode(mail, 1).slice(2), '4 tries are left');
     terminal.type(`${wrongCode(mail, 2)}${KEYS.enter}`);
     await terminal.waitFor('3 tries are left');
-    await enter(terminal, wrongCode(mail, 3), /2 tries are left\. Take the digits of the newest mail/);
-    await terminal.waitFor(/press r for a\s+new mail/);
+    await enter(terminal, wrongCode(mail, 3), /2 tries are left\. Use the digits of the newest email/);
+    await terminal.waitFor(/press r for a\s+new email/);
     await enter(terminal, wrongCode(mail, 4), 'one try is left');
     await enter(terminal, wrongCode(mail, 5), 'Too many wrong codes');
     await enter(terminal, mail.code, 'Too many wrong codes');
@@ -134,11 +134,11 @@ describe('in a terminal', () => {
     for (const way of ['older link', 'older code', 'newer code']) {
       const { email, terminal, mail } = await begin(await newHome());
       terminal.type('r');
-      await terminal.waitFor('A new mail is on its way');
+      await terminal.waitFor('A new email is on its way');
       const newer = await stage.mailbox.waitFor(email);
       expect(newer.code).not.toBe(mail.code);
       terminal.type('r');
-      await terminal.waitFor('A new mail went out a moment ago');
+      await terminal.waitFor('A new email was sent a moment ago');
       if (way === 'older link') await openMailedLink(mail);
       else terminal.type(`${(way === 'older code' ? mail : newer).code}${KEYS.enter}`);
       await terminal.waitFor(`Signed in as ${email}`);
@@ -179,10 +179,10 @@ describe('in a terminal', () => {
     for (const [columns, field] of [
       [
         30,
-        /its\ncode, \d+:\d\d left\nEnter sends the code, r asks\nfor a new mail, Esc cancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
       ],
       [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThat .* left\.\nCode: 77\n/],
-      [50, /code, \d+:\d\d left\nEnter sends the code, r asks for a new mail, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
+      [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
     ] as const) {
       await terminal.resize(columns, 24);
       terminal.type('7');

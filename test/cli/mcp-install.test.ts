@@ -123,8 +123,8 @@ test('a key of another service is not sent to a new one; of the same one it stay
   expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ headers, timeout: 5 });
   const other = await install('cursor', '--http', '--yes', '--json', '--host', 'https://two.example.com');
   expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toEqual({ url: 'https://two.example.com/mcp', timeout: 5 });
-  expect(other.json().next.join(' ')).toContain('did not name this service');
-  expect(same.stdout).not.toContain('did not name this service');
+  expect(other.json().next.join(' ')).toContain('was not for this service');
+  expect(same.stdout).not.toContain('was not for this service');
   for (const { stdout, stderr } of [same, other]) expect(`${stdout}${stderr}`).not.toMatch(/of-one|hunter2/);
 });
 
@@ -140,10 +140,10 @@ test('what somebody added to the environment stays beside what is ours, and no k
 test.each([
   ['cursor', '{\n  "mcpServers": {\n', 'line 3'],
   ['claude-desktop', '{} // note', 'line 1, column 4'],
-  ['vscode', '{"servers": []}', '"servers" is no object but a list'],
+  ['vscode', '{"servers": []}', '"servers" is a list instead of an object'],
   ['codex', 'model = \n', 'line 1'],
   ['codex', 'mcp_servers = { a = { command = "b" } }\n', 'edited safely'],
-  ['cursor', `${'['.repeat(100_000)}`, 'nested too deep'],
+  ['cursor', `${'['.repeat(100_000)}`, 'nested too deeply'],
 ])('a file of %s that cannot be edited: 3, the place, and nothing is written', async (id, text, message) => {
   await put(pathOf(id), text);
   const { exitCode, stderr } = await install(id, '--yes');
@@ -158,13 +158,13 @@ test('in a project it goes to the project, at the service and profile in use; a 
   await mkdir(cwd);
   const flags = ['--scope', 'project', '--yes', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only'];
   const { exitCode, stdout } = await home.run(['mcp', 'install', 'claude-code', ...flags], { cwd });
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('The paths are of this machine')]);
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('The paths are specific to this machine')]);
   const { args } = JSON.parse(await textAt(join(cwd, '.mcp.json'))).mcpServers.emailauth;
   expect(args.slice(1)).toEqual(['mcp', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only']);
   await symlink(join(home.directory, 'elsewhere'), join(cwd, '.cursor'));
   await mkdir(join(home.directory, 'elsewhere'));
   const away = await home.run(['mcp', 'install', 'cursor', '--scope', 'project', '--yes'], { cwd });
-  expect([away.exitCode, away.stderr]).toEqual([6, expect.stringContaining('leads out of the project')]);
+  expect([away.exitCode, away.stderr]).toEqual([6, expect.stringContaining('is a symbolic link out of the project')]);
 });
 
 test('in a project the name is written where a shell finds it, but not what npx adds for a moment', async () => {

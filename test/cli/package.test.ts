@@ -52,7 +52,7 @@ const run = (...args: string[]) => execa(command, args, { cwd: directory, stdin:
 test('the package holds what runs and nothing else', () => {
   const paths = files.map(({ path }) => path);
   const outside = paths.filter(
-    (path) => !/^(?:dist\/(?:cli|contract|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
+    (path) => !/^(?:dist\/(?:cli|contract|diagnostics|docs|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
   );
   expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
   expect(paths.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);

@@ -47,11 +47,11 @@ test.each([
   ['xyzzy', '"xyzzy" is not a command of emailauth.', '`emailauth --help` lists its commands.'],
   ['whoami --jsn', '--jsn is not a flag of emailauth whoami.', 'Did you mean `--json`?'],
   ['whoami --xyzzy', '--xyzzy is not a flag of emailauth whoami.', '`emailauth whoami --help` lists its flags.'],
-  ['sites get', '<domain> is missing: emailauth sites get <domain>', '`emailauth sites get --help` shows how it is used.'],
-  ['sites list a', 'emailauth sites list takes no arguments; 1 were given.', '`emailauth sites list --help` shows how it is used.'],
+  ['sites get', '<domain> is missing: emailauth sites get <domain>', '`emailauth sites get --help` shows its usage.'],
+  ['sites list a', 'emailauth sites list takes no arguments; 1 were given.', '`emailauth sites list --help` shows its usage.'],
   ['mcp instal', '"instal" is not a command of emailauth mcp.', '`emailauth mcp --help` lists its commands.'],
-  ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows how it is used.'],
-  ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows how it is used.'],
+  ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows its usage.'],
+  ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows its usage.'],
   ['completion pwsh', '<shell> cannot be "pwsh".', 'It is one of bash, zsh, fish.'],
 ])('%s: exit code 3 and what to do', async (line, message, hint) => {
   const { exitCode, stdout, stderr } = await home.run(line.split(' '));
@@ -65,7 +65,7 @@ test.each([
 test('--json is a flag only where no other flag takes it for its value', async () => {
   const { exitCode, stdout, stderr } = await home.run(['whoami', '--profile', '--json']);
   expect([exitCode, stdout]).toEqual([3, '']);
-  expect(stderr).toContain('"--json" is no name for a profile');
+  expect(stderr).toContain('"--json" is not a valid profile name');
   expect((await home.run(['--json', 'sites'])).json().error.code).toBe('usage');
 });
 
@@ -109,7 +109,7 @@ test('a reader that leaves early ends it without a word, one that is slow gets e
   const slow = await run('mkfifo gate; "$0" "$1" whoami --verbose 2> >(read -r; echo > gate) | { read -r < gate; wc -c; }');
   expect(Number(slow)).toBeGreaterThan(LONG.length);
   const full = await run('"$0" "$1" whoami > /dev/full; echo $?');
-  expect(full).toMatch(/^The answer could not be written: ENOSPC.*\n1\n$/);
+  expect(full).toMatch(/^The result could not be written: ENOSPC.*\n1\n$/);
 });
 
 test('Ctrl-C in a terminal: one line and exit code 2', async () => {
@@ -148,7 +148,7 @@ test('a fault of our own is one line, and a stack for --verbose alone', async ()
   const env = { NODE_OPTIONS: '--import=data:text/javascript,delete(globalThis.AbortController)' };
   const { exitCode, stdout, stderr } = await home.run(['whoami'], { env });
   expect([exitCode, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^A fault of emailauth itself: .*\nRun it again with --verbose/);
+  expect(stderr).toMatch(/^Internal error of emailauth: .*\nRun it again with --verbose/);
   expect(stderr).not.toContain('    at ');
   expect((await home.run(['whoami', '--verbose'], { env })).stderr).toContain('    at ');
   expect((await home.run(['whoami', '--json'], { env })).json().error.code).toBe('fault');

@@ -66,7 +66,7 @@ describe('whoami', () => {
     const ended = await home.run(['whoami']);
     expect([ended.exitCode, ended.stderr]).toEqual([4, `Your sign-in at ${service.url} has ended.\nRun \`emailauth login\`.`]);
     const unknown = await home.run(['whoami'], { env: { EMAILAUTH_TOKEN: 'nobodys' } });
-    expect([unknown.exitCode, unknown.stderr]).toEqual([4, expect.stringContaining(`EMAILAUTH_TOKEN does not open ${service.url}`)]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([4, expect.stringContaining(`${service.url} does not accept EMAILAUTH_TOKEN`)]);
   });
 });
 
@@ -87,7 +87,7 @@ describe('token', () => {
     await signInHome(home, stage);
     const terminal = openTerminal(home, ['token']);
     expect(await terminal.exited).toBe(0);
-    expect(terminal.text()).toContain('whoever has this token may do what you may');
+    expect(terminal.text()).toContain('it gives access to everything in your account');
     await terminal.close();
   });
 
@@ -115,7 +115,7 @@ describe('logout', () => {
     const key = await newApiKey();
     const { stdout, stderr } = await home.run(['logout'], { env: { EMAILAUTH_TOKEN: key } });
     expect(stdout).toBe(`Signed out ${email} at ${service.url}.`);
-    expect(stderr).toContain('EMAILAUTH_TOKEN is set and is not touched');
+    expect(stderr).toContain('unset it to sign out completely');
     expect(await statusOf(key)).toBe(200);
   });
 
@@ -130,11 +130,11 @@ describe('logout', () => {
     const { exitCode, stdout, stderr } = await home.run(['logout', '--all']);
     expect([exitCode, stdout]).toEqual([0, `Signed out ${here} at ${service.url}.\nSigned out ${there} at ${second.url}.`]);
     expect(stderr).toMatch(
-      new RegExp(`^${second.url} could not be told\\. The session there ends by itself, on \\d{4}-\\d\\d-\\d\\d at the latest;`),
+      new RegExp(`^${second.url} could not be reached\\. The session there expires on \\d{4}-\\d\\d-\\d\\d at the latest;`),
     );
     home.env.EMAILAUTH_HOST = service.url;
     expect((await home.run(['whoami'])).exitCode).toBe(4);
     expect((await home.run(['whoami', '--json', '--profile', 'work'])).json().email).toBe(elsewhere);
-    expect((await home.run(['logout', '--all'])).stdout).toBe('You are signed in nowhere.');
+    expect((await home.run(['logout', '--all'])).stdout).toBe('You are not signed in at any service.');
   });
 });

@@ -74,14 +74,14 @@ test('update changes the icon and takes it away', async () => {
 
 describe('refused, and no half of a site is made', () => {
   test.each([
-    ['letter.png', 'no JPG or PNG'],
+    ['letter.png', 'not a JPG or PNG'],
     ['too-large.png', '6.0 MB'],
     ['huge.png', 'too many pixels'],
-    ['empty.png', 'no JPG or PNG'],
+    ['empty.png', 'not a JPG or PNG'],
     ['missing.png', 'does not exist'],
-    ['folder.png', 'is no file'],
-    ['', 'is no file'],
-    ['/dev/zero', 'is no file'],
+    ['folder.png', 'is not a file'],
+    ['', 'is not a file'],
+    ['/dev/zero', 'is not a file'],
   ])('%j: 3', async (file, sentence) => {
     const domain = file === '' ? await added() : freshDomain();
     const args = file === '' ? ['sites', 'update', domain, '--icon='] : ['sites', 'add', domain, '--icon', file];

@@ -111,7 +111,7 @@ describe('get', () => {
     await visitorToken(stage, service.client(), domain);
     const { figures } = (await home.run(['sites', 'get', domain, '--json'])).json();
     expect(figures).toMatchObject({ sent: 1, opened: 1, completed: 0 });
-    expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/mails asked for +1\n/);
+    expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/emails requested +1\n/);
   });
 
   test('of no site of one’s own: 5, and which may be meant', async () => {
@@ -217,7 +217,7 @@ describe('whoever asks', () => {
     const made = (await owner.client.post('/api/api-keys', { name: 'a key', environment: 'live' })).json;
     await owner.client.delete(`/api/api-keys/${made.id}`);
     const ran = await home.run(['sites', 'list'], { env: { EMAILAUTH_TOKEN: made.key } });
-    expect([ran.exitCode, ran.stderr]).toEqual([4, expect.stringContaining('EMAILAUTH_TOKEN does not open')]);
+    expect([ran.exitCode, ran.stderr]).toEqual([4, expect.stringContaining('does not accept EMAILAUTH_TOKEN')]);
   });
 
   test('finds no service: 8', async () => {

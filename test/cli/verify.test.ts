@@ -39,7 +39,7 @@ test('a token as an argument is valid once: 0, then 10 with the reason', async (
   const second = await home.run(['verify', '--json', '--', token]);
   expect([second.exitCode, second.json()]).toEqual([10, { email: null, valid: false, reason: 'used' }]);
   const inWords = await home.run(['verify', '--', token]);
-  expect([inWords.exitCode, inWords.stdout]).toEqual([10, 'Not valid. It was verified before, and a token is good for one time.']);
+  expect([inWords.exitCode, inWords.stdout]).toEqual([10, 'Not valid. It was already verified, and a token can only be used once.']);
 });
 
 test('a token on stdin, in words', async () => {
@@ -53,7 +53,7 @@ test("another site's token: 10, and it is kept", async () => {
   const other = await addSite(stage, service);
   const token = await freshToken(other);
   const ran = await home.run(['verify', '--domain', domain, '-'], { input: token });
-  expect([ran.exitCode, ran.stdout]).toEqual([10, 'Not valid. It is for another site, which can still verify it.']);
+  expect([ran.exitCode, ran.stdout]).toEqual([10, 'Not valid. It is for another website, which can still verify it.']);
   expect(await isGood(token, other)).toBe(true);
 });
 
@@ -84,7 +84,7 @@ test('a test key: 4 with its sentence; a key that is none: 4; neither uses the t
   expect([byTestKey.exitCode, byTestKey.json().error.code]).toEqual([4, 'test_key']);
   expect(byTestKey.json().error.message).toContain('test key');
   const byNone = await home.run(['verify', '-'], { input: token, env: { EMAILAUTH_TOKEN: `ea_live_${'a'.repeat(43)}` } });
-  expect([byNone.exitCode, byNone.stderr]).toEqual([4, expect.stringContaining('EMAILAUTH_TOKEN does not open')]);
+  expect([byNone.exitCode, byNone.stderr]).toEqual([4, expect.stringContaining('does not accept EMAILAUTH_TOKEN')]);
   expect(await isGood(token)).toBe(true);
 });
 

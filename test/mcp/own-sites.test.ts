@@ -46,7 +46,7 @@ test('list, get, move and delete', async () => {
     deleted: true,
   });
   expect(await domainsOf(owner)).not.toContain(moved);
-  expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: moved })).toContain('is not one of your sites');
+  expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: moved })).toContain('is not one of your websites');
 });
 
 test('nothing to change, a domain that is taken, an icon of nobody’s', async () => {
@@ -95,6 +95,6 @@ test('figures count what happened at the site', async () => {
   await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
   const { answer, text } = await succeeding(mine, 'get_stats', { domain });
   expect(answer).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
-  expect(text).toContain(`${domain}: 1 mails, 1 opened`);
+  expect(text).toContain(`${domain}: 1 emails, 1 opened`);
   expect((await succeeding(mine, 'get_stats')).answer.sites.length).toBe((await domainsOf(owner)).length);
 });

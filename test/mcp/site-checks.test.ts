@@ -3,8 +3,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../contract/client.ts';
-import { createCheckSite } from '../../diagnostics/website/check-site.ts';
-import { openPublicNames } from '../../server/websites/public-names.ts';
+import { isThisMachine } from '../../contract/rules.ts';
+import { openDns } from '../../diagnostics/dns.ts';
+import { createWebsiteChecks } from '../../diagnostics/website-checks.ts';
+import { isPublicAddress } from '../../server/websites/public-addresses.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { addProvenSite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
@@ -150,11 +152,11 @@ describe('on a machine of one’s own', () => {
   });
 
   const look = (given: { domain: string; url?: string }, signal = new AbortController().signal) =>
-    createCheckSite({
+    createWebsiteChecks({
       client: createClient({ baseUrl: service.url, headers: { Authorization: `Bearer ${owner.client.cookies.get('sid')}` } }),
       service: service.url,
-      names: openPublicNames({ dnsServers: [names.address], thisMachine: true }),
-      from: 'own-machine',
+      dns: openDns({ servers: [names.address], isAllowedAddress: isPublicAddress, usesSystemLookup: isThisMachine }),
+      from: 'developer-machine',
     })(given, signal);
 
   test('localhost is looked at on any port, and an answer without end is left', async () => {

@@ -101,7 +101,7 @@ test('the link of the mail signs in as well, and its page says so', async () => 
   const email = freshAddress('dev');
   const { answer } = await callTool(client, 'start_login', { email });
   const page = await openMailedLink(await stage.mailbox.waitFor(email));
-  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Tell your assistant to go on.')]);
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('Tell your assistant to continue.')]);
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email });
   expect((await tryCode(client, answer.loginId, '000000')).answer).toEqual({ email });
 });

@@ -1,0 +1,64 @@
+import type { Context } from './context.ts';
+
+/** Every flag that a command takes besides the global ones, by commander's name for it. */
+export type Flags = Partial<{
+  all: boolean;
+  browser: boolean;
+  callback: string;
+  days: string;
+  domain: string;
+  dryRun: boolean;
+  email: string;
+  force: boolean;
+  framework: string;
+  host: string;
+  http: boolean;
+  icon: string | false;
+  language: string;
+  list: boolean;
+  name: string;
+  plain: boolean;
+  port: string;
+  readOnly: boolean;
+  revokeApiKeys: boolean;
+  scope: string;
+  url: string;
+}>;
+
+/** One command: what `--help`, shell completion and docs/cli.md show about it, and what it runs. */
+export type CommandSpec = {
+  /** As it is typed: `sites add <domain>`; arguments in <> are required, those in [] are optional. */
+  usage: string;
+  /** What it needs: it exits with 8 without the service, and with 4 without a sign-in. */
+  needs?: 'service' | 'sign-in';
+  group: (typeof GROUPS)[number];
+  summary: string;
+  /** More text, below the summary. */
+  about?: string;
+  /** `--flag <value>` and its meaning; a value in [brackets] is optional. */
+  flags?: Readonly<Record<string, string>>;
+  /** Without the program's name. */
+  examples: readonly string[];
+  /** The shape of the result with `--json`; unset: the command returns no data. */
+  json?: string;
+  /** Exit codes beyond those that every command has. */
+  exits?: Readonly<Record<number, string>>;
+  /** Values of an argument or a flag, by its name (`shell`, `--icon`): the only ones allowed, or what a shell completes. */
+  choices?: Readonly<Record<string, readonly string[] | 'sites' | 'frameworks' | 'files'>>;
+  /** A program reads its stdout, so errors are never written there, not even with --json. */
+  ownsStdout?: true;
+  /** It handles SIGINT itself. */
+  ownsSignals?: true;
+  /** After an interruption it has to clean up, for however long that takes. */
+  waitsForCleanUp?: true;
+  /** Runs the command; heavy modules are loaded here by import(). @returns the exit code. @throws CommandError, or any error that main.ts reports */
+  run(context: Context, args: (string | undefined)[], flags: Flags): Promise<number>;
+};
+
+export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'Statistics', 'This program', 'The service'] as const;
+
+/** Splits a usage: `sites add <domain>` has the name `sites add` and takes `<domain>`. */
+export function partsOf({ usage }: Pick<CommandSpec, 'usage'>): { name: string; args: string[] } {
+  const words = usage.split(' ');
+  return { name: words.filter((word) => /^\w/.test(word)).join(' '), args: words.filter((word) => !/^\w/.test(word)) };
+}

@@ -1,0 +1,108 @@
+import type { Attached, Connection } from '../../server/db/attach.ts';
+import type { CommandSpec } from '../command.ts';
+import type { Context } from '../context.ts';
+import { CommandError, cancelled, EXIT } from '../exit.ts';
+import { requireConfirmation } from '../prompts.ts';
+
+export const dbMigrate: CommandSpec = {
+  usage: 'db migrate',
+  group: 'The service',
+  summary: 'migrate the database to the version of this program',
+  about:
+    '`start` does this itself. Safe while the service runs, and while another process does the same: it waits for that one. It reports each step and its progress; after Ctrl-C the next run continues from there.',
+  examples: ['db migrate', 'db migrate --json'],
+  json: '{applied}',
+  exits: { 3: 'a setting is wrong', 6: 'the database has a newer version', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context) {
+    const { terminal, signal } = context;
+    const { migrateOn } = await import('../../server/db/migrate.ts');
+    const interrupted = () => {
+      const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
+      return new CommandError(EXIT.cancelled, 'cancelled', message);
+    };
+    await onDatabase(context, { exclusive: false, interrupted }, async (client, { url, place }) => {
+      const applied = await migrateOn(client, { url, signal, report: (line) => terminal.note(line) });
+      terminal.note(`Checked ${place}`);
+      terminal.result({ applied }, applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to do.');
+    });
+    return EXIT.ok;
+  },
+};
+
+export const dbForgetSecretKey: CommandSpec = {
+  usage: 'db forget-secret-key',
+  group: 'The service',
+  summary: 'let the next start decide which SECRET_KEY is the right one',
+  about:
+    'For a SECRET_KEY that is lost or was changed on purpose. The service must not run. Emailed links and codes that are still open become invalid with the old key.',
+  examples: ['db forget-secret-key', 'db forget-secret-key --yes'],
+  json: '{forgotten}',
+  exits: { 3: 'a setting is wrong', 6: 'the service is running', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context) {
+    const { terminal } = context;
+    const { forgetSecretKey } = await import('../../server/db/secret-key.ts');
+    // Without a terminal and --yes it fails before a database is started.
+    if (!terminal.interactive) await requireConfirmation(terminal, '');
+    await onDatabase(context, { exclusive: true }, async (client, { place }) => {
+      const question = `Let the next start decide which SECRET_KEY ${place} is used with? Open emailed links and codes may become invalid.`;
+      await requireConfirmation(terminal, question);
+      const forgotten = await forgetSecretKey(client, place);
+      terminal.result({ forgotten }, forgotten ? 'Forgotten. Start the service with the SECRET_KEY to use from now on.' : 'Nothing to do.');
+    });
+    return EXIT.ok;
+  },
+};
+
+export const adminUnlock: CommandSpec = {
+  usage: 'admin unlock',
+  group: 'The service',
+  summary: 'clear the counters of wrong admin passwords',
+  about:
+    'For when /iladmin answers "Too many wrong passwords". Takes effect immediately on every instance; needs the settings of the database, like `db migrate`. Safe while the service runs.',
+  examples: ['admin unlock', 'admin unlock --json'],
+  json: '{cleared}',
+  exits: { 3: 'a setting is wrong', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context) {
+    const { terminal } = context;
+    const { clearAdminLimits } = await import('../../server/admin/unlock-store.ts');
+    await onDatabase(context, { exclusive: false }, async (client, { place }) => {
+      const cleared = await clearAdminLimits(client, place);
+      const text =
+        cleared === 0 ? 'Nothing was locked' : `Cleared ${cleared} ${cleared === 1 ? 'counter' : 'counters'} of wrong admin passwords`;
+      terminal.note(`Checked ${place}`);
+      terminal.result({ cleared }, `${text}. The admin password can be entered at /iladmin, on every instance.`);
+    });
+    return EXIT.ok;
+  },
+};
+
+/**
+ * Runs `work` on a connection to the configured database, which must accept writes. Closes the connection afterwards, and stops the
+ * embedded PostgreSQL if it was started for this.
+ * @param options.exclusive no service may run on DATA_DIR
+ * @param options.interrupted returns the error after Ctrl-C, where more is known than that the command was cancelled
+ */
+async function onDatabase<Result>(
+  { env, signal }: Pick<Context, 'env' | 'signal'>,
+  options: { exclusive: boolean; interrupted?: () => CommandError },
+  work: (client: Connection['client'], database: Attached) => Promise<Result>,
+): Promise<Result> {
+  const { readStorageConfig } = await import('../../server/config.ts');
+  const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
+  const database = await attachDatabase(readStorageConfig(env), options);
+  try {
+    const { client, close } = await connectAlone(database, signal, { writes: true });
+    try {
+      return await work(client, database);
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    throw signal.aborted ? (options.interrupted ?? cancelled)() : error;
+  } finally {
+    await database.stop();
+  }
+}

@@ -1,0 +1,250 @@
+import type { Client } from '../../contract/client.ts';
+import type { Output } from '../../contract/routes.ts';
+import type { CommandSpec } from '../command.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, usageError } from '../exit.ts';
+import { promptChoice, promptText } from '../prompts.ts';
+import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, throwTaken } from '../sites.ts';
+import type { Terminal } from '../terminal.ts';
+import { table } from '../text.ts';
+
+const SITE_SHAPE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
+
+export const sitesList: CommandSpec = {
+  usage: 'sites list',
+  needs: 'sign-in',
+  group: 'Websites',
+  summary: 'your websites',
+  examples: ['sites list', "sites list --json | jq -r '.[].domain'"],
+  json: `[${SITE_SHAPE}]`,
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const { FIGURE_DAYS } = await import('../../contract/stats.ts');
+    const [sites, stats] = await Promise.all([client.listWebsites({}), terminal.json ? [] : client.websiteStats({})]);
+    const heading = `SIGN-INS (${FIGURE_DAYS}D)`;
+    const signInsOf = (id: string) => stats.find((each) => each.id === id)?.completed ?? 0;
+    const rows = sites.map((site) => [
+      displayName(site),
+      site.verified ? 'yes' : 'no',
+      signInsOf(site.id).toLocaleString('en').padStart(heading.length),
+      dayOf(site.createdAt),
+    ]);
+    const [head, ...lines] = table([['DOMAIN', 'VERIFIED', heading, 'SINCE'], ...rows]).split('\n');
+    terminal.result(sites, sites.length > 0 ? [terminal.style('dim', head), ...lines].join('\n') : '');
+    if (sites.length === 0) terminal.note('You have no websites yet. Add one: `emailauth sites add shop.example`');
+    return EXIT.ok;
+  },
+};
+
+export const sitesAdd: CommandSpec = {
+  usage: 'sites add [domain]',
+  needs: 'sign-in',
+  choices: { '--icon': 'files' },
+  group: 'Websites',
+  summary: 'add a website',
+  flags: { '--icon <file>': 'JPG or PNG of at most 5 MB, shown on the sign-in page' },
+  examples: ['sites add shop.example', 'sites add shop.example --icon logo.png'],
+  json: SITE_SHAPE,
+  exits: { 6: 'the domain is registered already' },
+  async run(context, [given], { icon: file }) {
+    const { terminal } = context;
+    const { client, host } = await context.signedIn();
+    const icon = await openIconFile(context, file || undefined);
+    const domain = given ?? (await promptDomain(terminal));
+    // The icon is uploaded first, so that no website is added when that fails.
+    const iconUrl = await icon?.upload(client, host);
+    const site = await client.createWebsite({ domain, iconUrl }).catch(async (error) => {
+      if (hasCode(error, 'domain_taken') && findSite(await client.listWebsites({}), domain)) {
+        const hint = `See it with \`emailauth sites get ${domain}\`.`;
+        throw new CommandError(EXIT.conflict, 'domain_taken', `${domain} is one of your websites already.`, hint);
+      }
+      return throwTaken(error, domain, `\`emailauth sites verify ${domain}\``);
+    });
+    terminal.result(site, formatSite(context, site, host));
+    if (!site.verified)
+      terminal.note(`\nVisitors can sign in now. To write the sign-in into your project:\n\`emailauth init --domain ${site.domain}\``);
+    return EXIT.ok;
+  },
+};
+
+type SiteStats = Omit<Output<'websiteStats'>[number], 'id'>;
+
+const NO_STATS: SiteStats = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+
+export const sitesGet: CommandSpec = {
+  usage: 'sites get <domain>',
+  needs: 'sign-in',
+  choices: { domain: 'sites' },
+  group: 'Websites',
+  summary: 'one website and its sign-ins of 30 days',
+  examples: ['sites get shop.example'],
+  json: '{id,domain,displayDomain,verified,iconUrl,createdAt,proof,figures}',
+  async run(context, [domain = '']) {
+    const { terminal } = context;
+    const { client, host } = await context.signedIn();
+    const site = await requireSite(client, domain);
+    const { id, ...stats } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NO_STATS };
+    const { FIGURE_DAYS } = await import('../../contract/stats.ts');
+    const title = terminal.style('bold', `Last ${FIGURE_DAYS} days`);
+    terminal.result({ ...site, id, figures: stats }, `${formatSite(context, site, host)}\n\n${title}\n${formatStats(stats)}`);
+    return EXIT.ok;
+  },
+};
+
+function formatStats({ sent, opened, again, completed, medianSeconds }: SiteStats): string {
+  const rows: [string, number][] = [
+    ['emails requested', sent],
+    ['links opened and codes entered', opened],
+    ['remembered accounts, without an email', again],
+    ['tokens that the website verified', completed],
+  ];
+  const digits = Math.max(...rows.map(([, count]) => count.toLocaleString('en').length));
+  const lines = table(rows.map(([name, count]) => [`  ${name}`, count.toLocaleString('en').padStart(digits)]));
+  return medianSeconds === null ? lines : `${lines}\n  half of the emails are opened within ${medianSeconds} s`;
+}
+
+export const sitesUpdate: CommandSpec = {
+  usage: 'sites update <domain>',
+  needs: 'sign-in',
+  choices: { domain: 'sites', '--icon': 'files' },
+  group: 'Websites',
+  summary: 'change the domain or the icon of a website',
+  about: 'Sign-ins at the old domain end immediately; the new one has to be proved again.',
+  flags: {
+    '--domain <domain>': 'the new domain',
+    '--icon <file>': 'JPG or PNG of at most 5 MB',
+    '--no-icon': 'remove the icon',
+  },
+  examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example'],
+  json: SITE_SHAPE,
+  exits: { 6: 'the new domain is registered already' },
+  async run(context, [given = ''], { domain: newDomain, icon: file }) {
+    const { terminal } = context;
+    if (newDomain === undefined && file === undefined) throw usageError('Nothing to change.', 'Give --domain, --icon or --no-icon.');
+    const { client, host } = await context.signedIn();
+    const icon = await openIconFile(context, file);
+    const { id, domain, verified } = await requireSite(client, given);
+    const iconUrl = file === false ? null : await icon?.upload(client, host);
+    const wanted = newDomain ?? domain;
+    const site = await client
+      .updateWebsite({ id, domain: wanted, iconUrl })
+      .catch((error) => throwTaken(error, wanted, `\`emailauth sites verify ${wanted}\``));
+    terminal.result(site, formatSite(context, site, host));
+    if (site.domain !== domain) {
+      const proof = verified ? ' The new domain has to be proved again.' : '';
+      terminal.note(`\nSign-ins at ${domain} have ended; ${site.domain} replaces it.${proof}`);
+    }
+    return EXIT.ok;
+  },
+};
+
+export const sitesRemove: CommandSpec = {
+  usage: 'sites remove <domain>',
+  needs: 'sign-in',
+  choices: { domain: 'sites' },
+  group: 'Websites',
+  summary: 'delete a website; its sign-in ends immediately',
+  about: 'You confirm it by typing the domain, or with --yes.',
+  examples: ['sites remove shop.example', 'sites remove shop.example --yes'],
+  json: '{domain,removed}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const site = await requireSite(client, given);
+    if (!terminal.yes) {
+      await promptText(terminal, {
+        message: `Sign-ins at ${displayName(site)} end immediately. Type the domain to delete it`,
+        flag: '--yes',
+        validate: (typed) => (findSite([site], typed) ? undefined : `Type ${site.displayDomain}, or press Ctrl-C to keep it`),
+      });
+      terminal.note('');
+    }
+    await client.deleteWebsite({ id: site.id });
+    terminal.result({ domain: site.domain, removed: true }, `${displayName(site)} is removed.`);
+    return EXIT.ok;
+  },
+};
+
+export const sitesVerify: CommandSpec = {
+  usage: 'sites verify <domain>',
+  needs: 'sign-in',
+  choices: { domain: 'sites' },
+  group: 'Websites',
+  summary: 'prove that a domain is yours, by DNS or by a file',
+  about:
+    'Shows the TXT record and the file, and checks them; one of them is enough. A proof lifts the limits of a new website, and takes a domain over from an address that has not proved it.',
+  examples: ['sites verify shop.example', 'sites verify shop.example --json'],
+  json: '{domain,verified,proof}',
+  exits: { 10: 'the proof was not found' },
+  run: (context, [domain = '']) => verifyDomain(context, domain),
+};
+
+type Claim = Pick<Site, 'domain' | 'proof'>;
+
+/** Shows how to prove a domain, the caller's or one to take over, and has the service check it until it is found or put off. */
+async function verifyDomain({ terminal, signedIn }: Context, text: string): Promise<number> {
+  const { client } = await signedIn();
+  const own = findSite(await client.listWebsites({}), text);
+  if (own?.verified) return printProof(terminal, own, true, `${own.displayDomain} is verified already.`);
+  let claim: Claim = own ?? (await client.claimWebsite({ domain: text }));
+  const { domain } = claim;
+  const isPrompting = terminal.interactive && !terminal.json;
+  const intro = own ? '' : `${domain} is not one of your websites. A proof makes it yours.\n\n`;
+  if (isPrompting) terminal.note(`${intro}${formatInstructions(terminal, claim)}\n`);
+  for (;;) {
+    terminal.progress(`Checking the proof of ${domain} …`);
+    const problem = await checkProof(client, domain).finally(() => terminal.progress(''));
+    if (!problem) return printProof(terminal, claim, true, `${domain} is verified${own ? '' : ', and one of your websites'}.`);
+    if (!isPrompting)
+      return printProof(terminal, claim, false, `${problem}\n\n${formatInstructions(terminal, claim)}\n\nThen run it again.`);
+    const next = await promptChoice(terminal, {
+      message: `${problem} A new DNS record usually takes minutes, rarely an hour.`,
+      flag: '',
+      choices: [
+        { value: 'again', label: 'Check again' },
+        { value: 'later', label: 'Later' },
+      ],
+    });
+    const newest = await client.claimWebsite({ domain });
+    if (newest.proof.value !== claim.proof.value) terminal.note(`The value was replaced.\n\n${formatInstructions(terminal, newest)}\n`);
+    claim = newest;
+    if (next === 'later') return printProof(terminal, claim, false, `Later: \`emailauth sites verify ${domain}\``);
+  }
+}
+
+/** Returns undefined when the proof was found, else the message of the service. */
+async function checkProof(client: Client, domain: string): Promise<string | undefined> {
+  try {
+    await client.proveWebsite({ domain });
+    return undefined;
+  } catch (error) {
+    if (hasCode(error, 'not_proven')) return error.message;
+    throw error;
+  }
+}
+
+function printProof(terminal: Terminal, { domain, proof }: Claim, verified: boolean, text: string): number {
+  terminal.result({ domain, verified, proof }, text);
+  return verified ? EXIT.ok : EXIT.negative;
+}
+
+/** Each value is at the end of its line, so that it can be copied. */
+function formatInstructions({ style }: Terminal, { proof: { record, value, fileUrl, fileBody } }: Claim): string {
+  const row = (name: string, text: string) => `  ${style('dim', name.padEnd(9))}${text}`;
+  return [
+    style('bold', 'Add a DNS record'),
+    row('name', record),
+    row('type', 'TXT'),
+    row('value', value),
+    '',
+    style('bold', 'Or put a file on the website'),
+    row('address', fileUrl),
+    row('content', fileBody),
+  ].join('\n');
+}
+
+/** Opens the file of --icon, if there is one. */
+async function openIconFile(context: Context, file: string | false | undefined) {
+  if (typeof file !== 'string') return undefined;
+  const { openIcon } = await import('../icon.ts');
+  return openIcon(context, file);
+}

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { domainMessage, normalHost } from '../../contract/rules.ts';
+import { frameworkOf, frameworks } from '../../templates/catalog.ts';
+import type { Framework } from '../../templates/framework.ts';
+import { recognise, tellingFiles } from '../../templates/recognise.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../exit.ts';
+import { promptChoice, promptText } from '../prompts.ts';
+import type { Terminal } from '../terminal.ts';
+
+const DOMAIN_FLAG = '--domain <domain>';
+const OTHER = '';
+/** Time limit of requests whose response is helpful but not necessary. */
+const SERVICE_TIMEOUT_MS = 5_000;
+/** Files above this size are not lists of dependencies. */
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Returns the directory of a project, without symbolic links. @throws CommandError usage when it does not exist */
+export function requireDirectory(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const hint = 'Give the directory of a project: `emailauth init <dir>`.';
+  if (!stats) throw usageError(`There is no directory ${path}.`, hint);
+  if (!stats.isDirectory()) throw usageError(`${path} is a file.`, hint);
+  return realpathSync(path);
+}
+
+/** Returns a function that returns whether a path exists in the project. */
+export const existsIn = (root: string) => (path: string) => existsSync(join(root, path));
+
+/**
+ * Returns the framework with the given id, else the one that is detected, else the one chosen at a prompt.
+ * @throws CommandError usage for an unknown id, and where no prompt is possible
+ */
+export async function selectFramework(terminal: Terminal, root: string, id: string | undefined): Promise<Framework> {
+  const hint = 'Give --framework <id>; `emailauth init --list` shows them all.';
+  if (id !== undefined) {
+    const named = frameworkOf(id);
+    if (!named) throw usageError(`There is no framework "${id}".`, hint);
+    return named;
+  }
+  const detected = recognise(readManifests(root));
+  if (detected.length === 1) return detected[0];
+  const names = detected.map(({ name }) => name).join(', ');
+  const message = detected.length > 1 ? `Several frameworks were detected: ${names}.` : 'No framework was detected here.';
+  if (!terminal.interactive) throw usageError(message, hint);
+  const options = detected.length > 1 ? detected : frameworks;
+  const choices = options.map(({ id, name, language }) => ({ value: id, label: name, hint: language }));
+  const chosen = await promptChoice(terminal, { message: `${message} Which is it?`, flag: '--framework <id>', choices });
+  return options.find((each) => each.id === chosen) as Framework;
+}
+
+/** Returns the contents of the files that identify a framework, by name. */
+function readManifests(root: string): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const file of tellingFiles) {
+    const path = join(root, file);
+    try {
+      const stats = statSync(path);
+      if (stats.isFile() && stats.size <= MAX_FILE_BYTES) texts[file] = readFileSync(path, 'utf8');
+    } catch {
+      // Missing or not readable.
+    }
+  }
+  return texts;
+}
+
+/** Prompts for the domain, and offers the caller's own. @throws CommandError usage where no prompt is possible */
+export async function promptDomain(context: Context): Promise<string> {
+  const { terminal } = context;
+  if (!terminal.interactive) {
+    const hint = `Give ${DOMAIN_FLAG}: a registered one, or localhost during development.`;
+    throw usageError(`${DOMAIN_FLAG} is missing. Cannot prompt here.`, hint);
+  }
+  const own = await listOwnDomains(context);
+  const choices = [
+    ...own.map((domain) => ({ value: domain, label: domain })),
+    { value: 'localhost', label: 'localhost', hint: 'during development' },
+    { value: OTHER, label: 'another domain' },
+  ];
+  const chosen = await promptChoice(terminal, { message: 'Which domain is it for?', flag: DOMAIN_FLAG, choices });
+  if (chosen !== OTHER) return chosen;
+  const validate = (text: string) => (normalHost(text.trim()) || text.trim() === 'localhost' ? undefined : domainMessage('shop.example'));
+  return promptText(terminal, { message: 'Your domain', flag: DOMAIN_FLAG, placeholder: 'shop.example', validate });
+}
+
+/** Returns no domains without a sign-in, or when the service does not respond. */
+async function listOwnDomains({ signedIn, signal }: Context): Promise<string[]> {
+  try {
+    const { client } = await signedIn();
+    const websites = await client.listWebsites({}, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) });
+    // Only valid domains, since they are printed on a terminal.
+    return websites.map(({ domain }) => domain).filter((domain) => normalHost(domain) === domain);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return [];
+  }
+}
+
+/** Returns what has to be done before the service accepts a domain, as a sentence, or null. */
+export async function findRegistrationStep({ anonymous, host, signal }: Context, domain: string): Promise<string | null> {
+  const service = await host();
+  const isLocal = domain === 'localhost';
+  try {
+    await (await anonymous()).findWebsite({ domain }, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) });
+    return null;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if ((error as { status?: number }).status !== 404) {
+      const command = isLocal ? '`emailauth start`' : `\`emailauth register ${domain}\``;
+      return `${service} did not respond, so it is unknown whether it serves ${domain}. If it does not: ${command}.`;
+    }
+    return isLocal
+      ? `${service} does not serve localhost. Run your own service during development: \`emailauth start\`.`
+      : `${domain} is not registered at ${service}. Register it: \`emailauth register ${domain}\`.`;
+  }
+}

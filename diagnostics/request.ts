@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isThisMachine } from '../contract/rules.ts';
+import { oneLine } from './check.ts';
+import type { CheckOptions } from './website.ts';
+
+/** The response of a website. Its headers and body are untrusted text. */
+export type PageResponse = { status: number; location: string | null; setCookies: string[]; body: string };
+
+/**
+ * Sends one GET as a browser without cookies would: no credentials of ours, and redirects are not followed.
+ * @param options.maxBody characters of the body to read; 0: none
+ * @throws Error when there is no response or the certificate is not trusted; describeNetworkError explains it
+ */
+export async function requestPage(
+  url: URL,
+  { dns, userAgent, signal, maxBody = 0 }: Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'> & { maxBody?: number },
+): Promise<PageResponse> {
+  const send = url.protocol === 'http:' ? requestHttp : requestHttps;
+  const request = send(url, {
+    headers: { Accept: 'text/html,application/json;q=0.9,*/*;q=0.8', 'User-Agent': userAgent },
+    lookup: dns.lookup,
+    agent: false,
+    // During development a website often has a certificate that only the developer's browser trusts.
+    rejectUnauthorized: !isThisMachine(url.hostname),
+    signal,
+  }).end();
+  // Errors after the response has started are reported by the response.
+  request.on('error', () => {});
+  const [response]: IncomingMessage[] = await once(request, 'response');
+  try {
+    let body = '';
+    if (maxBody > 0) {
+      for await (const chunk of response.setEncoding('utf8')) {
+        body += chunk;
+        if (body.length > maxBody) break;
+      }
+    }
+    const { statusCode = 0, headers } = response;
+    return { status: statusCode, location: headers.location ?? null, setCookies: headers['set-cookie'] ?? [], body };
+  } finally {
+    request.destroy();
+  }
+}
+
+/** Why a request got no response. `fix` is empty where it depends on what was requested. */
+export type NetworkError = { code: string; detail: string; fix: string };
+
+/** The code of a lookup that found only private addresses. */
+const NOT_PUBLIC = 'ENOTPUBLIC';
+
+const RENEW = "Renew the certificate; Let's Encrypt issues them free of charge.";
+const CHAIN = 'Serve the whole chain: the certificate and the intermediate ones, from an authority that browsers trust.';
+
+const TLS_ERRORS: Record<string, [problem: string, fix: string]> = {
+  CERT_HAS_EXPIRED: ['its certificate has expired', RENEW],
+  CERT_NOT_YET_VALID: ['its certificate is not valid yet', "Check this machine's clock, and when the certificate becomes valid."],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for other names', 'Get a certificate that names this host.'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed', CHAIN],
+  SELF_SIGNED_CERT_IN_CHAIN: ['its certificate is from an authority that is not trusted', CHAIN],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['its intermediate certificates are missing', CHAIN],
+  UNABLE_TO_GET_ISSUER_CERT: ['its intermediate certificates are missing', CHAIN],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['its certificate is from an authority that is not trusted', CHAIN],
+  CERT_REVOKED: ['its certificate was revoked', RENEW],
+};
+
+/** Codes of Node.js, its fetch and c-ares, in words that follow the host. */
+const NETWORK_ERRORS: Record<string, string> = {
+  ENOTFOUND: 'has no address in the DNS',
+  [NOT_PUBLIC]: 'has no address on the public internet, and no other is checked from here',
+  EAI_AGAIN: 'cannot be resolved: the name server does not answer',
+  ECONNREFUSED: 'refuses the connection: no server is listening there',
+  ECONNRESET: 'closed the connection without a response',
+  UND_ERR_SOCKET: 'closed the connection without a response',
+  EPIPE: 'closed the connection without a response',
+  ETIMEDOUT: 'did not respond in time',
+  UND_ERR_CONNECT_TIMEOUT: 'did not respond in time',
+  UND_ERR_HEADERS_TIMEOUT: 'did not respond in time',
+  ENETUNREACH: 'cannot be reached from this network',
+  EHOSTUNREACH: 'cannot be reached from this network',
+};
+
+const FIXES: Record<string, string> = {
+  ENOTFOUND: 'Check its spelling; it needs an A or AAAA record.',
+  [NOT_PUBLIC]: 'Give it an A or AAAA record that visitors everywhere can reach.',
+};
+
+/** Returns what a failed request means. @param where the address that was requested, for the sentence */
+export function describeNetworkError(error: unknown, where: string): NetworkError {
+  const code = codeOf(error);
+  const certificate = TLS_ERRORS[code];
+  if (certificate) return { code, detail: `${where} cannot be trusted: ${certificate[0]}.`, fix: certificate[1] };
+  if (/^(?:EPROTO|ERR_SSL_.*)$/.test(code)) {
+    return { code, detail: `${where} does not speak TLS 1.2 or newer.`, fix: 'Enable TLS 1.2 and 1.3 in the web server at this port.' };
+  }
+  if (/^HPE_/.test(code)) return { code, detail: `${where} does not speak HTTP.`, fix: '' };
+  const fix = FIXES[code] ?? '';
+  return { code, detail: `${where} ${NETWORK_ERRORS[code] ?? `failed: ${oneLine(rootMessage(error))}`}.`, fix };
+}
+
+/** Whether the problem is on this machine's side, so that it says nothing about the other one. */
+export const isLocalProblem = ({ code }: NetworkError) => code === 'EAI_AGAIN' || code === 'ENETUNREACH';
+
+/** Returns the code of an error or of its cause; empty when there is none. */
+function codeOf(error: unknown): string {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const { code } = each as NodeJS.ErrnoException;
+    // Our own errors have codes in lower case.
+    if (typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code)) return code;
+  }
+  return '';
+}
+
+function rootMessage(error: unknown): string {
+  return error instanceof Error ? (error.cause ? rootMessage(error.cause) : error.message) : String(error);
+}

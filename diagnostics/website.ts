@@ -1,0 +1,83 @@
+import { getDomain } from 'tldts';
+import { isThisMachine, normalHost } from '../contract/rules.ts';
+import type { Cancellation } from './check.ts';
+import type { Dns } from './dns.ts';
+
+/** The website to check. */
+export type Target = {
+  /** As A-label in lower case, or `localhost`. */
+  domain: string;
+  /** The website runs on this machine during development: http and any port are allowed. */
+  isLocal: boolean;
+  /** Where visitors come back to, without query; null: unknown. */
+  callback: URL | null;
+};
+
+/** What every check of a website needs. */
+export type CheckOptions = Cancellation & {
+  dns: Pick<Dns, 'texts' | 'lookup'>;
+  /** Sent to the website, for its log. */
+  userAgent: string;
+  remedies: Remedies;
+};
+
+/** What to do next, in the terms of the program that runs the checks: commands, or tools of the MCP server. */
+export type Remedies = {
+  /** How the address of the callback is passed, such as `--url`. */
+  urlOption: string;
+  /** What writes a callback, as a sentence. */
+  writeCallback: string;
+  /** How to sign in, as a sentence. */
+  signIn: string;
+  /** What verifies the proof of a domain. */
+  prove(domain: string): string;
+  /** What registers a domain. */
+  register(domain: string): string;
+};
+
+type ParseOptions = {
+  remedies: Pick<Remedies, 'urlOption'>;
+  /** Creates the error for input that is not valid: what is wrong, and what to pass instead. */
+  refuse(message: string, hint: string): Error;
+};
+
+const CALLBACK_PATH = '/auth/callback';
+
+/**
+ * Returns the website that a person named.
+ * @param domain as it was typed
+ * @param url of the callback, as it was typed; /auth/callback of the domain by default
+ * @throws what `options.refuse` returns
+ */
+export function parseTarget(domain: string, url: string | undefined, options: ParseOptions): Target {
+  const typed = domain.trim().toLowerCase();
+  const isLocal = typed === 'localhost';
+  const host = isLocal ? typed : normalHost(typed);
+  if (!host) {
+    const hint = `Give only the domain, such as shop.example; pass an address with ${options.remedies.urlOption}.`;
+    throw options.refuse(`"${domain}" is not a domain.`, hint);
+  }
+  if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options) };
+  return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${CALLBACK_PATH}`) };
+}
+
+function parseCallback(text: string, domain: string, isLocal: boolean, { remedies: { urlOption }, refuse }: ParseOptions): URL {
+  const example = isLocal ? `http://localhost:5173${CALLBACK_PATH}` : `https://${domain}${CALLBACK_PATH}`;
+  const hint = `Give the whole address, such as ${example}.`;
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw refuse(`${urlOption} is not an address: ${text}`, hint);
+  const url = new URL(text);
+  url.hash = '';
+  // A query can trigger an action on the website.
+  url.search = '';
+  if (url.username || url.password) throw refuse(`${urlOption} contains a user name or password.`, hint);
+  const { hostname, protocol } = url;
+  const isOnWebsite = isLocal ? isThisMachine(hostname) : hostname === domain || hostname.endsWith(`.${domain}`);
+  if (!isOnWebsite) throw refuse(`${urlOption} is on ${hostname}, not on ${domain}.`, hint);
+  if (!isLocal && protocol !== 'https:') throw refuse(`${urlOption} is http, but visitors are only sent to https.`, hint);
+  return url;
+}
+
+/** Returns the registrable domain of a host by the Public Suffix List, or the host when it has none. */
+export function registrableDomain(host: string): string {
+  return getDomain(host, { allowPrivateDomains: true }) ?? host;
+}
