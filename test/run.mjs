@@ -1,13 +1,13 @@
-// `npm test`: projects of vitest.config.ts, one after the other, and one line at the end that adds them up.
-// `--project=NAME` is that one alone. All other arguments go on to vitest: `npm test -- -t "another browser"`.
+// `npm test`: runs projects of vitest.config.ts one after the other and prints the sum of their results as the last line.
+// `--project=NAME` selects a project. All other arguments are passed to vitest: `npm test -- -t "another browser"`.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 const isProject = (argument) => argument.startsWith('--project=');
-const named = process.argv.filter(isProject).map((argument) => argument.slice('--project='.length));
-const projects = named.length > 0 ? named : ['unit', 'integration', 'journeys'];
+const selected = process.argv.filter(isProject).map((argument) => argument.slice('--project='.length));
+const projects = selected.length > 0 ? selected : ['unit', 'integration', 'journeys'];
 const passedOn = process.argv.slice(2).filter((argument) => !isProject(argument));
 
 const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));
@@ -22,12 +22,12 @@ for (const project of projects) {
   const names = namesOfFailures(project, result);
   failures.push(...names);
   total.passed += result?.numPassedTests ?? 0;
-  // A run that failed otherwise, by an unhandled error for instance, is a failure too.
-  total.failed += code !== 0 ? Math.max(1, names.length) : names.length;
+  // A run without failed tests fails as well when it has an unhandled error or no report.
+  total.failed += code !== 0 || !result ? Math.max(1, names.length) : names.length;
 }
 
 await rm(directory, { recursive: true, force: true });
-// Of a long run often only the end is read.
+// Repeated here because a reader of a long log starts at its end.
 for (const name of failures) console.log(`FAILED ${name}`);
 console.log(`\n${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
@@ -48,7 +48,7 @@ function runProject(project, file) {
   });
 }
 
-/** Each test that failed, and each file that failed before any of its tests could. */
+/** Returns the names of failed tests, and the messages of files that failed before their tests started. */
 function namesOfFailures(project, result) {
   return (result?.testResults ?? []).flatMap((file) => {
     const failed = file.assertionResults.filter((test) => test.status === 'failed');

@@ -9,7 +9,7 @@ import { compare, figure, heading, row } from './report.ts';
 const RUNS = 11;
 const entry = join(import.meta.dirname, '../../dist/cli/main.js');
 
-/** How much of a processor a command takes, all of node included, beside node alone. */
+/** Measures the CPU time of commands, including that of Node.js, and of Node.js alone. */
 export async function measureCommands(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'emailauth-bench-'));
   const server = await openAnswering((_, response) => response.end(JSON.stringify({ id: '1', email: 'you@example.com', name: null })));
@@ -30,7 +30,7 @@ export async function measureCommands(): Promise<void> {
   }
 }
 
-/** The median of several runs, user and system time, in milliseconds. */
+/** Returns the median user and system time of several runs in milliseconds. */
 async function cpuOf(args: string[], env: Record<string, string | undefined>): Promise<number> {
   const times: number[] = [];
   while (times.length < RUNS) {

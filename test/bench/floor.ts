@@ -1,6 +1,6 @@
 /**
- * Program of the bench: the least that can sign somebody in on the same packages. Bare Express 5, three prepared statements
- * on pg, nodemailer's own pool; no feature, no limit, no check of input, no audit, no log. Its verify-token is one
+ * Program of the bench: the minimal sign-in service on the same packages. Bare Express 5, three prepared statements on pg and
+ * the pool of nodemailer, without rate limits, input validation, audit trail or log. Its verify-token is one
  * `UPDATE … RETURNING`.
  */
 import { hash, randomBytes } from 'node:crypto';

@@ -5,7 +5,7 @@ import { type Contestant, registerWebsite, SITE, type Stage } from './stage.ts';
 
 type Plan = { rows: number; rounds: number; connections: number; seconds: { signIns: number; verify: number } };
 
-/** The median times of the service on a database with many rows beside one with none, taking turns. */
+/** Compares the median times of the service on a database with many rows and on an empty one, in alternating rounds. */
 export async function measureGrowth(stage: Stage, { rows, rounds, connections, seconds }: Plan): Promise<void> {
   const empty = await stage.start('service', await stage.createDatabase('service', 'empty'));
   const grown = await stage.start('service', await stage.createDatabase('service', 'grown'));
@@ -23,7 +23,7 @@ export async function measureGrowth(stage: Stage, { rows, rounds, connections, s
     for (const { contestant, tokens, signIns, verify } of both) {
       const signIn = await measureSignIns(stage, contestant, connections, seconds.signIns);
       const verified = await measureVerify(stage, contestant, tokens, connections, seconds.verify);
-      // The first one warms up.
+      // The first round warms up.
       if (round < 0) continue;
       signIns.push(signIn.p50);
       verify.push(verified.p50);
@@ -37,12 +37,12 @@ export async function measureGrowth(stage: Stage, { rows, rounds, connections, s
   await Promise.all([empty, grown].map(({ program }) => program.stop()));
 }
 
-/** Attempts whose links are all open, unused tokens, remembered accounts, counted addresses and audit rows, so many of each. */
+/** Returns inserts of that many open attempts, unused tokens, remembered accounts, rate limits and audit rows each. */
 function fill(rows: number): string[] {
   const n = `from generate_series(1, ${rows}) n`;
   const email = "'old-' || n || '@mail.example'";
   const browser = "sha256(('browser ' || n)::bytea)";
-  // UUIDs of version 7, as the service makes them: the time in milliseconds first.
+  // UUIDs of version 7 like those of the service: the time in milliseconds first.
   const id = `(lpad(to_hex((extract(epoch from now()) * 1000)::bigint - n), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 5, 15))::uuid`;
   return [
     `insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, expires_at)

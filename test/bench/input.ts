@@ -8,16 +8,16 @@ import { cpuMilliseconds } from '../server-cpu.ts';
 import type { Contestant, Stage } from './stage.ts';
 
 const EMAIL = 'bench@mail.example';
-/** How often each request is sent; the first one warms up. The headers are many, and all cost much the same. */
+/** How often each request is sent; the first one warms up. Requests with headers are many and cost about the same. */
 const ROUNDS = { headers: 1, others: 3 };
 const PARTS = [0.25, 1] as const;
 
-/** CPU time of the service in microseconds per KB of input, and the dearest request in ms. */
-type Cost = { perKb: number; dearestMs: number };
+/** CPU time of the service in microseconds per KB of input, and that of the most expensive request in ms. */
+type Cost = { perKb: number; maxMs: number };
 
 /**
- * What hostile input costs the service, as a Markdown table: every address and kind of input, at a quarter of the largest size
- * and at the largest. Where time grows linearly the second figure is no higher than the first.
+ * Prints the CPU time that hostile input costs the service as a Markdown table: every route and kind of input, at a quarter of
+ * the maximum size and at the maximum. Where time grows linearly the second number is not higher than the first.
  */
 export async function measureInput(stage: Stage): Promise<void> {
   const service = await stage.start('service', await stage.createDatabase('service', 'input'));
@@ -36,18 +36,18 @@ export async function measureInput(stage: Stage): Promise<void> {
     }
   }
   const kinds = inputKinds.filter((kind) => [...costs.values()].some((ofTarget) => ofTarget.has(kind)));
-  console.log(`\n## Input: CPU of the service, µs per KB at a quarter of the largest size → at the largest\n`);
-  console.log(`| address | ${kinds.join(' | ')} | dearest request, ms |`);
+  console.log(`\n## Input: CPU of the service, µs per KB at a quarter of the maximum size → at the maximum\n`);
+  console.log(`| route | ${kinds.join(' | ')} | most expensive request, ms |`);
   console.log(`|---|${kinds.map(() => '--:|').join('')}--:|`);
   const order = [...new Set(Object.values(routes).map(({ method, path }) => `${method} ${path}`)), ...costs.keys()];
   for (const target of new Set(order)) {
     const ofTarget = costs.get(target);
     if (!ofTarget) continue;
     const cells = kinds.map((kind) => (ofTarget.get(kind) ?? []).map(({ perKb }) => Math.round(perKb)).join(' → '));
-    const dearest = Math.max(...[...ofTarget.values()].flat().map(({ dearestMs }) => dearestMs));
-    console.log(`| \`${target.replace('0198c0de-0000-7000-8000-000000000000', '{id}')}\` | ${cells.join(' | ')} | ${dearest.toFixed(1)} |`);
+    const maxMs = Math.max(...[...ofTarget.values()].flat().map(({ maxMs }) => maxMs));
+    console.log(`| \`${target.replace('0198c0de-0000-7000-8000-000000000000', '{id}')}\` | ${cells.join(' | ')} | ${maxMs.toFixed(1)} |`);
   }
-  // The requests above have used up the uploads of an hour.
+  // The requests above used up the hourly rate limit of uploads.
   await query(service.databaseUrl, 'delete from rate_limits');
   await measureImages(service, client);
   await service.program.stop();
@@ -55,24 +55,24 @@ export async function measureInput(stage: Stage): Promise<void> {
 
 async function costOf({ program }: Contestant, client: Client, requests: HostileRequest[], rounds: number): Promise<Cost> {
   const stranger = new Client(client.origin);
-  let [ms, bytes, dearestMs] = [0, 0, 0];
+  let [ms, bytes, maxMs] = [0, 0, 0];
   for (const request of requests) {
-    // The least one leaves the service's own timers out.
+    // The minimum excludes the timers of the service.
     let least = Number.POSITIVE_INFINITY;
     for (let round = 0; round < rounds; round++) {
       const before = await cpuMilliseconds(program.pid);
       const status = await sendHostile(client, stranger, request);
-      if (status >= 500) throw new Error(`${request.method} ${request.path.slice(0, 60)} (${request.what}) answered ${status}`);
+      if (status >= 500) throw new Error(`${request.method} ${request.path.slice(0, 60)} (${request.what}) returned ${status}`);
       if (round > 0 || rounds === 1) least = Math.min(least, (await cpuMilliseconds(program.pid)) - before);
     }
     ms += least;
     bytes += sizeOf(request);
-    dearestMs = Math.max(dearestMs, least);
+    maxMs = Math.max(maxMs, least);
   }
-  return { perKb: (ms * 1000) / (bytes / 1024), dearestMs };
+  return { perKb: (ms * 1000) / (bytes / 1024), maxMs };
 }
 
-/** Images are decoded outside of the event loop, one at a time. */
+/** Prints the CPU time of uploaded images, which are decoded outside of the event loop. */
 async function measureImages({ program }: Contestant, client: Client): Promise<void> {
   console.log('\n| uploaded file | KB | CPU of the service, ms |\n|---|--:|--:|');
   for (const [what, bytes] of [...(await refusedFiles()), ['a PNG of 5 MB', pngOfBytes(5 * 1024 * 1024)] as const]) {
@@ -84,7 +84,7 @@ async function measureImages({ program }: Contestant, client: Client): Promise<v
   }
 }
 
-/** A client with a session, entered into the database as a sign-in would have done. */
+/** Returns a client with a session that is inserted into the database. */
 async function signedIn({ databaseUrl, port }: Contestant): Promise<Client> {
   const secret = randomBytes(32).toString('base64url');
   const hash = createHash('sha256').update(secret).digest('hex');

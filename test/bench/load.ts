@@ -1,15 +1,15 @@
 /**
- * Program of the bench: the clients. Raw keep-alive sockets, requests written as text and answers searched rather than
- * parsed, so that on a small machine the servers are what is measured.
+ * Program of the bench: the clients. They use raw keep-alive sockets and search responses instead of parsing them, so that
+ * they take little of the CPU time of a small machine.
  */
 import net from 'node:net';
 
-/** What the parent asks for; each is answered with a LoadResult. */
+/** A message from the parent; the response is a LoadResult. */
 export type LoadJob = { port: number; connections: number; seconds: number } & (
   | { do: 'sign-ins'; forwardUrl: string; linksPort: number }
   | { do: 'verify'; tokens: { name: string; from: number; to: number }; domain: string }
 );
-/** Times in milliseconds. `used`: where the tokens ended. */
+/** Times in milliseconds. `used`: the number of the first unused token. */
 export type LoadResult = {
   count: number;
   seconds: number;
@@ -25,7 +25,7 @@ const PATIENCE_MS = 20_000;
 
 type Line = { exchange(request: string, done: (response: string) => void): void; close(): void };
 
-/** One keep-alive connection; one request at a time. */
+/** A keep-alive connection with one request at a time. */
 function openLine(port: number): Promise<Line> {
   let received = '';
   let waiting: ((response: string) => void) | null = null;
@@ -63,7 +63,7 @@ function openLine(port: number): Promise<Line> {
   });
 }
 
-/** Links by recipient, as the mails come in. */
+/** The links of received emails, by recipient. */
 const links = { arrived: new Map<string, string>(), awaited: new Map<string, (link: string) => void>() };
 let linksOpen = false;
 
@@ -96,7 +96,7 @@ function linkFor(recipient: string): Promise<string> {
 
 let visitors = 0;
 
-/** One whole sign-in of a new visitor from an address of their own. @throws Error that says which step failed */
+/** Signs a new visitor in from a new IP address. @throws Error that names the failed step */
 async function signIn(line: Line, port: number, forwardUrl: string): Promise<void> {
   const n = visitors++;
   const email = `visitor-${process.pid}-${n}@mail.example`;
@@ -176,7 +176,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   };
 }
 
-/** The n-th token of a name: 43 characters, as the service's own. The database makes the same text from the same number. */
+/** Returns the n-th token of a name: 43 characters like those of the service. addTokens computes the same text in SQL. */
 function tokenText(name: string, n: number): string {
   return name + String(n).padStart(43 - name.length, '0');
 }

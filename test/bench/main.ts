@@ -1,13 +1,13 @@
 /**
- * `npm run bench`: how fast the built service is, in the shape of production, beside the least that could do the same. Rounds
- * of both take turns on one PostgreSQL and one mail server, and the medians are compared. See docs/performance.md.
+ * `npm run bench`: compares the speed of the built service in production mode with a minimal server (the floor). Rounds of both
+ * alternate on one PostgreSQL and one mail server, and their medians are compared. See docs/performance.md.
  *
  *   --quick        fewer and shorter rounds (under 45 s)
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts; `--only cli` needs no database
- *   --only input   what hostile input costs every address of the service, as a Markdown table
- *   --figures N    instead: how long the figures take over the audit log of N sign-ins
- *   --upgrade N    instead: how long the upgrade from the first schema takes with N rows of the audit log
+ *   --only input   the cost of hostile input for every route, as a Markdown table
+ *   --stats N      instead: the statistics over the audit log of N sign-ins
+ *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean' },
     growth: { type: 'string', default: '0' },
     only: { type: 'string', default: 'a,b,d,cli' },
-    figures: { type: 'string', default: '0' },
+    stats: { type: 'string', default: '0' },
     upgrade: { type: 'string', default: '0' },
   },
 });
@@ -37,9 +37,9 @@ const AT_ONCE = 64;
 const IDLE_MS = 10_000;
 const parts = options.only.split(',');
 
-// Others who use the machine blur the ratios too, so a reader should know of them.
+// Other load on the machine affects the ratios too.
 console.log(`${cpus().length} CPUs, load average before: ${figure(loadavg()[0], 1)}`);
-if (parts.includes('cli') && Number(options.figures) === 0 && Number(options.upgrade) === 0) await measureCommands();
+if (parts.includes('cli') && Number(options.stats) === 0 && Number(options.upgrade) === 0) await measureCommands();
 if (options.only === 'cli') process.exit();
 const stage = await openStage();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -48,7 +48,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(130);
   });
 try {
-  if (Number(options.figures) > 0) await measureStats(stage, Number(options.figures));
+  if (Number(options.stats) > 0) await measureStats(stage, Number(options.stats));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else if (options.only === 'input') await measureInput(stage);
   else await bench(stage);
@@ -153,7 +153,7 @@ async function startAndMemory(stage: Stage, service: Contestant, floor: Contesta
   compare('idle memory, MB', memory, 'at most', 150);
 }
 
-/** One round of each in turn, and the medians. */
+/** Runs rounds of both in turn and returns the medians. */
 async function takeTurns(
   service: Contestant,
   floor: Contestant,

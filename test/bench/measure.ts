@@ -4,21 +4,21 @@ import type { LoadResult } from './load.ts';
 import { cpuSeconds, cpuSecondsOfTree } from './programs.ts';
 import { type Contestant, SITE, type Stage } from './stage.ts';
 
-/** One round of one contestant. CPU in seconds per 1,000. */
+/** The results of one round. CPU in seconds per 1,000. */
 export type Round = { rate: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
 
-/** Whole sign-ins by so many visitors at once. */
+/** Measures whole sign-ins by that many concurrent visitors. */
 export function measureSignIns(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
   const job = { do: 'sign-ins', port, connections, seconds, forwardUrl: `https://${SITE}/welcome`, linksPort: stage.linksPort } as const;
   return measured(stage, program.pid, () => stage.load(job));
 }
 
-/** A heap of tokens that nobody used yet, by contestant. */
+/** Unused tokens of a contestant. */
 export type Tokens = { name: string; next: number; end: number };
 
-/** Inserts tokens as the contestant's own exchange would have done, and lets PostgreSQL put its house in order. */
+/** Inserts tokens as the contestant stores them, then runs VACUUM, ANALYZE and CHECKPOINT. */
 export async function addTokens({ kind, databaseUrl }: Contestant, name: string, count: number): Promise<Tokens> {
-  // The text of a token is that of tokenText in load.ts.
+  // The same text as tokenText in load.ts.
   const hash = `sha256(('${name}' || lpad(n::text, ${43 - name.length}, '0'))::bytea)`;
   const columns =
     kind === 'floor'
@@ -30,7 +30,7 @@ export async function addTokens({ kind, databaseUrl }: Contestant, name: string,
   return { name, next: 0, end: count };
 }
 
-/** verify-token calls with tokens that are each used once. */
+/** Measures verify-token calls, each with an unused token. */
 export async function measureVerify(
   stage: Stage,
   { port, program }: Contestant,
@@ -57,14 +57,14 @@ async function measured(stage: Stage, server: number, load: () => Promise<LoadRe
   const before = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
   const { count, seconds, p50, p99, failures, firstFailure } = await load();
   if (failures > 0 || count === 0) throw new Error(`${failures} of ${failures + count} failed. The first one:\n${firstFailure}`);
-  // What the last answers leave to do belongs to them.
+  // Work that follows the last responses belongs to the round.
   await sleep(250);
   const after = await Promise.all([cpuSeconds(server), cpuSecondsOfTree(stage.postgres)]);
   const [serverCpu, postgresCpu] = after.map((cpu, index) => ((cpu - before[index]) * 1000) / count);
   return { rate: count / seconds, p50, p99, serverCpu, postgresCpu };
 }
 
-/** The middle one, figure by figure. */
+/** Returns the medians of each value of the rounds. */
 export function medianOf(rounds: Round[]): Round {
   const of = (key: keyof Round) => median(rounds.map((round) => round[key]));
   return { rate: of('rate'), p50: of('p50'), p99: of('p99'), serverCpu: of('serverCpu'), postgresCpu: of('postgresCpu') };

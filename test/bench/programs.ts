@@ -6,19 +6,19 @@ import ts from 'typescript';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A process that the bench started, and ends. */
+/** A child process of the bench. */
 export type Program = { pid: number; child: ChildProcess; output(): string; stop(signal?: NodeJS.Signals): Promise<void> };
 
 const running = new Set<ChildProcess>();
 
-/** Ends whatever is still running, at once. */
+/** Kills all running programs. */
 export function killPrograms(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
 /**
- * Makes plain JavaScript of the bench's own programs, so that the floor runs and starts on Node alone as the built service
- * does. It lies below node_modules, where their packages are found.
+ * Compiles programs of the bench to JavaScript, so that the floor starts on Node.js alone like the built service. The output is
+ * below node_modules, where imports of packages resolve.
  */
 export async function buildPrograms(names: readonly string[]): Promise<{ path(name: string): string; remove(): Promise<void> }> {
   const folder = join(root, 'node_modules/.cache', `emailauth-bench-${process.pid}`);
@@ -32,7 +32,7 @@ export async function buildPrograms(names: readonly string[]): Promise<{ path(na
   return { path: (name) => join(folder, `${name}.js`), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Starts a program in an environment of its own. */
+/** Starts a program with only the given environment. */
 export function startProgram(path: string, args: string[], env: Record<string, string>): Program {
   const options: ForkOptions = { env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env }, execArgv: [], silent: true };
   const child = fork(path, args, options);
@@ -54,12 +54,12 @@ export function startProgram(path: string, args: string[], env: Record<string, s
   };
 }
 
-/** The next message of a program. @throws Error when it ends without one */
+/** Returns the next message of a program. @throws Error when it exits without one */
 export async function messageOf<Message>(program: Program): Promise<Message> {
   const over = new AbortController();
   try {
     const ended = once(program.child, 'exit', over).then(() => {
-      throw new Error(`A program of the bench ended early:\n${program.output()}`);
+      throw new Error(`A program of the bench exited early:\n${program.output()}`);
     });
     const [message] = await Promise.race([once(program.child, 'message', over), ended]);
     return message;
@@ -74,7 +74,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
   return fields.slice(11, 13).reduce((sum, field) => sum + Number(field) / 100, 0);
 }
 
-/** CPU time of a process together with that of its children, those that have ended included. */
+/** Returns the CPU time of a process and its children, including children that have exited. */
 export async function cpuSecondsOfTree(pid: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const stats = await Promise.all(pids.map((child) => statOf(Number(child)).catch(() => [])));
@@ -83,13 +83,13 @@ export async function cpuSecondsOfTree(pid: number): Promise<number> {
   return [...own.slice(11, 15), ...children.flatMap((fields) => fields.slice(11, 13))].reduce((sum, field) => sum + Number(field) / 100, 0);
 }
 
-/** Resident memory in MB. */
+/** Returns the resident memory in MB. */
 export async function memoryOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-/** The fields of /proc/PID/stat from the third on: the second is in parentheses and may hold anything. */
+/** Returns the fields of /proc/PID/stat from the third on; the second is in parentheses and may contain any character. */
 async function statOf(pid: number): Promise<string[]> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,20 +1,20 @@
 const NAME_WIDTH = 46;
 const FIGURE_WIDTH = 13;
 
-/** A table's title and its columns. */
+/** Prints the title of a table and its columns. */
 export function heading(title: string, ...columns: string[]): void {
   console.log(`\n${title.padEnd(NAME_WIDTH)}${columns.map((column) => column.padStart(FIGURE_WIDTH)).join('')}`);
 }
 
-export function row(name: string, ...figures: string[]): void {
-  console.log(`  ${name}`.padEnd(NAME_WIDTH) + figures.map((text) => text.padStart(FIGURE_WIDTH)).join(''));
+export function row(name: string, ...values: string[]): void {
+  console.log(`  ${name}`.padEnd(NAME_WIDTH) + values.map((text) => text.padStart(FIGURE_WIDTH)).join(''));
 }
 
 export function figure(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** One figure beside its target. */
+/** Prints a value and whether it reaches its target. */
 export function compare(name: string, value: number, relation: 'at least' | 'at most', target: number): void {
   const reached = relation === 'at least' ? value >= target : value <= target;
   const digits = target >= 10 ? 0 : 2;

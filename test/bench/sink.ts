@@ -1,10 +1,10 @@
 /**
- * Program of the bench: a mail server that takes every message and keeps its connections open. It tells whoever connects to
- * its other port, one line a mail, for whom the mail is and which link it carries. It understands just enough of RFC 5321.
+ * Program of the bench: a mail server that accepts every message and keeps its connections open. To clients of its other port
+ * it writes one line per email with the recipient and the link. It implements the minimum of RFC 5321.
  */
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** What this program tells its parent once it listens. */
+/** The message to the parent once the program listens. */
 export type SinkPorts = { smtp: number; links: number };
 
 const listeners = new Set<Socket>();
@@ -44,7 +44,7 @@ const smtp = createServer({ noDelay: true }, (socket) => {
   }
 });
 
-/** The path of the link of a message, whose text part is plain or quoted-printable. */
+/** Returns the path of the link in a message, whose text part is plain or quoted-printable. */
 function linkIn(message: string): string {
   const start = message.indexOf('/auth/link?t=');
   const near = message

@@ -12,7 +12,7 @@ import type { SinkPorts } from './sink.ts';
 
 const service = join(import.meta.dirname, '../../dist/cli/main.js');
 
-/** The site that visitors sign in to. */
+/** The website that visitors sign in to. */
 export const SITE = 'shop.example';
 
 const FLOOR_TABLES = `
@@ -22,7 +22,7 @@ create table attempts (
 );
 create table tokens (hash bytea primary key, email text not null, expires_at timestamptz not null, used_at timestamptz)`;
 
-// The service's own settings of its embedded server, and no checkpoint in the middle of a round.
+// The settings of the embedded server, and no checkpoint during a round.
 const POSTGRES = { io_method: 'sync', jit: 'off', max_wal_size: '4GB', checkpoint_timeout: '30min' };
 
 /** A server under test with its database. */
@@ -35,7 +35,7 @@ export type Contestant = {
   startMs: number;
 };
 
-/** What all contestants share: one PostgreSQL, one mail server, one load client. */
+/** A PostgreSQL cluster, a mail server and a load client that all contestants share. */
 export type Stage = {
   cluster: Cluster;
   /** The postmaster's process id. */
@@ -44,10 +44,10 @@ export type Stage = {
   createDatabase(kind: Contestant['kind'], name: string): Promise<string>;
   /** Starts a server on an existing database and waits for its first 200. */
   start(kind: Contestant['kind'], databaseUrl: string): Promise<Contestant>;
-  /** The service on an embedded PostgreSQL of its own in a directory. @returns ms to its first 200 */
+  /** Starts the service with an embedded PostgreSQL in a directory. @returns ms to its first 200 */
   startEmbedded(dataDir: string): Promise<{ startMs: number; stop(): Promise<void> }>;
   load(job: LoadJob): Promise<LoadResult>;
-  /** A directory that goes with the stage. */
+  /** Creates a directory that `close` removes. */
   directory(): Promise<string>;
   close(): Promise<void>;
 };
@@ -111,7 +111,7 @@ export async function openStage(): Promise<Stage> {
     },
     async directory() {
       const directory = await mkdtemp(join(tmpdir(), 'emailauth-bench-'));
-      // PostgreSQL of root runs as another user.
+      // Run by root, PostgreSQL runs as another user.
       await chmod(directory, 0o711);
       directories.push(directory);
       return directory;
@@ -125,7 +125,7 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** Enters the site as one that its owner has claimed, so that no cap of recipients applies. */
+/** Inserts the website as claimed by its owner, so that no limit of recipients applies. */
 export async function registerWebsite({ databaseUrl }: Contestant): Promise<void> {
   await query(
     databaseUrl,
@@ -133,7 +133,7 @@ export async function registerWebsite({ databaseUrl }: Contestant): Promise<void
   );
 }
 
-/** Asks until a call that needs the database is answered with 200. */
+/** Polls until a call that needs the database returns 200. */
 async function firstOk(program: Program, port: number): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(3)) {
     if (program.child.exitCode !== null) break;

@@ -7,20 +7,20 @@ import { query } from '../postgres.ts';
 import { compare, figure, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
 
-/** Sign-ins that one insert writes. */
+/** Sign-ins per insert. */
 const CHUNK = 500_000;
 const ROWS_EACH = 3;
 const DAYS = 40;
 const SITES = 1_000;
 const OWN_SITES = 20;
-/** What a minute under full load leaves for the next run of the job. */
+/** Sign-ins of a minute under full load, which the next run of the job aggregates. */
 const LATE_SIGN_INS = 20_000;
 const CALLS = 200;
 const ACCOUNT = { id: '018f0000-0000-7000-8000-000000000000', email: 'owner@mail.example', name: null };
 
-/** How long the figures take over the audit log of many sign-ins, all of them summed up, and with a minute's load that is not. */
+/** Measures the statistics over the audit log of many sign-ins: all aggregated, and with the load of one minute not yet aggregated. */
 export async function measureStats(stage: Stage, signIns: number): Promise<void> {
-  const url = await stage.createDatabase('service', 'figures');
+  const url = await stage.createDatabase('service', 'stats');
   const database = openDatabase(url);
   const jobs = new pg.Pool({ connectionString: url, max: 1 });
   try {
@@ -33,19 +33,19 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
     );
     for (let from = 0; from < signIns; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, signIns), signIns));
     const stats = new Stats({ database, uptime: async () => null });
-    const sumUp = async () => {
+    const rollUpAll = async () => {
       const began = performance.now();
       const { signal } = new AbortController();
       await rollUp((text, values) => jobs.query(text, values), { signal, maxMs: 3_600_000 });
       return (performance.now() - began) / 1000;
     };
 
-    heading(`Figures over ${figure(signIns)} sign-ins, ${figure(signIns * ROWS_EACH)} rows of the audit log`, 'p50 ms', 'p99 ms');
-    const seconds = await sumUp();
+    heading(`Statistics over ${figure(signIns)} sign-ins, ${figure(signIns * ROWS_EACH)} rows of the audit log`, 'p50 ms', 'p99 ms');
+    const seconds = await rollUpAll();
     row('the job, rows per second', figure((signIns * ROWS_EACH) / seconds));
     for (const late of [0, LATE_SIGN_INS]) {
       if (late > 0) await query(url, fill(signIns - late, signIns, signIns));
-      row(late === 0 ? 'all is summed up' : `${figure(late * ROWS_EACH)} rows are not`);
+      row(late === 0 ? 'all rows aggregated' : `${figure(late * ROWS_EACH)} rows not aggregated`);
       for (const [name, ask] of [
         ['dailyLogins', () => stats.dailyLogins()],
         [`websiteStats, ${OWN_SITES} sites`, () => stats.ofWebsites(ACCOUNT)],
@@ -56,7 +56,7 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
         if (late === 0) compare(`${name}, p99 ms`, p99, 'at most', 100);
       }
     }
-    row('the job, for these rows, ms', figure((await sumUp()) * 1000));
+    row('the job, for these rows, ms', figure((await rollUpAll()) * 1000));
   } finally {
     await jobs.end();
     await database.close();
@@ -75,7 +75,7 @@ async function timesOf(ask: () => Promise<unknown>): Promise<{ p50: number; p99:
   return { p50: times[Math.floor(CALLS * 0.5)], p99: times[Math.floor(CALLS * 0.99)] };
 }
 
-/** Whole sign-ins, mail to verified token, number `from` to `to` of all that fill the days up to now. */
+/** Returns an insert of the sign-ins `from` to `to` of all, from email to verified token, spread over the days up to now. */
 function fill(from: number, to: number, all: number): string {
   return `insert into audit_log (at, action, email, domain, seconds)
     select now() - interval '${DAYS} days' * (1 - n::float8 / ${all}), (array['sign_in_requested', 'signed_in', 'token_verified'])[step],

@@ -4,14 +4,14 @@ import { query } from '../postgres.ts';
 import { compare, figure, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
 
-/** Rows that one insert writes. */
+/** Rows per insert. */
 const CHUNK = 1_000_000;
-/** What a sign-in does to the table that is largest. */
+/** The insert of a sign-in into the largest table. */
 const SIGN_IN = "insert into audit_log (action, email, domain) values ('signed_in', 'v@mail.example', 'shop.example')";
-/** The service's clients wait no longer for a statement. */
+/** The statement time-out of the service. */
 const CLIENT_WAIT_MS = 2_500;
 
-/** How long the upgrade from the first schema takes with so many rows of the audit log, and how long inserts wait meanwhile. */
+/** Measures the upgrade from the first schema with that many rows of the audit log, and how long inserts wait meanwhile. */
 export async function measureUpgrade(stage: Stage, rows: number): Promise<void> {
   const url = await stage.createDatabase('service', 'upgrade');
   const client = new pg.Client({ connectionString: url });
@@ -49,7 +49,7 @@ export async function measureUpgrade(stage: Stage, rows: number): Promise<void> 
   }
 }
 
-/** Four of five rows are of visitors' sign-ins, the others of what accounts do themselves. */
+/** Returns an insert of audit rows, four of five of them about sign-ins of visitors. */
 function fill(from: number, to: number): string {
   return `insert into audit_log (at, action, email, domain)
     select now() - interval '1 year' + n * interval '1 second',

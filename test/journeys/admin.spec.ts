@@ -38,8 +38,8 @@ async function unlock(path = '/iladmin', service: Service = scene.service): Prom
   return page;
 }
 
-describe('/iladmin, locked', () => {
-  test('a wrong password is told, cleared and asked for again; the right one opens', async () => {
+describe('/iladmin before the password', () => {
+  test('reports and clears a wrong password, then opens with the right one', async () => {
     const page = await open('/iladmin');
     await heading(page, 'Admin Access');
     await enter(page, 'not the password');
@@ -54,7 +54,7 @@ describe('/iladmin, locked', () => {
     await evaluates(page, 'document.activeElement.textContent', 'Admin Dashboard');
   });
 
-  test('says that it verifies, and sends nothing twice', async () => {
+  test('shows that it is verifying and does not send the password twice', async () => {
     const page = await open('/iladmin');
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -73,7 +73,7 @@ describe('/iladmin, locked', () => {
     expect(sent).toBe(1);
   });
 
-  test('after five wrong ones says how long to wait', async () => {
+  test('shows how long to wait after five wrong passwords', async () => {
     const page = await open('/iladmin', live);
     for (let i = 0; i < 5; i++) {
       await enter(page, `wrong ${i}`);
@@ -84,7 +84,7 @@ describe('/iladmin, locked', () => {
     await expect.poll(() => page.getByLabel('Password').inputValue()).toBe('');
   });
 
-  test('without a service says so, and works when it is back', async () => {
+  test('reports an unreachable service and works once it is back', async () => {
     const page = await open('/iladmin');
     await page.getByPlaceholder('Enter password').waitFor();
     await page.context().setOffline(true);
@@ -95,7 +95,7 @@ describe('/iladmin, locked', () => {
     await heading(page, 'Admin Dashboard');
   });
 
-  test('without a password in the settings says that it is disabled', async () => {
+  test('shows that it is disabled without a configured password', async () => {
     const disabled = await scene.stage.start({ NODE_ENV: 'production' });
     const page = await open('/iladmin', disabled);
     await heading(page, 'Admin Access');
@@ -105,8 +105,8 @@ describe('/iladmin, locked', () => {
   });
 });
 
-describe('/iladmin, unlocked', () => {
-  test('shows cards, chart and list of 30 days, which agree with each other', async () => {
+describe('/iladmin after the password', () => {
+  test('shows cards, a chart and a list of 30 days with consistent counts', async () => {
     await signInDeveloper(scene.stage, scene.service);
     const page = await open('/iladmin');
     const whileLoading = async (route: Route) => {
@@ -144,7 +144,7 @@ describe('/iladmin, unlocked', () => {
     await page.locator('.recharts-bar').waitFor({ state: 'attached' });
   });
 
-  test('shows the figures without the chart when that cannot be loaded', async () => {
+  test('shows the statistics when the chart cannot be loaded', async () => {
     const page = await open('/iladmin');
     await page.route('**/day-bars-chart*', (route) => route.abort());
     await enter(page, PASSWORD);
@@ -156,7 +156,7 @@ describe('/iladmin, unlocked', () => {
       .waitFor();
   });
 
-  test('stays open over a reload; Logout locks it and forgets the password', async () => {
+  test('stays open after a reload until Logout locks it and clears the password', async () => {
     const page = await unlock();
     await page.reload();
     await heading(page, 'Admin Dashboard');
@@ -178,10 +178,10 @@ describe('/iladmin, unlocked', () => {
     await heading(page, 'Admin Access');
   });
 
-  test('a session that ends while the page is open locks it, and says why', async () => {
+  test('locks and gives the reason when the session ends while the page is open', async () => {
     const page = await unlock();
     await scene.stage.query("update admin_sessions set seen_at = now() - interval '31 minutes'");
-    // Coming back to the window.
+    // As when the window becomes visible again.
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
     await page.getByText('Your admin session has ended. Enter the password to continue.').waitFor();
     await heading(page, 'Admin Access');
@@ -189,7 +189,7 @@ describe('/iladmin, unlocked', () => {
     await heading(page, 'Admin Dashboard');
   });
 
-  test('a logout that does not get through says so', async () => {
+  test('reports a logout request that fails', async () => {
     const page = await unlock();
     await page.context().setOffline(true);
     await button(page, 'Logout').click();
@@ -198,8 +198,8 @@ describe('/iladmin, unlocked', () => {
   });
 });
 
-describe('/admin, denied', () => {
-  test.each([false, true])('in production, with the password entered: %s', async (entered) => {
+describe('/admin without access', () => {
+  test.each([false, true])('denies access in production, with the password entered: %s', async (entered) => {
     const page = entered ? await unlock('/admin', live) : await open('/admin', live);
     await page.getByText(DENIED, { exact: true }).waitFor();
     expect(await button(page, 'Enable Admin Session').count()).toBe(0);
@@ -209,7 +209,7 @@ describe('/admin, denied', () => {
     await heading(page, 'Not Logged In');
   });
 
-  test('to somebody who is not signed in, with the ways in', async () => {
+  test('denies access without a sign-in and links to both sign-in pages', async () => {
     const page = await open('/admin');
     await page.getByText(DENIED, { exact: true }).waitFor();
     expect(await button(page, 'Enable Admin Session').count()).toBe(0);
@@ -220,7 +220,7 @@ describe('/admin, denied', () => {
     await page.waitForURL(`${scene.service.url}/auth`);
   });
 
-  test('until somebody who is signed in enables the admin session', async () => {
+  test('denies a signed-in developer access until the admin session is enabled', async () => {
     const page = await open('/admin');
     await signInToPortal(scene, page, freshAddress('dev'));
     await page.goto(`${scene.service.url}/admin`);
@@ -234,7 +234,7 @@ describe('/admin, denied', () => {
     await heading(page, 'Websites');
   });
 
-  test('enabling that fails is told', async () => {
+  test('reports that enabling the admin session failed', async () => {
     const page = await open('/admin');
     await signInToPortal(scene, page, freshAddress('dev'));
     await page.goto(`${scene.service.url}/admin`);
@@ -248,11 +248,11 @@ describe('/admin, denied', () => {
   });
 });
 
-describe('/admin, open', () => {
+describe('/admin with access', () => {
   const list = (page: Page, name: string) => page.getByRole('navigation', { name: 'Lists' }).getByRole('link', { name });
   const row = (page: Page, text: string) => page.getByRole('main').getByRole('listitem').filter({ hasText: text });
 
-  test('shows sites, users and the audit trail, and each list has its address', async () => {
+  test('shows websites, users and the audit trail, each list at its own URL', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
     await registerWebsite(scene.service.client(), domain, email);
     const { email: dev } = await signInDeveloper(scene.stage, scene.service);
@@ -269,7 +269,7 @@ describe('/admin, open', () => {
     await heading(page, 'Users');
   });
 
-  test('an id is copied', async () => {
+  test('copies an id', async () => {
     const page = await unlock('/admin');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
     await page.getByRole('button', { name: 'Copy the id of localhost' }).click();
@@ -278,7 +278,7 @@ describe('/admin, open', () => {
     await evaluates(page, 'navigator.clipboard.readText()', id);
   });
 
-  test('shows more, page by page, and moves the focus along', async () => {
+  test('loads the next page and moves the focus to its first entry', async () => {
     await scene.stage.query("insert into websites (id, domain) select id, id || '.example' from unnest($1::uuid[]) id", [
       Array.from({ length: 60 }, () => uuid()),
     ]);
@@ -296,7 +296,7 @@ describe('/admin, open', () => {
     await waitUntil('the list is new', 30_000, async () => (await rows.count()) < 50);
   });
 
-  test('an owed mail is seen and sent by Retry; an empty queue teaches', async () => {
+  test('lists a pending email and sends it by Retry; explains an empty outbox', async () => {
     const recipient = freshAddress('visitor');
     const page = await unlock('/admin?list=mails');
     await heading(page, 'No pending emails');
@@ -315,7 +315,7 @@ describe('/admin, open', () => {
     expect(scene.stage.mailbox.mailsFor(recipient)).toHaveLength(1);
   });
 
-  test('a mail that went in the meantime is told, and leaves the list', async () => {
+  test('reports an email that was sent in the meantime and removes it from the list', async () => {
     const [id, recipient] = [uuid(), freshAddress('visitor')];
     await scene.stage.query(
       `insert into outbox (id, kind, recipient, language, due_at, expires_at)
@@ -330,7 +330,7 @@ describe('/admin, open', () => {
     await heading(page, 'No pending emails');
   });
 
-  test('a session that has ended locks the page, and Logout does', async () => {
+  test('locks when the session has ended and after Logout', async () => {
     const page = await unlock('/admin');
     await heading(page, 'Websites');
     await scene.stage.query('update admin_sessions set expires_at = now()');
@@ -343,7 +343,7 @@ describe('/admin, open', () => {
     expect(await again.getByText('Your admin session has ended.').count()).toBe(0);
   });
 
-  test('its own navigation leads to the statistics, the portal and back', async () => {
+  test('links to the statistics and the portal and back', async () => {
     const page = await unlock('/admin');
     const pages = page.getByRole('navigation', { name: 'Admin pages' });
     await pages.getByRole('link', { name: 'Login statistics' }).click();

@@ -19,7 +19,7 @@ const dialog = () => page.getByRole('dialog');
 const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
 const clipboard = () => page.evaluate('navigator.clipboard.readText()') as Promise<string>;
-/** Waits until the clipboard has this: the page writes to it after the click. */
+/** Waits until the clipboard matches: the page writes to it after the click. */
 const copied = async (text: string | RegExp) => {
   await expect.poll(clipboard).toMatch(text);
   return clipboard();
@@ -27,7 +27,7 @@ const copied = async (text: string | RegExp) => {
 const callback = () => `${scene.shop.url}/callback`;
 const ask = (path: string, key: string) => scene.service.client().get(path, { Authorization: `Bearer ${key}` });
 
-test('both lists are empty at first, and teach the next step with this service’s own address', async () => {
+test('shows the next step with the address of this service while both lists are empty', async () => {
   await heading(page, 'No applications created yet');
   await heading(page, 'No API keys created yet');
   await button('Copy authorize').click();
@@ -37,7 +37,7 @@ test('both lists are empty at first, and teach the next step with this service�
   await copied(`curl ${scene.service.url}/api/websites`);
 });
 
-test('an application is created, with its faults told at the fields', async () => {
+test('creates an application and reports invalid fields', async () => {
   await button('New Application').click();
   await inDialog('Cancel').click();
   await button('New Application').click();
@@ -63,7 +63,7 @@ test('an application is created, with its faults told at the fields', async () =
   await copied(/^app_[\w-]{22}$/);
 });
 
-test('somebody signs in through it by keyboard: the mailed link asks for the address, then goes on to the redirect URI, and the logs tell it', async () => {
+test('signs a visitor in through the application by keyboard: the emailed link requires the address, redirects and is logged', async () => {
   const clientId = await clipboard();
   await button('View Logs of Team notes').click();
   await dialog().getByText('Nobody has signed in through this application yet').waitFor();
@@ -104,7 +104,7 @@ test('somebody signs in through it by keyboard: the mailed link asks for the add
   await dialog().waitFor({ state: 'detached' });
 });
 
-test('it is configured: renamed, a redirect URI less, switched off', async () => {
+test('renames an application, removes a redirect URI and disables it', async () => {
   await button('Configure Team notes').click();
   await dialog().getByLabel('Name').fill('Diary');
   await inDialog('Remove redirect URI 2').click();
@@ -120,7 +120,7 @@ test('it is configured: renamed, a redirect URI less, switched off', async () =>
   expect(answer.json.code).toBe('unknown_client');
 });
 
-test('what cannot be saved or loaded is said in words, with a way out', async () => {
+test('reports what cannot be saved or loaded and offers a retry', async () => {
   await page.route('**/api/clients/**', (route) => route.fulfill({ status: 503, json: { error: 'The service is not available.' } }));
   await button('Configure Diary').click();
   await inDialog('Save').click();
@@ -135,7 +135,7 @@ test('what cannot be saved or loaded is said in words, with a way out', async ()
   await heading(page, 'Diary');
 });
 
-test('it is deleted after a question', async () => {
+test('deletes an application after a confirmation', async () => {
   await button('Delete Diary').click();
   await dialog().getByText('its access tokens and open sign-ins end at once').waitFor();
   await inDialog('Cancel').click();
@@ -148,7 +148,7 @@ test('it is deleted after a question', async () => {
 let firstKey: string;
 let secondKey: string;
 
-test('a key is generated, shown this once, and works', async () => {
+test('generates a working key and shows it once', async () => {
   await button('Generate Key').click();
   await inDialog('Generate').click();
   await dialog().getByText('Name is required').waitFor();
@@ -170,7 +170,7 @@ test('a key is generated, shown this once, and works', async () => {
   expect(firstKey.startsWith((await copied(/^ea_test_[\w-]+…$/)).replace('…', ''))).toBe(true);
 });
 
-test('its usage is a chart with totals, and a table for screen readers', async () => {
+test('shows the usage of a key as a chart with totals and as a table for screen readers', async () => {
   await expect.poll(async () => (await stageCalls())[0]?.calls).toBe('2');
   await button(/^Usage Stats of Deploys/).click();
   await dialog().getByText('Calls, 30 days').waitFor();
@@ -184,7 +184,7 @@ test('its usage is a chart with totals, and a table for screen readers', async (
     .waitFor();
 });
 
-test('it is rotated: a new key is shown, the old one tells when it ends', async () => {
+test('rotates a key: shows the new key and when the old one expires', async () => {
   await button(/^Rotate Deploys/).click();
   await dialog().getByLabel('How long the old key still works').selectOption('1 hour');
   await inDialog('Rotate').click();
@@ -196,7 +196,7 @@ test('it is rotated: a new key is shown, the old one tells when it ends', async 
   for (const key of [firstKey, secondKey]) expect((await ask('/api/user/me', key)).status).toBe(200);
 });
 
-test('both are revoked after a question, and stay in the list as inactive', async () => {
+test('revokes keys after a confirmation and keeps them in the list as inactive', async () => {
   for (const left of [1, 0]) {
     await button(/^Revoke Deploys/)
       .first()
@@ -205,7 +205,7 @@ test('both are revoked after a question, and stay in the list as inactive', asyn
     await inDialog('Revoke').click();
     await page.getByText('API key revoked').first().waitFor();
     await expect.poll(() => button(/^Revoke Deploys/).count()).toBe(left);
-    // The button that asked is gone with its key.
+    // The button that opened the dialog disappears with its key.
     await evaluates(page, 'document.activeElement.textContent', 'Authentication');
   }
   await expect.poll(() => page.getByText('Inactive').count()).toBe(2);

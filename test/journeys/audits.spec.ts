@@ -9,24 +9,24 @@ beforeAll(async () => {
 });
 afterAll(() => tour.close());
 
-// One width for each theme: colours differ by theme, layouts by width.
+// One width for each theme is enough: colors depend on the theme, layouts on the width.
 const passes: { theme: Theme; width: number }[] = [
   { theme: 'light', width: 1280 },
   { theme: 'dark', width: 360 },
 ];
 const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-// Run in the page, where there is a DOM; these files are compiled without one.
+// Strings, since these files are compiled without the types of the DOM in which they run.
 
-/** What moves in is half transparent for a moment. */
+/** Waits for animations, which are half transparent at first. */
 const MOTION_OVER = `Promise.all(document.getAnimations()
   .filter((animation) => animation.effect.getTiming().iterations !== Infinity)
   .map((animation) => animation.finished.catch(() => {})))`;
 
-/** What axe finds, one line each. */
+/** Returns the violations that axe finds, one per line. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(MOTION_OVER);
-  // A frame without scripts, such as the preview of a mail, would never answer axe.
+  // axe never gets a response from a frame without scripts, such as the preview of an email.
   await page.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())");
   const { violations } = await new AxeBuilder({ page }).withTags(STANDARD).analyze();
   return violations.flatMap(({ id, nodes }) =>
@@ -34,7 +34,7 @@ async function findings(page: Page): Promise<string[]> {
   );
 }
 
-/** What sticks out at the right, so that the page would scroll sideways. */
+/** Returns the elements beyond the right edge, which make the page scroll sideways. */
 const OVERFLOW = `(() => {
   const root = document.documentElement;
   if (root.scrollWidth <= root.clientWidth) return [];
@@ -43,7 +43,7 @@ const OVERFLOW = `(() => {
     .map((element) => 'sticks out: ' + element.outerHTML.slice(0, 120));
 })()`;
 
-/** Controls too small for a thumb; links within a sentence are exempt (WCAG 2.5.8). */
+/** Returns the controls that are smaller than WCAG 2.5.8 requires, except links within a sentence. */
 const SMALL_TARGETS = `[...document.querySelectorAll('button, select, input:not([type=hidden]), [role=button], [role=tab], nav a')]
   .filter((element) => element.checkVisibility() && element.closest('[aria-hidden=true]') === null)
   .filter((element) => {
@@ -53,7 +53,7 @@ const SMALL_TARGETS = `[...document.querySelectorAll('button, select, input:not(
   .map((element) => 'too small: ' + element.outerHTML.slice(0, 120))`;
 
 test.each(passes)(
-  'every page in the $theme theme at $width px: nothing that axe finds, no sideways scrolling at 320 px, controls for a thumb',
+  'every page in the $theme theme at $width px passes axe, does not scroll sideways at 320 px and has large enough controls',
   async ({ theme, width }) => {
     const found: Record<string, string[]> = {};
     for (const stop of tour.stops) {

@@ -28,8 +28,8 @@ const nobody = async (path: string) => {
   return page;
 };
 
-describe('the commands', () => {
-  test('by keyboard: Ctrl-K, a few letters, Enter; Escape closes', async () => {
+describe('the command menu', () => {
+  test('opens by Ctrl-K, searches, runs by Enter and closes by Escape', async () => {
     await developer.goto(url('/developer'));
     await heading(developer, 'Developer Portal');
     await developer.keyboard.press('Control+k');
@@ -53,7 +53,7 @@ describe('the commands', () => {
     await palette(developer).waitFor({ state: 'detached' });
   });
 
-  test('every page is there, and leads to itself', { timeout: 4 * minutes }, async () => {
+  test('opens every page', { timeout: 4 * minutes }, async () => {
     const pages = {
       'Developer Home': '/developer',
       'Email Auth Service': '/developer-email-auth',
@@ -78,7 +78,7 @@ describe('the commands', () => {
     }
   });
 
-  test('by its button, without an account: fewer entries; the focus returns; the theme and the sign-in page', async () => {
+  test('opens by its button without an account, with fewer entries, and returns the focus', async () => {
     const page = await nobody('/status');
     const button = page.getByRole('button', { name: 'Commands' });
     await button.click();
@@ -97,7 +97,7 @@ describe('the commands', () => {
     await page.waitForURL(url('/auth'));
   });
 
-  test('add a website, on another page and on its own; a reload does not ask again', async () => {
+  test('opens the form for a new website on any page, and not again after a reload', async () => {
     for (const path of ['/profile', '/developer-email-auth']) {
       await developer.goto(url(path));
       await developer.getByRole('button', { name: 'Commands' }).click();
@@ -110,7 +110,7 @@ describe('the commands', () => {
     expect(await developer.getByRole('dialog').count()).toBe(0);
   });
 
-  test('copies the address of the sign-in page; not over another dialog', async () => {
+  test('copies the URL of the sign-in page and does not open over another dialog', async () => {
     await developer.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
     await developer.goto(url('/developer-email-auth'));
     await developer.getByRole('button', { name: 'Commands' }).click();
@@ -123,7 +123,7 @@ describe('the commands', () => {
     expect(await palette(developer).count()).toBe(0);
   });
 
-  test('sign out', async () => {
+  test('signs out', async () => {
     const page = await newPage();
     await signInToPortal(scene, page, freshAddress('dev'));
     await page.getByRole('button', { name: 'Commands' }).click();
@@ -140,14 +140,14 @@ describe('the menus', () => {
     ['Dashboard', '/dashboard'],
     ['Status', '/status'],
     ['Documentation', '/webservices/email-auth'],
-  ])('Developer Services: %s', async (name, path) => {
+  ])('Developer Services opens %s', async (name, path) => {
     await developer.goto(url('/profile'));
     await developer.getByRole('button', { name: 'Developer Services' }).click();
     await developer.getByRole('menuitem', { name, exact: true }).click();
     await developer.waitForURL(url(path));
   });
 
-  test('the account: the address, Profile and Settings; without one Not authenticated', async () => {
+  test('the account menu shows the address, Profile and Settings, or Not authenticated', async () => {
     await developer.goto(url('/developer'));
     await developer.getByRole('button', { name: email }).click();
     await developer.getByRole('menuitem', { name: 'Profile' }).click();
@@ -162,7 +162,7 @@ describe('the menus', () => {
     await page.waitForURL(url('/auth'));
   });
 
-  test.each([320, 1280])('the dashboard at %d px: every tab, the way to the portal, and Sign Out', async (width) => {
+  test.each([320, 1280])('the dashboard at %d px has every tab, the link to the portal, and Sign Out', async (width) => {
     const page = await newPage();
     await page.setViewportSize({ width, height: 800 });
     await signInToPortal(scene, page, freshAddress('dev'));
@@ -181,7 +181,7 @@ describe('the menus', () => {
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
     expect(await page.getByRole('link', { name: 'Home', exact: true }).getAttribute('href')).toBe('/');
     expect(await page.getByRole('link', { name: 'Email Auth', exact: true }).getAttribute('href')).toBe('/webservices/email-auth');
-    // A page that arrives closes an open menu.
+    // A page that finishes loading closes an open menu.
     await page.getByLabel('Full Name').waitFor();
     if (width < 768) await page.getByRole('button', { name: 'Account' }).click();
     // The settings below have buttons of similar names.
@@ -189,7 +189,7 @@ describe('the menus', () => {
     await page.waitForURL(url('/'));
   });
 
-  test.each(['/status', '/developer', '/dashboard'])('%s: the first Tab skips to the content', async (path) => {
+  test.each(['/status', '/developer', '/dashboard'])('the first Tab key on %s skips to the content', async (path) => {
     await developer.goto(url(path));
     await developer.getByRole('heading', { level: 1 }).waitFor();
     await developer.keyboard.press('Tab');
@@ -199,14 +199,14 @@ describe('the menus', () => {
   });
 });
 
-test('/dashboard/overview is the overview, with its tab marked', async () => {
+test('/dashboard/overview shows the overview and marks its tab', async () => {
   await developer.goto(url('/dashboard/overview'));
   await heading(developer, 'Overview');
   await developer.waitForURL(url('/dashboard'));
   await expect.poll(() => developer.locator('nav[aria-label=Dashboard] [aria-current=page]').textContent()).toBe('Overview');
 });
 
-test('a logout in one tab shows in another at its next call', async () => {
+test('a logout in one tab takes effect in another at its next request', async () => {
   const page = await newPage();
   await signInToPortal(scene, page, freshAddress('dev'));
   const other = await page.context().newPage();
@@ -223,7 +223,7 @@ test('a logout in one tab shows in another at its next call', async () => {
   await other.getByRole('button', { name: 'Not authenticated' }).waitFor();
 });
 
-test('a tooltip comes after 700 ms, the next one at once, and Escape closes it', async () => {
+test('a tooltip opens after 700 ms, the next one immediately, and Escape closes it', async () => {
   const page = await newPage();
   await page.clock.install();
   await page.goto(url('/status'));
@@ -243,7 +243,7 @@ test('a tooltip comes after 700 ms, the next one at once, and Escape closes it',
 });
 
 describe('without a connection', () => {
-  test('a banner says so; what was typed stays, a call fails in words, and all goes on afterwards', async () => {
+  test('shows a banner, keeps the input, reports a failed request and recovers', async () => {
     const page = await nobody('/webservices/email-auth/register');
     await page.getByLabel('Domain').fill('typed.example');
     await page.getByLabel('Email Address').fill('typed@mail.example');
@@ -258,7 +258,7 @@ describe('without a connection', () => {
     expect(await page.getByLabel('Domain').inputValue()).toBe('typed.example');
   });
 
-  test('a page that was not loaded yet is told, and comes by itself', async () => {
+  test('reports a page that could not be loaded and loads it once the connection is back', async () => {
     const page = await nobody('/status');
     await page.getByText('Checked at').waitFor();
     await page.context().setOffline(true);
@@ -270,7 +270,7 @@ describe('without a connection', () => {
 });
 
 describe('the status page', () => {
-  /** Reloads it until all is well: on a busy machine an answer may be a slow one. */
+  /** Reloads until everything is operational: on a busy machine a response may count as slow. */
   const untilOperational = (page: Page) =>
     waitUntil('all systems are operational', 120_000, async () => {
       await page.reload();
@@ -278,7 +278,7 @@ describe('the status page', () => {
       return (await page.getByRole('heading', { name: 'All Systems Operational' }).count()) > 0;
     });
 
-  test('tells what is, first without and then with a past', { timeout: 5 * minutes }, async () => {
+  test('shows the current state, first without and then with a history', { timeout: 5 * minutes }, async () => {
     const page = await nobody('/status');
     await untilOperational(page);
     await page.getByText('No incidents reported').waitFor();
@@ -308,7 +308,7 @@ describe('the status page', () => {
     await evaluates(page, 'document.documentElement.scrollWidth <= innerWidth', true);
   });
 
-  test('mails that do not go out, and a service that does not answer', { timeout: 6 * minutes }, async () => {
+  test('shows a degraded status when emails are not sent and when the service does not respond', { timeout: 6 * minutes }, async () => {
     const page = await nobody('/status');
     await scene.stage.mailbox.down();
     await waitUntil('degraded', 120_000, async () => {
@@ -324,7 +324,7 @@ describe('the status page', () => {
     await service.stop();
     await other.getByRole('link', { name: 'Status' }).click();
     await heading(other, 'This page could not be loaded');
-    // The page that is open already asks again by itself within a minute.
+    // The page that is already open polls every minute.
     await heading(page, 'Some Systems Are Degraded');
     await page.getByRole('heading', { name: 'The Service Cannot Be Reached' }).waitFor({ timeout: 120_000 });
     await page.getByText('The service does not answer').waitFor();

@@ -31,8 +31,8 @@ async function phone(): Promise<BrowserContext> {
   return browser.newContext({ viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, colorScheme: 'dark' });
 }
 
-describe('the mail of `emailauth login`', () => {
-  test('its link, in a browser that asked for nothing: the terminal goes on, and the window may be closed', async () => {
+describe('the email of `emailauth login`', () => {
+  test('signs the terminal in when another browser opens its link', async () => {
     const { email, terminal, mail } = await begin();
     const page = await (await scene.newBrowser()).newPage();
     await page.goto(mail.link);
@@ -49,7 +49,7 @@ describe('the mail of `emailauth login`', () => {
     await heading(page, text('en', 'link_used'));
   });
 
-  test('its link on a phone, where no terminal listens: the page stays and sends to the code', async () => {
+  test('shows the code on a phone, where no terminal listens for the link', async () => {
     const { email, terminal, mail } = await begin();
     const context = await phone();
     const page = await context.newPage();
@@ -65,7 +65,7 @@ describe('the mail of `emailauth login`', () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test('a link with another state: refused in words, on a narrow window too, and the sign-in still works', async () => {
+  test('rejects a link with another state, and the sign-in still works', async () => {
     const { email, terminal, mail } = await begin();
     const forged = new URL(await redirectOf(mail));
     forged.searchParams.set('state', 'x'.repeat(32));

@@ -16,7 +16,7 @@ test.each([
   ],
   ['ru', 'the portal', async (email: string) => (await authorize(scene.service.client(), email)).response],
 ])(
-  'a browser that is refused (%s) confirms itself by a mail that a stranger requested for %s, and asks again',
+  'a rejected browser (%s) confirms itself by an email that somebody else requested for %s, and requests again',
   async (language, _, ask) => {
     const email = freshAddress();
     expect((await ask(email)).status).toBe(200);

@@ -28,7 +28,7 @@ describe('a developer signs in to the portal', () => {
     await page.getByText('Email Authentication Service').waitFor();
   });
 
-  test.each(['en', 'uk'])('by the link in a new tab: the copy in localStorage serves it, and is deleted (%s)', async (language) => {
+  test.each(['en', 'uk'])('by the link in a new tab, which uses and deletes the copy in localStorage (%s)', async (language) => {
     const { context, page, email, mail } = await begin(language);
     const tab = await context.newPage();
     await tab.goto(mail.link);
@@ -38,27 +38,24 @@ describe('a developer signs in to the portal', () => {
     await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor();
   });
 
-  test.each(['en', 'ru'])('by the code, typed where it began (%s)', async (language) => {
+  test.each(['en', 'ru'])('by the code, typed in the first window (%s)', async (language) => {
     const { page, email, mail } = await begin(language);
     await page.getByLabel(text(language, 'code_label')).fill(mail.code);
     await page.waitForURL(url('/developer'));
     await page.getByRole('button', { name: email }).waitFor();
   });
 
-  test.each(['en', 'lv'])(
-    'a link in another browser: parameters are missing; nothing is used, and the code still works (%s)',
-    async (language) => {
-      const { page, email, mail } = await begin(language);
-      const other = await newPage();
-      await other.goto(mail.link);
-      await heading(other, text(language, 'callback_missing'));
-      await page.getByLabel(text(language, 'code_label')).fill(mail.code);
-      await page.waitForURL(url('/developer'));
-      await page.getByRole('button', { name: email }).waitFor();
-    },
-  );
+  test.each(['en', 'lv'])('but not by the link in another browser, after which the code still works (%s)', async (language) => {
+    const { page, email, mail } = await begin(language);
+    const other = await newPage();
+    await other.goto(mail.link);
+    await heading(other, text(language, 'callback_missing'));
+    await page.getByLabel(text(language, 'code_label')).fill(mail.code);
+    await page.waitForURL(url('/developer'));
+    await page.getByRole('button', { name: email }).waitFor();
+  });
 
-  test.each(['en', 'lv'])('a wrong state is refused (%s)', async (language) => {
+  test.each(['en', 'lv'])('but not with a wrong state (%s)', async (language) => {
     const { context, mail } = await begin(language);
     const link = new URL(mail.link);
     link.searchParams.set('state', 'x'.repeat(32));
@@ -69,7 +66,7 @@ describe('a developer signs in to the portal', () => {
     await heading(tab, 'Not Logged In');
   });
 
-  test.each(['en', 'lt'])('a link that was used: told, and back at the start (%s)', async (language) => {
+  test.each(['en', 'lt'])('but not by a used link, which leads back to the start (%s)', async (language) => {
     const { page, context, mail } = await begin(language);
     await scene.stage.query('update sign_in_attempts set consumed_at = now() where consumed_at is null');
     const tab = await context.newPage();
@@ -78,14 +75,14 @@ describe('a developer signs in to the portal', () => {
     await page.close();
   });
 
-  test('who is signed in goes from / to /developer', async () => {
+  test('and is redirected from / to /developer', async () => {
     const page = await newPage();
     await signInToPortal(scene, page, freshAddress('dev'));
     await page.goto(url('/'));
     await page.waitForURL(url('/developer'));
   });
 
-  test('quick login of a remembered developer, in Latvian', async () => {
+  test('with one click as a remembered developer, in Latvian', async () => {
     const [page, email] = [await newPage(), freshAddress('dev')];
     await signInToPortal(scene, page, email);
     await page.goto(url('/auth?language=lv'));
@@ -95,7 +92,7 @@ describe('a developer signs in to the portal', () => {
   });
 });
 
-test.each(['en', 'ru'])('logout ends the session; the address is remembered, its key is not (%s)', async (language) => {
+test.each(['en', 'ru'])('logout ends the session and keeps the address without its key (%s)', async (language) => {
   const [page, email] = [await newPage(), freshAddress('dev')];
   await signInToPortal(scene, page, email);
   await page.getByRole('button', { name: email }).click();
@@ -109,7 +106,7 @@ test.each(['en', 'ru'])('logout ends the session; the address is remembered, its
   await heading(page, 'Not Logged In');
 });
 
-describe('a site', () => {
+describe('a website', () => {
   test('is registered, and its page shows the three steps', async () => {
     const [page, domain, email] = [await newPage(), freshDomain(), freshAddress('owner')];
     await page.goto(url('/webservices/email-auth/register'));
@@ -131,7 +128,7 @@ describe('a site', () => {
     await page.getByText('This domain is already registered.').waitFor();
   });
 
-  test('the copied snippet is on the clipboard', async () => {
+  test('has a snippet that can be copied', async () => {
     const context = await scene.newBrowser();
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
     const page = await context.newPage();

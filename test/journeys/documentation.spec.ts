@@ -21,7 +21,7 @@ async function open(path: string, width = 1280): Promise<Page> {
 const at = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).hash;
 const pagesNav = (page: Page) => page.getByRole('navigation', { name: 'Documentation' });
 
-test('the guide leads to the pages, and they lead to each other, to their parts and back', async () => {
+test('links the guide, the pages and their sections', async () => {
   const page = await open('/webservices/email-auth');
   await page.getByRole('link', { name: 'Quick start', exact: true }).click();
   await heading(page, 'Quick start');
@@ -49,7 +49,7 @@ test('the guide leads to the pages, and they lead to each other, to their parts 
   await heading(page, 'AI assistants');
 });
 
-test('a page is copied, and opened, as the Markdown that assistants get; its code is copied alone', async () => {
+test('copies and opens a page as the Markdown that assistants get, and copies code alone', async () => {
   const page = await open(docPath('quick-start'));
   const twin = (await scene.service.client().get(markdownPath('quick-start'))).text;
   await page.getByRole('button', { name: 'Copy page' }).click();
@@ -61,7 +61,7 @@ test('a page is copied, and opened, as the Markdown that assistants get; its cod
   await page.waitForURL(scene.service.url + markdownPath('quick-start'));
 });
 
-test('every page stands on a phone of 320 px, where its list of pages unfolds', async () => {
+test('every page fits a phone of 320 px, where the list of pages can be expanded', async () => {
   const page = await open(docPath('api'), 320);
   for (const { slug, title } of docPages.slice(1)) {
     const list = page.locator('summary', { hasText: 'All pages' });
@@ -75,7 +75,7 @@ test('every page stands on a phone of 320 px, where its list of pages unfolds', 
   }
 });
 
-test('what is no page says so, and a text that could not be loaded is tried again', async () => {
+test('reports an unknown page and loads a text again that could not be loaded', async () => {
   const page = await open(`${docPath('quick-start')}x`);
   await heading(page, '404 Page Not Found');
 

@@ -28,7 +28,7 @@ async function addWebsite(page: Page, domain: string): Promise<void> {
   await heading(page, domain);
 }
 
-test('leads a new developer from nothing to the first sign-in, and counts it', async () => {
+test('guides a new developer to the first sign-in and counts it', async () => {
   const [page, domain] = [await openDashboard(), freshDomain()];
   for (const label of ['Total Logins', 'Active Applications', 'API Requests']) await shows(page, label, '0');
   expect(await figure(page, 'Uptime').textContent()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
@@ -37,7 +37,7 @@ test('leads a new developer from nothing to the first sign-in, and counts it', a
   await page.getByRole('link', { name: 'Add a website' }).click();
   await page.waitForURL(url('/developer-email-auth'));
   await addWebsite(page, domain);
-  // Back within the app: what is known of the websites is known here too.
+  // Navigation within the app keeps the loaded websites.
   await page.goBack();
   await heading(page, 'Link to your sign-in page');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
@@ -65,7 +65,7 @@ test.each([
   ['Authentication', 'Active', '/dashboard/auth'],
   ['Analytics', 'Coming Soon', '/dashboard/analytics'],
   ['Bug Reports', 'Coming Soon', '/dashboard/bugs'],
-])('lists the service %s: %s', async (name, status, path) => {
+])('lists the service %s as %s', async (name, status, path) => {
   const page = await openDashboard();
   await page
     .getByRole('region', { name: 'Active Services' })
@@ -86,14 +86,14 @@ test('shows the newest entries of the audit trail', async () => {
   expect(await activity.locator('time').first().getAttribute('title')).toMatch(/^\d+ \w+ \d{4}/);
 });
 
-test('says so when the service cannot be reached, and goes on once it can', async () => {
+test('reports an unreachable service and recovers', async () => {
   const page = await openDashboard();
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Refresh' }).click();
   const figures = page.getByRole('region', { name: 'Statistics' });
   await figures.getByRole('alert').getByText('The service cannot be reached.').waitFor();
-  // What was measured before stays.
+  // The statistics that were loaded before stay.
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(false);
   await figures.getByRole('alert').waitFor({ state: 'detached' });

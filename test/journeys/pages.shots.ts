@@ -1,4 +1,4 @@
-/** `npm run screenshots`: every page in both themes, on a phone and on a desk, written to the ignored folder screenshots/. */
+/** `npm run screenshots`: writes screenshots of every page in both themes, at phone and desktop width, to the ignored folder screenshots/. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, test } from 'vitest';

@@ -29,7 +29,7 @@ const hrefOf = (page: Page, name: string | RegExp) => page.getByRole('link', { n
 const wide = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
 describe('the landing page', () => {
-  test('has its claims, its tip, three blurbs, and buttons that lead on', async () => {
+  test('has its headings, its tip, three features, and buttons to the next pages', async () => {
     const page = await open('/');
     await heading(page, 'Passwordless email auth for vibe coding');
     for (const claim of ['No setup fees', 'AI assistant ready', 'Enterprise ready']) await page.getByText(claim, { exact: true }).waitFor();
@@ -44,7 +44,7 @@ describe('the landing page', () => {
     await expect.poll(() => at(page)).toBe(GUIDE);
   });
 
-  test('only the service that is ready is a link', async () => {
+  test('links only the service that is available', async () => {
     const page = await open('/');
     await heading(page, 'Services');
     const services = page.getByRole('region', { name: 'Services' });
@@ -54,7 +54,7 @@ describe('the landing page', () => {
     await expect.poll(() => at(page)).toBe(GUIDE);
   });
 
-  test('shows that it loads until it knows who is there', async () => {
+  test('shows that it is loading until the account is known', async () => {
     const context = await scene.newBrowser();
     const page = await context.newPage();
     let answer = () => {};
@@ -72,7 +72,7 @@ describe('the landing page', () => {
 });
 
 describe('the guide', () => {
-  test('has its sections, and its links lead to the registration', async () => {
+  test('has its sections and links to the registration', async () => {
     const page = await open(GUIDE);
     for (const name of ['Overview', 'With an AI assistant', 'By hand, in four steps', 'In your framework', 'Security features']) {
       await heading(page, name);
@@ -88,7 +88,7 @@ describe('the guide', () => {
     await expect.poll(() => at(page)).toBe(REGISTER);
   });
 
-  test('shows every framework, with its files, and copies each of them and its prompt', async () => {
+  test('shows every framework with its files and copies each file and prompt', async () => {
     const page = await open(GUIDE);
     const picker = page.getByRole('group', { name: 'Framework' }).last();
     for (const { id, name, files } of frameworks) {
@@ -108,7 +108,7 @@ describe('the guide', () => {
     await page.getByText('prompt for Next.js', { exact: true }).waitFor();
   });
 
-  test('tabs and radio buttons go by the arrow keys', async () => {
+  test('supports the arrow keys in tabs and radio buttons', async () => {
     const page = await open(GUIDE);
     await page.getByRole('tab', { name: 'auth.js' }).waitFor();
     const express = page.getByRole('radio', { name: 'Express' }).last();
@@ -123,7 +123,7 @@ describe('the guide', () => {
     await expect.poll(() => page.getByRole('tabpanel').textContent()).toContain('openSession');
   });
 
-  test('a phone has a select in place of the radio buttons, and nothing is wider than it', async () => {
+  test('has a select in place of the radio buttons on a phone, and fits its width', async () => {
     for (const path of ['/', GUIDE, REGISTER, `${SUCCESS}?domain=shop.example`, '/tos', '/privacy', '/no-such-page']) {
       const page = await open(path, { width: 320 });
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -136,7 +136,7 @@ describe('the guide', () => {
     }
   });
 
-  test('says how to copy when the browser will not', async () => {
+  test('explains how to copy when the browser refuses', async () => {
     const page = await open(GUIDE, { clipboard: false });
     await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))");
     await page.getByRole('button', { name: 'Copy request' }).click();
@@ -153,7 +153,7 @@ describe('the registration', () => {
     ['shop', 'ann', ['Please enter a valid domain (e.g., example.com)', 'Please enter a valid email address']],
     ['https://shop.example', 'ann@mail.example', ['Please enter a valid domain (e.g., example.com)']],
     ['shop.example/path', 'a b@mail.example', ['Please enter a valid domain (e.g., example.com)', 'Please enter a valid email address']],
-  ])('of %j by %j is refused in words, and the field has the focus', async (domain, email, words) => {
+  ])('of %j by %j is rejected with a message and focuses the field', async (domain, email, words) => {
     const page = await open(REGISTER);
     await page.getByLabel('Domain').fill(domain);
     await page.getByLabel('Email Address').fill(email);
@@ -164,7 +164,7 @@ describe('the registration', () => {
     await expect.poll(() => at(page)).toBe(REGISTER);
   });
 
-  test('shows the steps for the domain that is typed, and takes them to the success page', async () => {
+  test('shows the steps for the typed domain, also on the success page', async () => {
     const [page, domain] = [await open(REGISTER), freshDomain()];
     const code = page.getByRole('tabpanel');
     await expect.poll(() => code.textContent()).toContain("'https://example.com'");
@@ -177,7 +177,7 @@ describe('the registration', () => {
     await page.getByText('Redirecting to setup instructions...').waitFor();
     await heading(page, 'Registration Successful!');
     await expect.poll(() => at(page)).toBe(SUCCESS);
-    // The choice has come along.
+    // The choice is kept across pages.
     await page.getByRole('tab', { name: 'auth.py' }).waitFor();
     for (const [button, text] of [
       ['Copy login', `https://${domain}/auth/callback?state=`],
@@ -194,7 +194,7 @@ describe('the registration', () => {
     await expect.poll(() => at(page)).toBe(GUIDE);
   });
 
-  test('a domain that is taken, and one that is none: the service’s words, gone at the next try', async () => {
+  test('shows the service’s message for a taken and an invalid domain until the next attempt', async () => {
     const [page, domain] = [await open(REGISTER), freshDomain()];
     const register = async (name: string) => {
       await page.getByLabel('Domain').fill(name);
@@ -212,7 +212,7 @@ describe('the registration', () => {
     await expect.poll(() => at(page)).toBe(REGISTER);
   });
 
-  test('a service that is out of reach is told in words', async () => {
+  test('reports an unreachable service', async () => {
     const page = await open(REGISTER);
     await page.getByRole('tabpanel').waitFor();
     await page.context().setOffline(true);
@@ -225,7 +225,7 @@ describe('the registration', () => {
     await heading(page, 'Registration Successful!');
   });
 
-  test('without a domain in its address the success page shows an example and where to register', async () => {
+  test('has a success page that shows an example without a domain in its URL', async () => {
     for (const address of [SUCCESS, `${SUCCESS}?domain=%27%3B%3Cscript%3E`]) {
       const page = await open(address);
       await heading(page, 'Set up your site');
@@ -235,7 +235,7 @@ describe('the registration', () => {
   });
 });
 
-test('the check mark of a copy goes after two seconds', async () => {
+test('the check mark of a copy disappears after two seconds', async () => {
   const page = await open('/tos');
   await page.clock.install();
   await page.goto(`${scene.service.url}${SUCCESS}?domain=shop.example`);
@@ -254,7 +254,7 @@ test('the check mark of a copy goes after two seconds', async () => {
 test.each([
   ['/tos', 'Terms of Service', ['late fee of 1.5% per month', '100 USD', 'in the 12 months before', 'for 30 days']],
   ['/privacy', 'Privacy Policy', ['within 30 days', 'about 2 years', 'up to 7 years', 'under 13']],
-])('%s says what it must, and when it was last changed', async (path, title, words) => {
+])('%s has its required texts and the date of its last change', async (path, title, words) => {
   const page = await open(path);
   await heading(page, title);
   for (const text of words) await page.getByText(text).first().waitFor();
@@ -262,7 +262,7 @@ test.each([
   await expect.poll(() => page.title()).toBe(`${title} · Email Auth`);
 });
 
-test('the 404 page names the address and leads on', async () => {
+test('the 404 page shows the URL and links to other pages', async () => {
   const page = await open('/no/such-page');
   await heading(page, '404 Page Not Found');
   await page.getByText('Did you forget to add the page to the router?').waitFor();
@@ -274,7 +274,7 @@ test('the 404 page names the address and leads on', async () => {
   await heading(page, 'Services');
 });
 
-test('the keyboard walks the landing page in the order of reading, and on to the guide', async () => {
+test('the Tab key follows the reading order of the landing page', async () => {
   const page = await open('/');
   await heading(page, 'Services');
   const names: (string | null)[] = [];
@@ -299,11 +299,11 @@ test('the keyboard walks the landing page in the order of reading, and on to the
   await page.getByRole('link', { name: 'Learn More' }).focus();
   await page.keyboard.press('Enter');
   await heading(page, 'Email sign-in for any site');
-  // The new page's heading has the focus, so that it is read out.
+  // The heading of the new page has the focus, so that screen readers announce it.
   await evaluates(page, 'document.activeElement.tagName', 'H1');
 });
 
-test('what search engines read', async () => {
+test('the pages have metadata for search engines', async () => {
   const client = scene.service.client();
   expect((await client.get('/robots.txt')).text).toContain('Disallow: /auth/link\n');
   const manifest = await client.get('/manifest.webmanifest');

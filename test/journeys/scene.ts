@@ -11,7 +11,7 @@ export type Scene = {
   stage: Stage;
   service: Service;
   shop: TestWebsite;
-  /** A browser with cookies and storage of its own. Scripts that fail or break the page's policy fail the journey at `close`. */
+  /** Opens a browser with separate cookies and storage. Script errors and policy violations make `close` fail. */
   newBrowser(): Promise<BrowserContext>;
   close(): Promise<void>;
 };
@@ -30,7 +30,7 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
       const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB' });
       context.setDefaultTimeout(45_000);
       context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
-      // The event comes for every kind of breach, Trusted Types included, also when a script catches the error.
+      // The event is fired for every violation, Trusted Types included, even when a script catches the error.
       await context.exposeBinding('reportBreach', ({ frame }, breach: string) => void faults.push(`${frame.url()}: ${breach}`));
       await context.addInitScript(`document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sample }) =>
         reportBreach(\`a breach of \${effectiveDirective}: \${blockedURI} \${sample}\`));`);
@@ -45,19 +45,19 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
   };
 }
 
-/** A text of the sign-in pages in a language, its places filled. */
+/** Returns a text of the sign-in pages in a language, with its placeholders filled. */
 export function text(language: string, key: string, values: Record<string, string> = {}): string {
   const template = texts[languageOf(language)][`auth.${key}`];
   if (template === undefined) throw new Error(`There is no text auth.${key}`);
   return template.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? `{${name}}`);
 }
 
-/** Waits until a heading of the page has this text. */
+/** Waits for a heading with this text. */
 export function heading(page: Page, name: string): Promise<void> {
   return page.getByRole('heading', { name, exact: true }).first().waitFor();
 }
 
-/** Waits until an expression, run in the page, gives this value. */
+/** Waits until an expression, evaluated in the page, has this value. */
 export const evaluates = (page: Page, expression: string, value: unknown) =>
   expect.poll(() => page.evaluate(expression), { message: expression }).toEqual(value);
 
@@ -68,7 +68,7 @@ export async function requestEmail(page: Page, email: string, language = 'en', p
   await heading(page, text(language, 'check_email'));
 }
 
-/** Signs a developer in by the portal's own sign-in page, in this very page. */
+/** Signs a developer in at the portal, in the given page. */
 export async function signInToPortal(scene: Scene, page: Page, email: string): Promise<void> {
   await page.goto(`${scene.service.url}/auth`);
   await requestEmail(page, email, 'en', true);

@@ -20,7 +20,7 @@ afterAll(async () => {
 const url = (path: string) => `${scene.service.url}${path}`;
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** A page of a new browser, signed in, at `path`. */
+/** Opens `path` in a new, signed-in browser. */
 async function signedIn(path: string, email = freshAddress('dev')) {
   const page = await (await scene.newBrowser()).newPage();
   await signInToPortal(scene, page, email);
@@ -28,7 +28,7 @@ async function signedIn(path: string, email = freshAddress('dev')) {
   return { page, email };
 }
 
-/** The text that is tied to a field as its description. */
+/** Returns the description of a field. */
 async function descriptionOf(page: Page, label: string): Promise<string> {
   const ids = (await page.getByLabel(label, { exact: true }).getAttribute('aria-describedby')) ?? '';
   const texts = await Promise.all(ids.split(' ').map((id) => page.locator(`[id="${id}"]`).textContent()));
@@ -36,7 +36,7 @@ async function descriptionOf(page: Page, label: string): Promise<string> {
 }
 
 describe('settings', () => {
-  test('the profile: what is not saved says so, is discarded or saved, and stays', async () => {
+  test('marks unsaved changes of the profile, discards or saves them', async () => {
     const { page, email } = await signedIn('/dashboard');
     await page.getByRole('link', { name: 'Settings' }).click();
     await heading(page, 'Profile Settings');
@@ -65,7 +65,7 @@ describe('settings', () => {
     await expect.poll(() => name.inputValue()).toBe('Rasa Kazlauskienė');
   });
 
-  test('without a connection: told in words, what was typed stays, and the next try works', async () => {
+  test('reports a missing connection, keeps the input and saves at the next attempt', async () => {
     const { page } = await signedIn('/dashboard/settings');
     await page.getByLabel('Full Name').fill('Rasa');
     await page.context().setOffline(true);
@@ -77,7 +77,7 @@ describe('settings', () => {
     await expect.poll(() => page.getByLabel('Full Name').inputValue()).toBe('Rasa');
   });
 
-  test('the organization, and that its plan costs nothing', async () => {
+  test('saves the organization and shows that its plan is free', async () => {
     const { page } = await signedIn('/dashboard/settings');
     await page.getByLabel('Organization Name').fill('two\u202elines');
     await button(page, 'Save Organization').click();
@@ -96,7 +96,7 @@ describe('settings', () => {
     await expect.poll(() => page.getByLabel('Organization Name').inputValue()).toBe('Žalia');
   });
 
-  test('branding: the preview follows what is typed, in five languages; saved, the site’s mail has it', async () => {
+  test('previews branding in five languages and uses it in the website’s email once saved', async () => {
     const { page } = await signedIn('/developer-email-auth');
     const domain = freshDomain();
     await button(page, 'Add Your First Website').click();
@@ -148,14 +148,14 @@ describe('settings', () => {
     expect((await PostalMime.parse(mail.raw)).from?.name).toBe('Žalia & Co.');
     expect(mail.html).toContain('https://cdn.shop.example/logo.png');
 
-    // The preview's frames are no steps of their own.
+    // The frames of the preview add no entries to the history.
     await page.goBack();
     await page.waitForURL(url('/developer-email-auth'));
   });
 });
 
 describe('devices', () => {
-  test('another one is signed out at once, and then this one', async () => {
+  test('signs out another device immediately, and then this one', async () => {
     const { page, email } = await signedIn('/dashboard/settings');
     const { page: other } = await signedIn('/profile', email);
     await other.getByText('This device').waitFor();
@@ -176,7 +176,7 @@ describe('devices', () => {
     await heading(page, 'Not Logged In');
   });
 
-  test('the profile shows the account; everywhere means this device too', async () => {
+  test('shows the account in the profile and signs out everywhere, this device included', async () => {
     const { page, email } = await signedIn('/developer');
     await button(page, `Account: ${email}`).click();
     await page.getByRole('menuitem', { name: 'Profile' }).click();
@@ -198,13 +198,13 @@ describe('devices', () => {
     await heading(other, 'Not Logged In');
     await page.goto(url('/profile'));
     await heading(page, 'Not Logged In');
-    // The address is remembered still, its key is not.
+    // The address is still remembered, but without its key.
     await page.goto(url('/auth'));
     await page.getByRole('button', { name: email }).first().click();
     await page.getByText('No saved login found for this email.').waitFor();
   });
 
-  test('the way from the profile to the settings', async () => {
+  test('links from the profile to the settings', async () => {
     const { page } = await signedIn('/profile');
     await page.getByRole('link', { name: 'Edit in Settings' }).click();
     await heading(page, 'Profile Settings');
@@ -214,7 +214,7 @@ describe('devices', () => {
 test.each([
   ['/dashboard/analytics', 'Analytics', 'analytics'],
   ['/dashboard/bugs', 'Bug Reports', 'bugs'],
-])('%s: joined once, and for good', async (path, title, service) => {
+])('%s: joins the waiting list once and remembers it', async (path, title, service) => {
   const { page, email } = await signedIn(path);
   await heading(page, title);
   await button(page, 'Join Waitlist').click();

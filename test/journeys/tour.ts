@@ -8,16 +8,16 @@ import { heading, requestEmail, text } from './scene.ts';
 
 export type Theme = 'light' | 'dark';
 
-/** `visitor`: nobody signed in; `newcomer`: signed in, with nothing yet; `developer`: with sites, keys, figures and the admin session. */
+/** `visitor`: not signed in; `newcomer`: a new account without data; `developer`: an account with websites, keys, statistics and an admin session. */
 type Who = 'visitor' | 'newcomer' | 'developer';
 
-/** One state of one page. `open` leads a new page of that person's browser there and waits until it is settled. */
+/** One state of one page. `open` navigates a new page of that person's browser there and waits until it is loaded. */
 export type Stop = { name: string; who: Who; open(page: Page): Promise<void> };
 
-/** The whole app with data in it, and a way to each of its pages. */
+/** The app with data, and every page of it. */
 export type Tour = {
   stops: Stop[];
-  /** A browser window of that person's, in a theme. */
+  /** Opens a page of that person's browser in a theme. */
   newPage(who: Who, theme: Theme, width?: number): Promise<Page>;
   close(): Promise<void>;
 };
@@ -90,7 +90,7 @@ const icon = () =>
     .png()
     .toBuffer();
 
-/** A month of sign-ins, calls and probes: what a month would have left behind. */
+/** Inserts the sign-ins, API calls and probes of a month. */
 async function fillStats(stage: Stage): Promise<void> {
   await stage.query(`
     insert into daily_logins select d::date, (40 + 25 * sin(extract(doy from d)))::bigint
@@ -128,7 +128,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
   const own = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'visitor', open });
   const signInOf = (host: string) => `/auth?${new URLSearchParams({ forward_url: `https://${host}/welcome` })}`;
 
-  /** A mail asked for in a browser of its own, so that its link is somebody else's. */
+  /** Requests an email in another browser, to which its link is bound. */
   const foreignLink = async (): Promise<string> => {
     const other = await (await browser.newContext()).newPage();
     const email = freshAddress();
@@ -138,7 +138,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     return (await stage.mailbox.waitFor(email)).link;
   };
 
-  /** A mail of a developer's application, whose link asks for the address in every browser. */
+  /** Requests an email for an application, whose link requires the address in every browser. */
   const applicationLink = async (): Promise<string> => {
     const [{ id }] = await stage.query("select client_id as id from applications where name = 'Back office'");
     const redirect_uri = 'https://office.shop.example/callback';
@@ -146,7 +146,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     return (await stage.mailbox.waitFor(email)).link;
   };
 
-  /** A mail for a website that was registered when it was sent, and is not now. */
+  /** Requests an email for a website and deletes the website afterwards. */
   const withdrawnLink = async (): Promise<string> => {
     const [domain, email] = [freshDomain(), freshAddress()];
     await stage.query('insert into websites (id, domain, claimed_at) values (gen_random_uuid(), $1, now())', [domain]);

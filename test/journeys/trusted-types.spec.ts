@@ -6,12 +6,12 @@ import { openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  // Without a mail server the built-in inbox is there.
+  // The built-in inbox is available only without a mail server.
   scene = await openScene({ SMTP_URL: '' });
 });
 afterAll(() => scene.close().catch(() => {}));
 
-/** Returns the names of those ways to make markup, a script or a policy of a text that the page does not block. */
+/** Returns the names of the ways to turn a text into markup, a script or a policy that the page does not block. */
 const openSinks = (page: Page) =>
   page.evaluate<string[]>(`Object.entries({
     innerHTML: () => { document.createElement('div').innerHTML = '<img src=x onerror=alert(1)>'; },
@@ -29,9 +29,9 @@ const openSinks = (page: Page) =>
   })`);
 
 test.each(['/', '/auth', '/auth/link?t=x', '/status', '/webservices/email-auth/quick-start', '/dev/inbox'])(
-  'the page %s makes neither markup nor scripts of a text',
+  'the page %s turns no text into markup or scripts',
   async (path) => {
-    // Not a browser of the scene: there each breach is a fault.
+    // Not a browser of the scene, which reports each violation as a fault.
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
@@ -43,7 +43,7 @@ test.each(['/', '/auth', '/auth/link?t=x', '/status', '/webservices/email-auth/q
   },
 );
 
-test('the inbox shows a new mail by itself', async () => {
+test('the inbox shows a new email without a reload', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.goto(`${scene.service.url}/dev/inbox`);
   await page.getByText('Live', { exact: true }).waitFor();
@@ -52,7 +52,7 @@ test('the inbox shows a new mail by itself', async () => {
   await page.getByRole('navigation', { name: 'Messages' }).getByText(email).waitFor();
 });
 
-test('a breach in a page fails its journey', async () => {
+test('a policy violation in a page fails its journey', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.goto(`${scene.service.url}/auth`);
   await openSinks(page);

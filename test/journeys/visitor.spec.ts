@@ -13,7 +13,7 @@ const accountsWith = (...emails: string[]) => JSON.stringify(emails.map((email) 
 const mailFor = (email: string) => scene.stage.mailbox.waitFor(email);
 const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
 
-/** Begins at the shop's sign-in page in a browser of its own, up to step 2. */
+/** Opens the shop's sign-in page in a new browser and proceeds to step 2. */
 async function begin(language: string) {
   const [context, email] = [await scene.newBrowser(), freshAddress()];
   const page = await context.newPage();
@@ -23,8 +23,8 @@ async function begin(language: string) {
   return { context, page, email, mail: await mailFor(email) };
 }
 
-describe('a visitor of a site', () => {
-  test.each(['en', 'lt'])('opens the link in the same tab: back on the site, no click between (%s)', async (language) => {
+describe('a visitor of a website', () => {
+  test.each(['en', 'lt'])('opens the link in the same tab and returns to the website without a click (%s)', async (language) => {
     const { page, email, mail } = await begin(language);
     await page.goto(mail.link);
     await welcomed(page, email);
@@ -32,7 +32,7 @@ describe('a visitor of a site', () => {
     expect(await page.locator('#referrer').textContent()).toBe('no referrer');
   });
 
-  test.each(['en', 'lv'])('opens the link in a new tab: signed in there, and the first tab says so at once (%s)', async (language) => {
+  test.each(['en', 'lv'])('opens the link in a new tab and is signed in there, which the first tab shows (%s)', async (language) => {
     const { context, page, email, mail } = await begin(language);
     const tab = await context.newPage();
     await tab.goto(mail.link);
@@ -41,7 +41,7 @@ describe('a visitor of a site', () => {
   });
 
   test.each(['en', 'uk'])(
-    'opens the link in another browser: the address is asked, and the first browser is not signed in (%s)',
+    'opens the link in another browser, which requires the address and does not sign the first one in (%s)',
     async (language) => {
       const { page, email, mail } = await begin(language);
       const other = await (await scene.newBrowser()).newPage();
@@ -61,7 +61,7 @@ describe('a visitor of a site', () => {
     },
   );
 
-  test.each(['en', 'ru'])('types the code in the first window; a wrong one first (%s)', async (language) => {
+  test.each(['en', 'ru'])('types a wrong code and then the right one in the first window (%s)', async (language) => {
     const { page, email, mail } = await begin(language);
     const field = page.getByLabel(text(language, 'code_label'));
     await field.fill(String((Number(mail.code) + 1) % 1_000_000).padStart(6, '0'));
@@ -70,7 +70,7 @@ describe('a visitor of a site', () => {
     await welcomed(page, email);
   });
 
-  test.each(['en', 'lt'])('opens a used link: told so, nothing else (%s)', async (language) => {
+  test.each(['en', 'lt'])('opens a used link and gets only a message (%s)', async (language) => {
     const { context, page, email, mail } = await begin(language);
     await page.goto(mail.link);
     await welcomed(page, email);
@@ -80,7 +80,7 @@ describe('a visitor of a site', () => {
     }
   });
 
-  test.each(['en', 'lv'])('opens an expired link: told so; the first window says it too (%s)', async (language) => {
+  test.each(['en', 'lv'])('opens an expired link and gets a message, also in the first window (%s)', async (language) => {
     const { page, email, mail } = await begin(language);
     await scene.stage.query("update sign_in_attempts set expires_at = now() - interval '1 second' where email = $1", [email]);
     await page.getByText(text(language, 'mail_expired')).waitFor();
@@ -88,7 +88,7 @@ describe('a visitor of a site', () => {
     await heading(page, text(language, 'link_expired'));
   });
 
-  test.each(['en', 'ru'])('opens a link of a website that is gone: told so, with a way back (%s)', async (language) => {
+  test.each(['en', 'ru'])('opens a link of a deleted website and gets a message with a link back (%s)', async (language) => {
     const { email } = await signInDeveloper(scene.stage, scene.service);
     const domain = freshDomain();
     const inserted = 'insert into websites (id, domain, email, claimed_at) values (gen_random_uuid(), $1, $2, now())';
@@ -110,7 +110,7 @@ describe('a visitor of a site', () => {
     await page.getByLabel(text(language, 'email_label')).waitFor();
   });
 
-  test.each(['en', 'uk'])('comes from a domain that is not registered (%s)', async (language) => {
+  test.each(['en', 'uk'])('is rejected when the domain is not registered (%s)', async (language) => {
     const page = await (await scene.newBrowser()).newPage();
     const forward = encodeURIComponent('https://nobody-registered.example/');
     await page.goto(`${scene.service.url}/auth?forward_url=${forward}&language=${language}`);
@@ -119,7 +119,7 @@ describe('a visitor of a site', () => {
     expect(await page.getByRole('textbox').count()).toBe(0);
   });
 
-  test('changes the language: the address bar follows, and the mail too', async () => {
+  test('changes the language of the page, its URL and the email', async () => {
     const [page, email] = [await (await scene.newBrowser()).newPage(), freshAddress()];
     await page.goto(scene.shop.signInUrl('en'));
     await page.getByLabel(text('en', 'language_label')).selectOption('ru');
@@ -130,7 +130,7 @@ describe('a visitor of a site', () => {
     expect((await mailFor(email)).html).toContain('lang="ru"');
   });
 
-  test('mistypes the address: told at the field, nothing sent', async () => {
+  test('gets a message at the field for an invalid address, and no email is sent', async () => {
     const page = await (await scene.newBrowser()).newPage();
     await page.goto(scene.shop.signInUrl('lt'));
     await page.getByLabel(text('lt', 'email_label')).fill('not an address');
@@ -152,7 +152,7 @@ describe('a remembered account', () => {
     return begun;
   }
 
-  test.each(['en', 'ru'])('comes back by one click, never by a page load (%s)', async (language) => {
+  test.each(['en', 'ru'])('signs in again by one click, never by a page load (%s)', async (language) => {
     const { page, email } = await remembered(language);
     const before = scene.stage.mailbox.mailsFor(email).length;
     await page.waitForLoadState('networkidle');
@@ -162,7 +162,7 @@ describe('a remembered account', () => {
     expect(scene.stage.mailbox.mailsFor(email)).toHaveLength(before);
   });
 
-  test.each(['en', 'lt'])('is removed by its x, from every store (%s)', async (language) => {
+  test.each(['en', 'lt'])('is removed from every store by its x (%s)', async (language) => {
     const { context, page, email } = await remembered(language);
     await page.getByRole('button', { name: text(language, 'remove_account', { email }) }).click();
     await page.getByRole('button', { name: email }).first().waitFor({ state: 'detached' });
@@ -174,7 +174,7 @@ describe('a remembered account', () => {
     expect(cookies).not.toContain(email);
   });
 
-  test('is shown only if it is an address: text that somebody planted in the browser’s stores is not', async () => {
+  test('is shown only if it is a valid address, not as other text planted in the browser’s stores', async () => {
     const { context, page, email } = await remembered('en');
     const planted = 'Your account is locked, call +1 900 555 0100';
     await context.addCookies(
@@ -206,7 +206,7 @@ describe('a remembered account', () => {
     expect(JSON.stringify(written)).not.toContain('account is locked');
   });
 
-  test('whose key was revoked is told so, and can ask for a mail', async () => {
+  test('with a revoked key gets a message and can request an email', async () => {
     const { page, email } = await remembered('lv');
     await scene.stage.query('delete from remembered_keys where email = $1', [email]);
     await page.getByRole('button', { name: email }).first().click();
@@ -215,8 +215,8 @@ describe('a remembered account', () => {
   });
 });
 
-describe('a robot that clicks every control of the page', () => {
-  test.each(['uk'])('uses nothing up: the visitor’s own click still works (%s)', { timeout: 300_000 }, async (language) => {
+describe('a scanner that clicks every control of the page', () => {
+  test.each(['uk'])('does not use up the link (%s)', { timeout: 300_000 }, async (language) => {
     const { page, email, mail } = await begin(language);
     const robot = await (await scene.newBrowser()).newPage();
     await robot.goto(mail.link);

@@ -55,7 +55,7 @@ async function add(domain: string, icon?: Buffer) {
 }
 
 describe('an icon', () => {
-  test('is sent with its progress in percent, shown in the form, in the list and on the sign-in page', async () => {
+  test('uploads with its progress in percent and appears in the form, the list and the sign-in page', async () => {
     const domain = freshDomain();
     await page.getByRole('button', { name: 'Add New Website' }).click();
     await dialog.getByLabel('Domain').fill(domain);
@@ -97,7 +97,7 @@ describe('an icon', () => {
     await visit.close();
   });
 
-  test('on the sign-in page gives way to the initial when it does not load', async () => {
+  test('is replaced by the initial on the sign-in page when it does not load', async () => {
     const domain = freshDomain();
     await add(domain, await png());
     const visit = await page.context().newPage();
@@ -108,7 +108,7 @@ describe('an icon', () => {
     await visit.close();
   });
 
-  test('that is no JPG or PNG, or too large, is refused before it is sent; what was typed stays', async () => {
+  test('that is not a JPG or PNG, or too large, is rejected before the upload, and the input stays', async () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
     await page.getByRole('button', { name: 'Add New Website' }).click();
@@ -126,7 +126,7 @@ describe('an icon', () => {
     await expect.poll(() => dialog.getByText('File too large').count()).toBe(0);
   });
 
-  test('that only pretends is refused by the service, in its words', async () => {
+  test('with false content is rejected with the message of the service', async () => {
     await page.getByRole('button', { name: 'Add New Website' }).click();
     await choose('fake.png', 'image/png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'));
     await said('Upload failed');
@@ -141,7 +141,7 @@ describe('an icon', () => {
     await page.unroute('**/objects/uploads/*');
   });
 
-  test('is dropped on the field, cancelled on its way, and removed; the focus stays in the field', async () => {
+  test('can be dropped on the field, canceled during the upload, and removed; the focus stays in the field', async () => {
     const domain = freshDomain();
     await add(domain, await png());
     await page.getByRole('button', { name: `Edit ${domain}` }).click();
@@ -186,7 +186,7 @@ describe('an icon', () => {
   });
 });
 
-test('a form that the service refuses keeps what was typed, by keyboard alone', async () => {
+test('a form that the service rejects keeps its input and works by keyboard', async () => {
   const [mine, taken] = [freshDomain(), freshDomain()];
   await scene.service.client().post('/api/websites/register', { domain: taken, email: freshAddress('owner') });
   await add(mine);
@@ -203,7 +203,7 @@ test('a form that the service refuses keeps what was typed, by keyboard alone', 
   await expect.poll(() => hasFocus(page.getByRole('button', { name: `Edit ${mine}` }))).toBe(true);
 });
 
-test('the sign-in to try: an address on the site alone, a language, and the whole link to copy', async () => {
+test('the test of a sign-in accepts only URLs of the website, has languages, and copies the link', async () => {
   const domain = freshDomain();
   await add(domain);
   await page.getByRole('button', { name: `Test sign-in ${domain}` }).click();
@@ -232,7 +232,7 @@ test('the sign-in to try: an address on the site alone, a language, and the whol
   await expect.poll(() => page.url()).toContain(domain);
 });
 
-test('the proof: a record to copy, a check in words, and the badge', async () => {
+test('domain verification copies the record, reports the check and shows the badge', async () => {
   const domain = freshDomain();
   await add(domain);
   await page.getByRole('button', { name: `Verify ${domain}` }).click();
@@ -248,7 +248,7 @@ test('the proof: a record to copy, a check in words, and the badge', async () =>
   await expect.poll(() => page.getByRole('button', { name: `Verify ${domain}` }).count()).toBe(0);
 });
 
-test('deleting asks first, in the words of the product', async () => {
+test('deleting a website requires a confirmation', async () => {
   const domain = freshDomain();
   await add(domain);
   await page.getByRole('button', { name: `Delete ${domain}` }).click();

@@ -8,15 +8,15 @@ import { recipes } from './recipes/all.ts';
 const APT = '/usr/bin/apt-get';
 const root = process.getuid?.() === 0;
 
-/** The Debian packages of a template, for a sentence. */
+/** Returns the Debian packages of a template, for messages. */
 export const missingPackages = (id: string) =>
-  recipes.find((recipe) => recipe.id === id)?.debianPackages?.join(', ') ?? 'what its recipe does not tell';
+  recipes.find((recipe) => recipe.id === id)?.debianPackages?.join(', ') ?? 'packages that its recipe does not name';
 
-/** Installs what is missing by apt-get, where there is one and this is root; tells of what stays missing, whose tests are skipped. */
+/** Installs missing languages by apt-get when run as root, and warns of those that stay missing, whose tests are skipped. */
 export function prepareLanguages(): void {
   const missing = () => recipes.filter((recipe) => !recipe.available());
   if (missing().length > 0 && root && existsSync(APT) && apt('update', '--error-on=any')) {
-    // One by one: a package that this Debian does not have must not keep back the others.
+    // One at a time, since a package that this Debian lacks must not prevent the others.
     for (const recipe of missing().filter(({ backports }) => !backports)) install(recipe);
     installFromBackports(missing().filter(({ backports }) => backports));
   }
@@ -33,7 +33,7 @@ function apt(...args: string[]): boolean {
   return spawnSync(APT, ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status === 0;
 }
 
-/** Adds this Debian's backports to the machine's sources for this once; what Debian itself has comes from there. */
+/** Installs packages from the backports of this Debian, without adding them to the sources of the machine. */
 function installFromBackports(recipes: readonly Recipe[]) {
   if (recipes.length === 0) return;
   const [, codename = 'stable'] = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];

@@ -43,7 +43,7 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     await made?.remove();
   });
 
-  test('signs nobody out by a form of another site', async () => {
+  test('does not sign out on a form of another website', async () => {
     const [visitor, email] = [site.client(), freshAddress()];
     await signIn(visitor, email);
     const forged = await visitor.send('/logout', {
@@ -55,7 +55,7 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     expect((await visitor.get('/account')).text).toContain(`Signed in as ${email}`);
   });
 
-  test.runIf(recipe.id !== 'wordpress')('takes the address of the site with a slash behind it', async () => {
+  test.runIf(recipe.id !== 'wordpress')('accepts the URL of the website with a trailing slash', async () => {
     const slashed = await made.start({ SITE_URL: 'http://localhost:3000/' });
     try {
       const { location } = (await slashed.client().get('/login')).headers;
@@ -65,7 +65,7 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     }
   });
 
-  test.runIf(recipe.id === 'wordpress')('lets no administrator in by a mailbox', async () => {
+  test.runIf(recipe.id === 'wordpress')('rejects an administrator who signs in by email', async () => {
     const visitor = site.client();
     const refused = await signIn(visitor, WORDPRESS_ADMIN);
     expect([refused.status, refused.text.includes('Try again')]).toEqual([403, true]);
@@ -84,7 +84,7 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
       encoding: 'utf8',
     });
 
-  test.runIf(recipe.id === 'django')('lets nobody in by a mailbox who may administer the site', async () => {
+  test.runIf(recipe.id === 'django')('rejects staff who sign in by email', async () => {
     const [staff, superuser] = [freshAddress(), freshAddress()];
     inDjango(
       `users.create_user("${staff}", "${staff}", is_staff=True)\nusers.create_user("${superuser}", "${superuser}", is_superuser=True)`,
@@ -97,7 +97,7 @@ describe.each(available('django', 'laravel', 'rails', 'wordpress'))('a site made
     }
   });
 
-  test.runIf(recipe.id === 'django')('closes an account to the password and the sessions of who took its name before', async () => {
+  test.runIf(recipe.id === 'django')('invalidates the password and sessions of an earlier owner of the user name', async () => {
     const [visitor, squatter, email] = [site.client(), site.client(), freshAddress()];
     const session = inDjango(`from django.contrib.sessions.backends.db import SessionStore
 user = users.create_user("${email}", "squatter@mail.example", "known")
@@ -113,7 +113,7 @@ print(session.session_key)`);
     expect(inDjango(`print(users.get(username="${email}").has_usable_password())`).trim()).toBe('False');
   });
 
-  test.runIf(recipe.id === 'wordpress')('closes an account to the password and the sessions of who took its address before', async () => {
+  test.runIf(recipe.id === 'wordpress')('invalidates the password and sessions of an earlier owner of the address', async () => {
     const [visitor, squatter, email] = [site.client(), site.client(), freshAddress()];
     const data = (await readdir(made.directory)).find((name) => name.startsWith('data-'));
     const inWordPress = (code: string) =>
@@ -139,31 +139,28 @@ print(session.session_key)`);
     expect(inWordPress(opens)).toBe('yes');
   });
 
-  test.runIf(recipe.id === 'laravel')(
-    'closes an account to the password and the cookie that somebody had before the address was proven',
-    async () => {
-      const [visitor, email] = [site.client(), freshAddress()];
-      const query = (sql: string) =>
-        execFileSync('php', ['-r', `echo (new PDO('sqlite:database/database.sqlite'))->query("${sql}")->fetchColumn();`], {
-          cwd: made.directory,
-          encoding: 'utf8',
-        });
-      query(`INSERT INTO users (name, email, password, remember_token) VALUES ('squatter', '${email}', 'known', 'kept')`);
-      const passwordOf = () => query(`SELECT password FROM users WHERE email = '${email}'`);
-      expect(passwordOf()).toBe('known');
-      expect((await signIn(visitor, email)).status).toBe(302);
-      const proven = passwordOf();
-      expect(proven).not.toBe('known');
-      expect(query(`SELECT remember_token FROM users WHERE email = '${email}'`)).not.toBe('kept');
-      // From then on the password is the visitor's own.
-      await signIn(site.client(), email);
-      expect(passwordOf()).toBe(proven);
-    },
-  );
+  test.runIf(recipe.id === 'laravel')('invalidates the password and cookie from before the address was verified', async () => {
+    const [visitor, email] = [site.client(), freshAddress()];
+    const query = (sql: string) =>
+      execFileSync('php', ['-r', `echo (new PDO('sqlite:database/database.sqlite'))->query("${sql}")->fetchColumn();`], {
+        cwd: made.directory,
+        encoding: 'utf8',
+      });
+    query(`INSERT INTO users (name, email, password, remember_token) VALUES ('squatter', '${email}', 'known', 'kept')`);
+    const passwordOf = () => query(`SELECT password FROM users WHERE email = '${email}'`);
+    expect(passwordOf()).toBe('known');
+    expect((await signIn(visitor, email)).status).toBe(302);
+    const proven = passwordOf();
+    expect(proven).not.toBe('known');
+    expect(query(`SELECT remember_token FROM users WHERE email = '${email}'`)).not.toBe('kept');
+    // From then on the password is the visitor's own.
+    await signIn(site.client(), email);
+    expect(passwordOf()).toBe(proven);
+  });
 });
 
 describe.each(available('fastify', 'hono'))('a site made from the template $id', (recipe) => {
-  test('takes nothing else that is signed with its secret for a session', { timeout: MAKING }, async () => {
+  test('rejects other values signed with its secret as a session', { timeout: MAKING }, async () => {
     const made = await makeSite(recipe, service.url);
     const secret = 'a secret that signs more than sessions';
     const site = await made.start({ SESSION_SECRET: secret });
@@ -184,7 +181,7 @@ describe.each(available('fastify', 'hono'))('a site made from the template $id',
 });
 
 describe.each(available('flask', 'fastapi', 'go', 'php', 'sinatra'))('on https, the template $id', (recipe) => {
-  test('sets cookies that plain http never carries, and begins the callback with one slash', { timeout: MAKING }, async () => {
+  test('sets Secure cookies, and starts the callback with one slash', { timeout: MAKING }, async () => {
     const made = await makeSite(recipe, service.url);
     const site = await made.start({ SITE_URL: 'https://shop.example/' });
     try {

@@ -1,4 +1,4 @@
-/** Run as a program, before the templates' tests: installs the languages that they need, where that is allowed. */
+/** Run before the tests of the templates: installs the languages that they need, where that is allowed. */
 import { prepareLanguages } from './debian.ts';
 
 prepareLanguages();

@@ -1,25 +1,25 @@
 import { spawnSync } from 'node:child_process';
 
-/** How a site is made of nothing but a template and what its framework's own starter puts around it. */
+/** How to create a site from a template and the files of its framework's starter. */
 export type Recipe = {
-  /** The framework's, in templates/catalog.ts. */
+  /** The id of the framework in templates/catalog.ts. */
   id: string;
-  /** What it needs of Debian, which `npm run test:templates` installs as root. */
+  /** Debian packages that it needs, which `npm run test:templates` installs as root. */
   debianPackages?: readonly string[];
-  /** Its Debian packages are in the backports of a Debian that has older ones itself. */
+  /** Whether its Debian packages come from the backports. */
   backports?: true;
   /** Whether this machine has the language; npm packages are fetched when they are missing. */
   available(): boolean;
-  /** Files beside the template's, by their paths. */
+  /** Additional files, by path. */
   around: Record<string, string>;
-  /** It needs the packages of `test/templates/packages/<id>`; without it, those of this repository do. */
+  /** Whether it needs the packages of `test/templates/packages/<id>` instead of those of this repository. */
   packages?: true;
-  /** Run once in the site's directory, before it is started for the first time. */
+  /** Command to run once in the directory of the site before its first start. */
   build?: string[];
-  /** Starts the site. In it and in `env`, `{port}` stands for the port to listen on, which PORT holds as well. */
+  /** Command that starts the site. In it and in `env`, `{port}` is replaced by the port, which is also in PORT. */
   command: string[];
   env?: Record<string, string>;
 };
 
-/** Whether a program is there and ends well with these arguments. */
+/** Whether a program exists and exits with 0 for these arguments. */
 export const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;

@@ -79,7 +79,7 @@ export function describeSites(recipes: readonly Recipe[]) {
       await context.close();
     });
 
-    test('opens a new session, which scripts and other sites cannot use, and leaves the token behind', async () => {
+    test('starts a new session that scripts and other websites cannot use, and removes the token from the URL', async () => {
       const [visitor, email] = [site.client(), freshAddress()];
       expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
       const callback = await comeBack(visitor, email);
@@ -101,14 +101,14 @@ export function describeSites(recipes: readonly Recipe[]) {
     });
 
     test.each(['/account', '/account/', '//account', '/%61ccount', '/account.html', '/ACCOUNT'])(
-      'shows nobody else what is at %j',
+      'does not show the account at %j without a session',
       async (path) => {
         const answer = await site.client().get(path);
         expect(answer.text).not.toContain('Log out');
       },
     );
 
-    test('refuses the same callback again, in this browser and in another', async () => {
+    test('rejects a repeated callback in the same and in another browser', async () => {
       const [visitor, email] = [site.client(), freshAddress()];
       const callback = await comeBack(visitor, email);
       const before = new Map(visitor.cookies);
@@ -121,7 +121,7 @@ export function describeSites(recipes: readonly Recipe[]) {
       expect((await replay.get('/account')).headers.location).toMatch(/\/login/);
     });
 
-    test('refuses a state that is not this browser’s, and uses nothing up', async () => {
+    test('rejects a state of another browser without using up the token', async () => {
       const [visitor, stranger, email] = [site.client(), site.client(), freshAddress()];
       const callback = await comeBack(visitor, email);
       const state = new URL(await begin(stranger)).searchParams.get('state');
@@ -137,7 +137,7 @@ export function describeSites(recipes: readonly Recipe[]) {
       expect((await visitor.get(callback)).headers.location).toMatch(/\/account$/);
     });
 
-    test('refuses a token for another site, which stays good there', async () => {
+    test('rejects a token of another website, where it stays valid', async () => {
       const visitor = site.client();
       const domain = await registerWebsite(scene.service.client());
       const token = await visitorToken(scene.stage, scene.service.client(), domain);
@@ -151,11 +151,11 @@ export function describeSites(recipes: readonly Recipe[]) {
     });
 
     test.each(['', '?token=a', '?state=a', '?state=a&state=b&token=c&token=d', '?state[]=a&token[]=b', '?state=%00&token=%00'])(
-      'refuses a callback with %j',
+      'rejects a callback with %j',
       async (query) => expect((await site.client().get(`/auth/callback${query}`)).status).toBe(400),
     );
 
-    test('says 503 while the service is away, and lives on', async () => {
+    test('returns 503 while the service is down, and recovers', async () => {
       const away = await made.start({ EMAILAUTH_URL: `http://localhost:${await freePort()}` });
       try {
         const visitor = away.client();
