@@ -139,7 +139,7 @@ describe('the password', () => {
     const disabled = await stage.start({ NODE_ENV: 'production' });
     const terminal = open({ env: { EMAILAUTH_HOST: disabled.url } });
     expect(await terminal.exited).toBe(1);
-    expect(terminal.text()).toMatch(/^The admin dashboard is disabled\.\nThe operator sets ADMIN_PASSWORD/);
+    expect(terminal.text()).toMatch(/^The admin dashboard is disabled\.\nThe operator can enable it: set ADMIN_PASSWORD/);
     const { exitCode } = await run([], { ...withPassword, EMAILAUTH_HOST: disabled.url });
     expect(exitCode).toBe(1);
     await disabled.stop();
