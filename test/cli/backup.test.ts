@@ -66,7 +66,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     };
   }
 
-  test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 400_000 }, async () => {
+  test('starts with the data of the snapshot, and earlier sessions, tokens and links are invalid', { timeout: 400_000 }, async () => {
     const [domain, icon] = [freshDomain(), await upload()];
     const { id } = await addSite(domain, icon);
     const picture = await service.client().get(icon);
@@ -133,7 +133,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect((await statsOf(id)).completed).toBe(verified + 1);
   });
 
-  test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 240_000 }, async () => {
+  test('revokes all API keys with --revoke-api-keys, and the same file can be restored again', { timeout: 240_000 }, async () => {
     const key = await makeKey('there');
     await home.run(['backup', file, '--force']);
     expect(await keyWorks(key)).toBe(true);
@@ -147,7 +147,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect(trail.filter(({ action }: { action: string }) => action === 'api_key_revoked').length).toBeGreaterThan(0);
   });
 
-  test('beside a service that runs, `db migrate` has nothing to do', async () => {
+  test('leaves nothing to do for `db migrate` while a service runs', async () => {
     const migrated = await home.run(['db', 'migrate']);
     expect([migrated.exitCode, migrated.stdout]).toEqual([0, 'Nothing to do.']);
     expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: [] });

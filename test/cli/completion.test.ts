@@ -101,7 +101,7 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-test('what a shell asks is answered in silence where nobody is signed in, and where no service answers', async () => {
+test('completes without messages when not signed in and when no service responds', async () => {
   const silent = await openAnswering(() => {});
   onTestFinished(() => silent.close());
   const ask = (env: Record<string, string>) => home.run(['complete', '--', 'sites', 'get', ''], { env });

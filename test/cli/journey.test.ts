@@ -39,7 +39,7 @@ async function shown(exitCode: number, ...args: string[]): Promise<string> {
   return terminal.text();
 }
 
-test('a developer’s day in the terminal: from the first registration to the logout', { timeout: 300_000 }, async () => {
+test('a developer works in the terminal from the first registration to the logout', { timeout: 300_000 }, async () => {
   const [email, domain, second] = [freshAddress('dev'), freshDomain(), freshDomain()];
 
   const registering = open('register');

@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => execa(command, args, { cwd: directory, stdin: 'ignore', reject: false });
 
-test('the package holds what runs and nothing else', () => {
+test('contains only the files that run', () => {
   const paths = files.map(({ path }) => path);
   const outside = paths.filter(
     (path) => !/^(?:dist\/(?:cli|contract|diagnostics|docs|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
@@ -70,7 +70,7 @@ test('the package holds what runs and nothing else', () => {
   expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4_000_000);
 });
 
-test('the command runs from there', async () => {
+test('runs the command from the installed package', async () => {
   const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
   expect(await run('--version')).toMatchObject({ exitCode: 0, stdout: version, stderr: '' });
   expect((await run('--help')).stdout).toContain('Usage: emailauth <command> [flags]');
@@ -79,7 +79,7 @@ test('the command runs from there', async () => {
   expect(JSON.parse(stdout).length).toBeGreaterThan(10);
 });
 
-test('the service starts from there with all it needs, and keeps its data where it was started', { timeout: 180_000 }, async () => {
+test('starts the service from the installed package with its data in the working directory', { timeout: 180_000 }, async () => {
   const place = join(directory, 'place');
   await mkdir(place, { mode: 0o711 });
   const port = await freePort();

@@ -30,7 +30,7 @@ afterEach(closeTerminals);
 afterAll(closeMonth);
 
 describe('the screen', () => {
-  test('every key', async () => {
+  test('handles every key', async () => {
     const terminal = await opened();
     await shows(terminal, `${named(0)}: ${today} sign-ins`);
     expect(terminal.screen()[0]).toBe(` Sign-ins at localhost:${service.port}, by UTC day`);
@@ -116,7 +116,7 @@ describe('the screen', () => {
     ['q', 'q'],
     ['Esc', KEYS.escape],
     ['Ctrl-C', KEYS.interrupt],
-  ])('%s leaves the terminal as it was, and no session', async (_, key) => {
+  ])('%s restores the terminal and ends the session', async (_, key) => {
     const before = await openSessions();
     const terminal = await opened();
     expect(await openSessions()).toBe(before + 1);
@@ -130,7 +130,7 @@ describe('the screen', () => {
     await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
   });
 
-  test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s leaves the terminal as it was', async (name) => {
+  test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s restores the terminal', async (name) => {
     const terminal = await opened();
     terminal.signal(name);
     expect(await terminal.exited).toBe(2);
@@ -139,7 +139,7 @@ describe('the screen', () => {
     expect(terminal.text().trim()).toBe('');
   });
 
-  test('goes with the size of the terminal, and colours are the terminal’s own', async () => {
+  test('adapts to the size of the terminal and uses its colors', async () => {
     const terminal = await opened({ columns: 100, rows: 30 });
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
@@ -167,7 +167,7 @@ describe('the screen', () => {
     expect(terminal.bytes()).not.toMatch(/\[[\d;:]*[34]8[;:][\d;:]*m/);
   });
 
-  test('NO_COLOR: no colours, and the chosen day is marked', async () => {
+  test('uses no colors with NO_COLOR and marks the selected day', async () => {
     const terminal = await opened({ env: { ...withPassword, NO_COLOR: '1' } });
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
@@ -179,7 +179,7 @@ describe('the screen', () => {
     expect(terminal.bytes().match(/\[[\d;]*m/g)).toEqual(['[0m']);
   });
 
-  test('--no-color, and a locale without UTF-8: nothing but ASCII', async () => {
+  test('uses only ASCII with --no-color in a locale without UTF-8', async () => {
     const terminal = await opened({ args: ['--no-color'], env: { ...withPassword, LANG: 'C' } });
     await shows(terminal, '####');
     await shows(terminal, /-\^-/);
@@ -187,7 +187,7 @@ describe('the screen', () => {
     expect(terminal.bytes()).not.toMatch(/\[[\d;]*m/);
   });
 
-  test('a service that goes away is told, and r asks it again once it is back', async () => {
+  test('reports an unreachable service and reloads by r', async () => {
     const fleeting = await stage.start(production);
     const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
     await fleeting.stop();
@@ -202,7 +202,7 @@ describe('the screen', () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test('a session that has ended is told, and r opens it again, unless the password was changed', async () => {
+  test('reports an ended session and opens a new one by r, unless the password was changed', async () => {
     const fleeting = await stage.start(production);
     const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
     await stage.query('delete from admin_sessions');

@@ -67,25 +67,25 @@ afterAll(async () => {
   await home.close();
 });
 
-test('the table is there', () => {
+test('has a table of commands', () => {
   expect(rows.length).toBeGreaterThan(20);
   expect(asking.length).toBeGreaterThan(10);
 });
 
 describe.each(answering.map((row) => [nameOf(row), row] as const))('%s', (name, row) => {
-  test('answers one JSON value without anybody to ask, a service or a sign-in', async () => {
+  test('prints one JSON value without a prompt, a service or a sign-in', async () => {
     const { exitCode, error } = await run(row, {});
     if (exitCode !== 0 && exitCode !== 10) expect(error).toMatchObject({ message: expect.any(String), hint: expect.any(String) });
     else expect(error).toBeUndefined();
   });
 
-  test('with nothing given it is done, or says what is missing', async () => {
+  test('succeeds or names what is missing without arguments', async () => {
     const { exitCode, error } = await run(row, {}, name.split(' '));
     if (row.usage.includes('<')) expect([exitCode, error?.message]).toEqual([3, expect.stringContaining('is missing')]);
     else expect([0, 1, 3, 4, 6, 8, 10]).toContain(exitCode);
   });
 
-  test('a flag that it does not know is not taken', async () => {
+  test('rejects an unknown flag', async () => {
     expect(await run(row, {}, ['--xyzzy', ...wordsOf(row)])).toMatchObject({ exitCode: 3, error: { code: 'usage' } });
   });
 });
@@ -105,25 +105,25 @@ test.each(rows.filter(({ needs }) => needs === 'sign-in').map((row) => [nameOf(r
 );
 
 describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  test('where nobody listens: 8', async () => {
+  test('exits with 8 when nothing listens', async () => {
     const { exitCode, error } = await run(row, token);
     expect([exitCode, error?.message]).toEqual([8, 'The service at http://127.0.0.1:1 cannot be reached.']);
   });
 
-  test('at a server that answers 500 with a page: 1, and a sentence', async () => {
+  test('exits with 1 and a message at a server that returns 500 with a page', async () => {
     const env = await serve((_, response) => response.writeHead(500, { 'Content-Type': 'text/html' }).end(page));
     const { exitCode, error } = await run(row, env);
     expect([exitCode, error?.message]).toEqual([1, 'The service answered 500.']);
     expect(error?.hint).not.toBe('');
   });
 
-  test('at a server that is another one: 1, and a sentence', async () => {
+  test('exits with 1 and a message at a server that is not Email Auth', async () => {
     const env = await serve((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(page));
     const { exitCode, error } = await run(row, env);
     expect([exitCode, error?.message]).toEqual([1, 'What answers there is not Email Auth.']);
   });
 
-  test('where there were too many requests: 7, and how long to wait', async () => {
+  test('exits with 7 and the time to wait after too many requests', async () => {
     const env = await serve((_, response) => {
       response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '30' });
       response.end(JSON.stringify({ error: 'Too many requests.', code: 'rate_limited', hint: '' }));
@@ -133,6 +133,6 @@ describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) =
   });
 });
 
-test('a service that takes every request and answers none is left', async () => {
+test('times out when a service never responds', async () => {
   for (const [i, ran] of (await Promise.all(silent)).entries()) expect([nameOf(asking[i]), ran.exitCode]).toEqual([nameOf(asking[i]), 8]);
 });

@@ -137,7 +137,7 @@ describe('over HTTP', () => {
   });
 });
 
-describe('over stdio', () => {
+describe('on the machine of a developer', () => {
   let site: Server;
   let url: string;
   let answer: RequestListener;
