@@ -11,7 +11,7 @@ import { manifestOf, repack, unpack, withManifest } from './archives.ts';
 import { entry, type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-/** So many that a restore takes a while. */
+/** Enough rows to make a restore slow. */
 const EVENTS = 150_000;
 let stage: Stage;
 let home: Home;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   file = here('backup.tar.gz');
   expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
 });
-// A row that is not in the backup tells whether everything is as it was, or everything is restored.
+// A row that is not in the backup shows whether nothing or everything was restored.
 beforeEach(async () => {
   await stage.query("insert into users (id, email) values (gen_random_uuid(), 'later@mail.example') on conflict do nothing");
 });
@@ -48,14 +48,14 @@ const failed = async (args: string[], env: Record<string, string> = {}) => {
   const ran = await home.run([...args, '--json'], { env });
   return [ran.exitCode, ran.json().error.code, ran.json().error.message];
 };
-/** Keeps everybody from a table. @returns the end of it */
+/** Locks a table. @returns a function that unlocks it */
 async function hold(table: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: stage.databaseUrl });
   await client.connect();
   await client.query(`begin; lock table ${table} in access exclusive mode`);
   return () => client.end();
 }
-/** Resolves once the command's PostgreSQL is at a statement that begins so. */
+/** Resolves once PostgreSQL runs a statement of the command that starts with this text. */
 const isAt = (statement: string) =>
   waitUntil(`it is at ${statement}`, 30_000, async () => {
     const sql =
@@ -170,7 +170,7 @@ describe('versions', () => {
     await isUntouched();
   });
 
-  test('does not change a database of a newer version, of another program, or without an owner', async () => {
+  test('does not change a database of a newer version or of another program, and rejects a backup of an empty one', async () => {
     const other = await openStage();
     const env = { DATABASE_URL: other.databaseUrl };
     expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([

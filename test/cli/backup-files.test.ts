@@ -29,7 +29,7 @@ beforeAll(async () => {
   file = join(home.directory, 'backup.tar.gz');
   expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
   parts = await unpack(file);
-  // What was not there at the backup shows that a restore has changed nothing, or all.
+  // Data newer than the backup shows whether a restore changed nothing or everything.
   await stage.query("insert into users (id, email) values (gen_random_uuid(), 'later@mail.example')");
 });
 afterAll(async () => {

@@ -20,14 +20,14 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     stage = await openStage();
     home = await openHome('http://localhost:1');
     Object.assign(home.env, { DATA_DIR: stage.dataDir, ...(kind === 'DATABASE_URL' && { DATABASE_URL: stage.databaseUrl }) });
-    // The links of mails from before name the address of after, too.
+    // So that links of emails from before the restore have the right origin afterwards.
     Object.assign(settings, { PORT: String(await freePort()), ...(kind !== 'DATABASE_URL' && { DATABASE_URL: '' }) });
     file = join(home.directory, 'backup.tar.gz');
     service = await stage.start(settings);
     owner = await signInDeveloper(stage, service);
   });
   afterAll(async () => {
-    // An embedded PostgreSQL is still writing for a moment after its service was killed.
+    // An embedded PostgreSQL still writes for a moment after its service was killed.
     await service.stop();
     await stage.close();
     await home.close();
@@ -46,7 +46,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   const keyWorks = async ({ key }: { key: string }) =>
     (await service.client().get('/api/websites', { Authorization: `Bearer ${key}` })).status === 200;
 
-  /** Visitors who sign in one after the other, four at a time, until `stop`. */
+  /** Signs visitors in, four concurrently, until `stop`. */
   function load(domain: string) {
     let [over, done] = [false, 0];
     const visitor = async () => {
@@ -90,7 +90,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     const parts = await unpack(file);
     expectConsistent(parts, domain);
     const verified = rowsOf(parts, 'audit_log').filter((row) => row.action === 'token_verified' && row.domain === domain).length;
-    // The control and the visitors who were done before it began; fewer than those who were done when it ended.
+    // At least the control and the sign-ins completed before the backup, fewer than those completed at its end.
     expect(verified).toBeGreaterThan(beganAt);
     expect(verified).toBeLessThanOrEqual(endedAt + 4 + 1);
 
@@ -155,7 +155,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   });
 });
 
-/** Every row finds what it refers to, and no visitor's later step is there without the earlier one. */
+/** Asserts that every reference exists, and that no later step of a sign-in exists without the earlier one. */
 function expectConsistent(parts: Part[], domain: string) {
   const log = rowsOf(parts, 'audit_log');
   const domains = new Set(rowsOf(parts, 'websites').map((site) => site.domain));
@@ -173,7 +173,7 @@ function expectConsistent(parts: Part[], domain: string) {
   }
 }
 
-/** A backup of what was restored holds the same rows, and the entry of the restore. */
+/** Asserts that a backup of the restored database has the same rows, plus the audit row of the restore. */
 function expectSame(first: Part[], second: Part[]) {
   const bodies = (parts: Part[]) =>
     Object.fromEntries(parts.slice(1).flatMap(({ name, body }) => (name === 'tables/audit_log.csv' ? [] : [[name, String(body)]])));

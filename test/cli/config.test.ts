@@ -7,7 +7,7 @@ import { openTerminal } from './terminal.ts';
 
 let home: Home;
 beforeEach(async () => {
-  // Whether EMAILAUTH_HOST is set is what these tests are about.
+  // These tests set EMAILAUTH_HOST themselves.
   home = await openHome('');
 });
 afterEach(() => home.close());
@@ -84,7 +84,7 @@ test('open prints the URL and opens no browser without a desktop', async () => {
 });
 
 test('open opens the browser of a desktop, but not over SSH', async () => {
-  // A desktop whose own program opens addresses, so that none of this machine's is asked.
+  // A desktop whose own program opens URLs, so that no browser of this machine is started.
   const [programs, opened] = [join(home.directory, 'bin'), join(home.directory, 'opened')];
   await mkdir(programs);
   await writeFile(join(programs, 'enlightenment_open'), `#!/bin/sh\ncase "$1" in http*) echo "$1" >> '${opened}';; esac\n`, {

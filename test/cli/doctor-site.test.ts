@@ -39,7 +39,7 @@ describe('localhost', () => {
   });
 });
 
-/** An address of the loopback at which nobody else listens. */
+/** A loopback address that no other program uses. */
 const LOOPBACK = '127.0.0.97';
 
 if (!hasOpenssl) console.warn('No openssl command: what doctor says of https sites is not tested.');
@@ -53,7 +53,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
   let answer: RequestListener;
   let visits: { url: string; headers: Record<string, unknown> }[];
 
-  /** As our templates do: without the state that this browser was given, nothing. */
+  /** Like the templates: rejects a callback without the state of this browser. */
   const template: RequestListener = (request, response) =>
     request.url?.startsWith('/auth/callback') ? response.writeHead(400).end() : response.writeHead(404).end();
 
@@ -85,7 +85,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
       ['registered', true],
       ['proof', true],
       ['tls', true],
-      // It is not on port 443.
+      // The website is not on port 443.
       ['redirect', null],
       ['callback', true],
       ['callback_refusal', true],
@@ -189,7 +189,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     expect(of('registered')).toMatchObject({ ok: true, fix: expect.stringContaining('not among your websites') });
   });
 
-  test('whose name resolves to the service fails by its certificate', async () => {
+  test('that is used as EMAILAUTH_HOST fails by its certificate', async () => {
     const { of } = await diagnose([], { EMAILAUTH_HOST: `https://localhost:${port}` });
     expect(of('service')).toMatchObject({
       ok: false,

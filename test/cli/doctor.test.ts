@@ -151,7 +151,7 @@ describe('credentials', () => {
 });
 
 describe('the service', () => {
-  /** The service, but for what is changed in its answer. */
+  /** Starts a proxy of the service that changes its response. */
   const behind = (change: (about: Record<string, unknown>) => object) =>
     serve(async (request, response) => {
       const answer = await fetch(`${service.url}${request.url}`, { headers: { Authorization: request.headers.authorization ?? '' } });
@@ -194,7 +194,7 @@ describe('the service', () => {
   });
 });
 
-/** Something that is no web server. */
+/** Starts a server that does not speak HTTP. */
 async function openChatter(): Promise<string> {
   const server = createTcpServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'));
   return `http://localhost:${await clinic.listen(server)}`;

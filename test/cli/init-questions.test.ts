@@ -137,7 +137,7 @@ describe('at a terminal', () => {
     terminal.type('y');
     expect(await terminal.exited).toBe(0);
     expect(terminal.text()).toContain(`The sign-in with Fastify for ${domain} is written.`);
-    // In colour, code needs no backticks.
+    // With colors, code needs no backticks.
     const report = terminal.text().slice(terminal.text().indexOf('is written.'));
     expect(report).not.toContain('`');
     expect(report).toContain('npm install @fastify/cookie fastify-plugin');
@@ -179,7 +179,7 @@ describe('at a terminal', () => {
     await project.put(projects.express);
     const terminal = openInit(['--domain', 'localhost', '--yes'], { env: { NO_COLOR: '1' } });
     expect(await terminal.exited).toBe(0);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colour.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: color sequences.
     expect(terminal.bytes()).not.toMatch(/\x1b\[\d+m/);
     expect(terminal.text()).toContain('`node --env-file=.env …`');
   });

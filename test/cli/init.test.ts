@@ -67,18 +67,18 @@ describe('each framework', () => {
     for (const step of rendered.nextSteps) expect(next).toContain(step);
     if (framework.loadEnv) expect(next).toContain(framework.loadEnv);
     expect(next.join()).toContain(`emailauth register ${domain}`);
-    // What was there is there.
+    // Existing files are kept.
     for (const [path, text] of Object.entries(projects[framework.id])) expect(await project.textAt(path)).toBe(text);
   });
 });
 
-// Those with packages or a build of their own are tried by `npm run test:templates`.
+// Frameworks with packages or a build are tested by `npm run test:templates`.
 const light = recipes.filter((recipe) => !recipe.packages && !recipe.build && recipe.available());
 
 describe.each(light)('a project with $id, from the directory that init wrote', (recipe) => {
   test('signs a visitor in', async () => {
     const port = await freePort();
-    // Where this site runs is the developer's own line.
+    // The developer sets the URL of the site.
     await project.put({ ...recipe.around, ...projects[recipe.id], '.env': `SITE_URL="http://localhost:${port}"` });
     const ran = await init('--domain', 'localhost', '--yes', '--json');
     expect([ran.exitCode, ran.json().framework]).toEqual([0, recipe.id]);
@@ -192,7 +192,7 @@ describe('existing files', () => {
     const actions = (await init('--domain', 'localhost', '--json')).json().files.map(({ action }: { action: string }) => action);
     expect(actions).toEqual(['unchanged', 'unchanged']);
     expect(await project.everything()).toEqual(before);
-    // A checkout on Windows.
+    // Line endings of a checkout on Windows.
     await project.put({ 'auth.js': (await project.textAt('auth.js')).replaceAll('\n', '\r\n') });
     expect((await init('--domain', 'localhost')).exitCode).toBe(0);
   });

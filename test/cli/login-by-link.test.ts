@@ -36,7 +36,7 @@ const newRelay = async (change?: (body: string) => string): Promise<Relay> => {
 
 const isSignedIn = async (home: Home) => (await home.run(['whoami'])).exitCode === 0;
 
-/** `login` without a terminal, once its mail has come. */
+/** Starts `login` without a terminal and waits for its email. */
 async function begin(home: Home) {
   const email = freshAddress('dev');
   const stop = new AbortController();
@@ -125,7 +125,7 @@ test('rejects the link of another service and does not send its code (RFC 9207)'
 });
 
 describe('the listener', () => {
-  /** What a browser, or somebody else on this machine, sends. */
+  /** Sends a request like a browser or another program of this machine. */
   function send(
     redirectUrl: string,
     changes: { path?: string; host?: string; method?: string },

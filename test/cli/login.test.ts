@@ -29,7 +29,7 @@ const kept = <Each extends { close(): Promise<void> }>(each: Each) => {
 };
 const newHome = async (host = service.url) => kept(await openHome(host));
 
-/** `login` in a terminal, once its field is there and the mail has come. */
+/** Starts `login` in a terminal and waits for its field and the email. */
 async function begin(home: Home, options: { env?: Record<string, string>; columns?: number } = {}) {
   const email = freshAddress('dev');
   const terminal = kept(openTerminal(home, ['login', '--email', email], options));
@@ -46,10 +46,10 @@ async function enter(terminal: Terminal, code: string, answer: string | RegExp) 
   await terminal.waitFor(answer);
 }
 
-/** A code that the mail does not hold; another one for each number. */
+/** Returns a code that differs from the email's, another one for each number. */
 const wrongCode = ({ code }: ReceivedMail, n: number) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
 
-/** The cursor is shown and pasted text comes as it is. */
+/** Asserts that the cursor is visible and bracketed paste is off. */
 function expectAsItWas(terminal: Terminal) {
   const bytes = terminal.bytes();
   expect(bytes.lastIndexOf('\x1b[?25l')).toBeLessThanOrEqual(bytes.lastIndexOf('\x1b[?25h'));
@@ -92,7 +92,7 @@ describe('in a terminal', () => {
     const { email, terminal, mail } = await begin(home);
     const redirectUrl = await redirectOf(mail);
     terminal.type(`${mail.code}${KEYS.enter}`);
-    // Whoever comes second finds a page that says the same, or nobody.
+    // The second one finds the same page, or no listener.
     const page = await fetch(redirectUrl)
       .then((answer) => answer.status)
       .catch(() => 'nobody');
@@ -201,7 +201,7 @@ describe('in a terminal', () => {
   });
 });
 
-/** A browser that writes down what it is asked to open; `xdg-open` finds it by the desktop's settings or by BROWSER. */
+/** Installs a browser that records URLs; `xdg-open` finds it by the desktop settings or by BROWSER. */
 async function browserOf({ directory }: Home, seen: string): Promise<Record<string, string>> {
   const browser = join(directory, 'browser.sh');
   const applications = join(directory, '.local/share/applications');

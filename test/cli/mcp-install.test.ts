@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const each of homes) await each.close();
 });
 
-/** On Linux: the file, and the property of it that holds the servers. */
+/** The file on Linux and its property with the servers. */
 const files: Record<string, [path: string, key: string]> = {
   'claude-code': ['.claude.json', 'mcpServers'],
   'claude-desktop': ['.config/Claude/claude_desktop_config.json', 'mcpServers'],
@@ -29,7 +29,7 @@ const files: Record<string, [path: string, key: string]> = {
 };
 const ids = Object.keys(files);
 const pathOf = (id: string) => join(home.directory, files[id][0]);
-/** What tells that it is installed. */
+/** The directory by which an assistant counts as installed. */
 const traceOf = (id: string) => (id === 'claude-code' ? join(home.directory, '.claude') : dirname(pathOf(id)));
 const textAt = (path: string) => readFile(path, 'utf8');
 async function put(path: string, text: string): Promise<void> {
@@ -57,7 +57,7 @@ describe.each(ids.map((id) => [id]))('%s', (id) => {
     const again = await install(id, '--json');
     expect([again.exitCode, again.json().action, await textAt(path)]).toEqual([0, 'unchanged', text]);
 
-    // As programs with a window start it: with HOME and hardly any PATH.
+    // Desktop programs start it with HOME and a short PATH.
     const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StdioClientTransport({ command, args, env: { HOME: home.directory, PATH: '/nowhere' }, stderr: 'pipe' }));
     onTestFinished(() => client.close());

@@ -14,12 +14,12 @@ let command: string;
 const running = new Set<ChildProcess>();
 
 /**
- * Packs the package and lays it into an empty project as npm does. Its dependencies are links to those of the repository,
+ * Packs the package and installs it into an empty project as npm does. Its dependencies are links to those of the repository,
  * so that no registry is needed; development dependencies are left out.
  */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'emailauth-package-'));
-  // The embedded PostgreSQL in there runs as another user when this one is root.
+  // When run by root, the embedded PostgreSQL in there runs as another user.
   await chmod(directory, 0o711);
   const packing = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
   const { stdout } = await execa('npm', packing, { cwd: repository });

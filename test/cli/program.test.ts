@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** A signed-in developer's environment at a server that answers `me` so. */
+/** Returns the environment of a signed-in developer at a server with this response to `me`. */
 async function signedInAt(answer: Parameters<typeof openAnswering>[0]) {
   const server = await openAnswering(answer);
   onTestFinished(() => server.close());
@@ -105,7 +105,7 @@ test('exits silently when the reader closes the pipe, and writes everything to a
       child.on('close', () => resolve(text));
     });
   expect(await run('"$0" "$1" whoami | head -c 3; echo " $PIPESTATUS"')).toBe('aaa 0\n');
-  // The reader begins once the writer has had its answer.
+  // The reader starts once the writer has its response.
   const slow = await run('mkfifo gate; "$0" "$1" whoami --verbose 2> >(read -r; echo > gate) | { read -r < gate; wc -c; }');
   expect(Number(slow)).toBeGreaterThan(LONG.length);
   const full = await run('"$0" "$1" whoami > /dev/full; echo $?');
@@ -144,7 +144,7 @@ test('ignores a connection that breaks after the response', async () => {
 });
 
 test('prints an internal error in one line, with a stack only for --verbose', async () => {
-  // A Node that lacks what every command needs.
+  // Makes Node.js lack a function that every command needs.
   const env = { NODE_OPTIONS: '--import=data:text/javascript,delete(globalThis.AbortController)' };
   const { exitCode, stdout, stderr } = await home.run(['whoami'], { env });
   expect([exitCode, stdout]).toEqual([1, '']);

@@ -36,7 +36,7 @@ test('registers a domain, active immediately, and prints the next steps', async 
   expect(await ownerOf(domain)).toBe(email);
   await stage.mailbox.waitFor(email);
 
-  // The steps hold: the page takes the address, and the verification is answered.
+  // The printed steps work: the page accepts the URL, and the verification returns.
   const token = await visitorToken(stage, service.client(), domain);
   const page = await service.client().get(link.split('\n')[1].replace(service.url, ''));
   expect([page.status, page.text.includes(domain)]).toEqual([200, true]);

@@ -56,7 +56,7 @@ test('uploads an icon with a new website, by its content and not its name', asyn
     const icon = await service.client().get(ran.json().iconUrl);
     expect([icon.status, icon.headers['content-type']]).toEqual([200, type]);
     expect((await siteOf(domain))?.iconUrl).toBe(ran.json().iconUrl);
-    // No bar where nobody looks.
+    // No progress bar without a terminal.
     expect(ran.stderr).not.toContain('%');
   }
 });

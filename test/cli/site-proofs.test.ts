@@ -41,14 +41,14 @@ test('prints the record and the file; exits with 10 until the record is found', 
 
   const inWords = await home.run(['sites', 'verify', domain]);
   expect(inWords.exitCode).toBe(10);
-  // Ready to copy: each stands alone at the end of its line.
+  // Each is alone at the end of its line, to be easy to copy.
   const ends = inWords.stdout.split('\n').map((line) => line.split(/ {2,}/).at(-1));
   expect(ends).toEqual(expect.arrayContaining([proof.record, 'TXT', proof.value, proof.fileUrl, proof.fileBody]));
 
   names.setText(proof.record, [proof.value]);
   const found = await home.run(['sites', 'verify', domain.toUpperCase(), '--json']);
   expect([found.exitCode, found.json()]).toEqual([0, { domain, verified: true, proof }]);
-  // It stays verified when the record goes.
+  // It stays verified when the record is removed.
   names.setText(proof.record, []);
   const later = await home.run(['sites', 'verify', domain]);
   expect([later.exitCode, later.stdout]).toEqual([0, `${domain} is verified already.`]);
@@ -64,7 +64,7 @@ test('takes over a domain from an address that has not verified it', async () =>
   expect([found.exitCode, found.stdout]).toEqual([0, `${domain} is verified, and one of your websites.`]);
   expect(await domainsOf(ann)).toContain(domain);
   expect(await domainsOf(bob)).not.toContain(domain);
-  // The one that lost it is told by its own commands.
+  // The commands of the previous account report the loss.
   const env = { EMAILAUTH_TOKEN: bob.client.cookies.get('sid') as string };
   expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(5);
 });

@@ -38,7 +38,7 @@ describe('the screen', () => {
     await shows(terminal, new RegExp(`│ ${today} +│ │ ${total().toLocaleString('en')} +│ │ ${Math.round(total() / 30)} +│`));
     await shows(terminal, '1 to 5 of 30');
 
-    // The chosen day is inverted: its number below the bars and its name in the list; the mark stands above the number.
+    // The selected day is inverted: its number below the bars and its name in the list; the mark is above the number.
     const chosenIs = async (i: number, figure: string) => {
       await shows(terminal, `${named(i)}: ${figure}`);
       await waitUntil(`${named(i)} is the chosen day`, 30_000, () => {
@@ -125,7 +125,7 @@ describe('the screen', () => {
     expect(terminal.bytes().startsWith(ENTER_SCREEN)).toBe(true);
     expect(terminal.bytes().endsWith(LEAVE_SCREEN)).toBe(true);
     expect(terminal.text().trim()).toBe('');
-    // Nothing that would clear what was scrolled away before.
+    // No sequence that would clear the scrollback.
     expect(terminal.bytes()).not.toContain('\x1b[3J');
     await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
   });
@@ -151,7 +151,7 @@ describe('the screen', () => {
     await shows(terminal, `: 1,001`);
     await lacks(terminal, 'Average');
     await terminal.resize(200, 50);
-    // Chart and list beside each other, all days in sight.
+    // Chart and list are side by side, with all days visible.
     await shows(terminal, new RegExp(`Last 14 days .*${named(1)}: 1,001 sign-ins +All 30 days`));
     await shows(terminal, named(29));
     await terminal.resize(80, 10);
@@ -163,7 +163,7 @@ describe('the screen', () => {
     await terminal.resize(100, 30);
     await shows(terminal, 'Average a day');
     await waitUntil('Today stands there once', 45_000, () => terminal.screen().join('\n').match(/Today/g)?.length === 1);
-    // 16 colours and no others.
+    // Only the 16 colors.
     expect(terminal.bytes()).not.toMatch(/\[[\d;:]*[34]8[;:][\d;:]*m/);
   });
 
@@ -175,7 +175,7 @@ describe('the screen', () => {
     await shows(terminal, /─▲─/);
     terminal.type('q');
     await terminal.exited;
-    // Nothing but the reset at the end.
+    // Only the reset at the end.
     expect(terminal.bytes().match(/\[[\d;]*m/g)).toEqual(['[0m']);
   });
 

@@ -119,7 +119,7 @@ describe('the password', () => {
     expect(await terminal.exited).toBe(2);
   });
 
-  test('exits with 4 when wrong in the environment, or when it cannot prompt', async () => {
+  test('exits with 4 when wrong in the environment, and with 3 when it cannot prompt', async () => {
     const wrong = await run([], { EMAILAUTH_ADMIN_PASSWORD: 'wrong' });
     expect([wrong.exitCode, wrong.stdout]).toEqual([4, '']);
     expect(wrong.stderr).toContain('EMAILAUTH_ADMIN_PASSWORD is not the admin password.');

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answering, openAnswering } from './answering.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 
-/** A row of cli/commands.ts, as `emailauth --help --json` tells it. */
+/** A command as `emailauth --help --json` describes it. */
 type Row = { usage: string; needs?: 'service' | 'sign-in'; examples: string[]; json?: string };
 
-// Vitest wants to know the tests before any hook runs.
+// Vitest collects tests before hooks run.
 const home: Home = await openHome('http://127.0.0.1:1');
 const rows: Row[] = (await home.run(['--help', '--json'])).json().commands;
 const answering = rows.filter(({ needs, json }) => needs || json);
@@ -15,7 +15,7 @@ const asking = rows.filter(({ needs }) => needs);
 
 const nameOf = ({ usage }: Row) => usage.replace(/ [<[].*/, '');
 
-/** The words of the example that says most, with a value where the shell would put one. */
+/** Returns the words of the longest example, with a value for each shell variable. */
 function wordsOf({ examples }: Row): string[] {
   const plain = examples
     .map((example) => example.replace(/ [|>] ?.*$/, '').replaceAll(/"\$\w+"/g, 'eyJ0'))
@@ -25,14 +25,14 @@ function wordsOf({ examples }: Row): string[] {
   return lines.sort((a, b) => positional(b) - positional(a) || b.length - a.length)[0];
 }
 
-/** Runs a command as a script does, everything given and JSON wanted: one value comes, whatever happens. */
+/** Runs a command as a script does, with all arguments and --json, and asserts that it prints one JSON value. */
 async function run(
   row: Row,
   env: Record<string, string>,
   words = wordsOf(row),
 ): Promise<Ran & { error?: { message: string; hint: string } }> {
   const ran = await home.run(['--json', ...words], {
-    // Nothing here has a database.
+    // There is no database at this URL.
     env: { EMAILAUTH_ADMIN_PASSWORD: 'a password', DATABASE_URL: 'postgres://127.0.0.1:1/none', ...env },
     cwd: join(home.directory, 'project'),
   });
@@ -57,7 +57,7 @@ beforeAll(async () => {
     join(home.directory, 'project/logo.png'),
     Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=', 'base64'),
   );
-  // They wait as long as the slowest answer may take, while the others run.
+  // They run into the time-out while the other tests run.
   const env = await serve(() => {});
   silent = asking.map((row) => run(row, env));
   for (const each of silent) each.catch(() => {});

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const visitor = freshAddress('visitor');
 const freshToken = (of = domain) => visitorToken(stage, service.client(), of, visitor);
-/** Whether a token is still good, which ends it. */
+/** Returns whether a token is still valid, and uses it up. */
 const isGood = async (token: string, of = domain) =>
   (await service.client().get(`/api/verify-token?token=${token}&domain=${of}`)).json.valid;
 const keyOf = async (environment: 'live' | 'test'): Promise<string> =>
