@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A real HTTP server in place of the service, for answers that the service itself does not give. */
+/** An HTTP server in place of the service, for responses that the service does not send. */
 export type Answering = { url: string /** How many requests came in. */; count(): number; close(): Promise<void> };
 
 export async function openAnswering(answer: RequestListener): Promise<Answering> {

@@ -6,7 +6,7 @@ import { extract, type Header, pack } from 'tar-stream';
 
 export type Part = { name: string; body: Buffer; type?: Header['type']; linkname?: string };
 
-/** The entries of a .tar.gz, read without the code that is tested. */
+/** Returns the entries of a .tar.gz, read without the code under test. */
 export async function unpack(file: string): Promise<Part[]> {
   const tar = extract();
   tar.end(gunzipSync(await readFile(file)));
@@ -30,12 +30,12 @@ export async function repack(file: string, parts: Part[]): Promise<string> {
   return file;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests write what they like into it.
+// biome-ignore lint/suspicious/noExplicitAny: the tests write invalid values into it.
 export function manifestOf(parts: Part[]): any {
   return JSON.parse(String(parts[0].body));
 }
 
-/** The same entries with another manifest. */
+/** Returns the same entries with another manifest. */
 export const withManifest = (parts: Part[], manifest: unknown): Part[] => [
   { ...parts[0], body: Buffer.from(JSON.stringify(manifest)) },
   ...parts.slice(1),
@@ -43,7 +43,7 @@ export const withManifest = (parts: Part[], manifest: unknown): Part[] => [
 
 export const sha256 = (body: Buffer) => createHash('sha256').update(body).digest('hex');
 
-/** The rows of a table in a backup; the texts that the tests look at hold neither commas nor quotes. */
+/** Returns the rows of a table in a backup, whose texts must not contain commas or quotes. */
 export function rowsOf(parts: Part[], table: string): Record<string, string>[] {
   const text = String(parts.find(({ name }) => name === `tables/${table}.csv`)?.body ?? '');
   const [head, ...lines] = text.trimEnd().split('\n');

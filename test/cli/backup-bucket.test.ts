@@ -22,7 +22,7 @@ afterAll(async () => {
   await home.close();
 });
 
-test('icons from the disk are restored into a bucket; a bucket that fails changes nothing; its icons stay in it', async () => {
+test('restores icons from the disk into a bucket; a failing bucket changes nothing, and icons of a bucket stay in it', async () => {
   const first = await stage.start();
   const { client } = await signInDeveloper(stage, first);
   const { uploadURL } = (await client.post('/api/objects/upload')).json;

@@ -11,7 +11,7 @@ import { manifestOf, repack, unpack, withManifest } from './archives.ts';
 import { entry, type Home, openHome } from './command.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
-/** So many that a restore takes a while. */
+/** Enough rows to make a restore slow. */
 const EVENTS = 150_000;
 let stage: Stage;
 let home: Home;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   file = here('backup.tar.gz');
   expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
 });
-// A row that is not in the backup tells whether everything is as it was, or everything is restored.
+// A row that is not in the backup shows whether nothing or everything was restored.
 beforeEach(async () => {
   await stage.query("insert into users (id, email) values (gen_random_uuid(), 'later@mail.example') on conflict do nothing");
 });
@@ -48,14 +48,14 @@ const failed = async (args: string[], env: Record<string, string> = {}) => {
   const ran = await home.run([...args, '--json'], { env });
   return [ran.exitCode, ran.json().error.code, ran.json().error.message];
 };
-/** Keeps everybody from a table. @returns the end of it */
+/** Locks a table. @returns a function that unlocks it */
 async function hold(table: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: stage.databaseUrl });
   await client.connect();
   await client.query(`begin; lock table ${table} in access exclusive mode`);
   return () => client.end();
 }
-/** Resolves once the command's PostgreSQL is at a statement that begins so. */
+/** Resolves once PostgreSQL runs a statement of the command that starts with this text. */
 const isAt = (statement: string) =>
   waitUntil(`it is at ${statement}`, 30_000, async () => {
     const sql =
@@ -70,8 +70,8 @@ const isOver = () =>
 const begin = (args: string[]) =>
   execa(process.execPath, [entry, ...args], { env: home.env, extendEnv: false, reject: false, stdin: 'ignore' });
 
-describe('ended half-way', () => {
-  test('kill -9 during a restore: all is as it was, and the next one works', async () => {
+describe('interrupted', () => {
+  test('SIGKILL during a restore changes nothing, and the next restore works', async () => {
     const restoring = begin(['restore', file, '--yes']);
     await isAt('copy audit_log');
     restoring.kill('SIGKILL');
@@ -87,7 +87,7 @@ describe('ended half-way', () => {
     expect(next).toBe(true);
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s during a restore: all is as it was, and it says so', async (name) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s during a restore changes nothing and is reported', async (name) => {
     const restoring = begin(['restore', file, '--yes']);
     await isAt('copy audit_log');
     restoring.kill(name);
@@ -97,7 +97,7 @@ describe('ended half-way', () => {
     await isUntouched();
   });
 
-  test('SIGINT during a backup leaves no file, and no part of one', async () => {
+  test('SIGINT during a backup leaves no file or partial file', async () => {
     const letGo = await hold('probes');
     const writing = begin(['backup', here('cut.tar.gz')]);
     await isAt('copy (select "minute"');
@@ -110,7 +110,7 @@ describe('ended half-way', () => {
     await isOver();
   });
 
-  test('a database that goes away during a backup is told in a sentence', async () => {
+  test('reports a database that becomes unreachable during a backup', async () => {
     const letGo = await hold('probes');
     const writing = begin(['backup', here('cut.tar.gz'), '--json']);
     await isAt('copy (select "minute"');
@@ -125,7 +125,7 @@ describe('ended half-way', () => {
 });
 
 describe('versions', () => {
-  test('a backup of the first schema is restored and brought up to date', async () => {
+  test('restores and migrates a backup of the first schema', async () => {
     const old = await openStage();
     await old.query(firstMigration);
     await old.query('create table migrations (name text primary key, at timestamptz not null default now())');
@@ -156,7 +156,7 @@ describe('versions', () => {
     await old.close();
   });
 
-  test('one of a newer version is refused in words, by its schema and by its format', async () => {
+  test('rejects a backup with a newer schema or format', async () => {
     const parts = await unpack(file);
     const manifest = manifestOf(parts);
     const schema = await repack(
@@ -170,7 +170,7 @@ describe('versions', () => {
     await isUntouched();
   });
 
-  test('a database of a newer version, of another program, or of nobody is left alone', async () => {
+  test('does not change a database of a newer version or of another program, and rejects a backup of an empty one', async () => {
     const other = await openStage();
     const env = { DATABASE_URL: other.databaseUrl };
     expect(await failed(['backup', here('none.tar.gz')], env)).toEqual([
@@ -193,8 +193,8 @@ describe('versions', () => {
   });
 });
 
-describe('what is asked and refused', () => {
-  test('a file that is there stays, without --force; a symlink in its place is replaced and not followed', async () => {
+describe('arguments and prompts', () => {
+  test('keeps an existing file without --force, and replaces a symlink instead of following it', async () => {
     await writeFile(here('precious'), 'mine');
     await symlink(here('precious'), here('link.tar.gz'));
     expect(await failed(['backup', here('link.tar.gz')])).toEqual([6, 'taken', expect.stringContaining('exists already')]);
@@ -203,7 +203,7 @@ describe('what is asked and refused', () => {
     expect((await unpack(here('link.tar.gz')))[0].name).toBe('manifest.json');
   });
 
-  test('paths that cannot be', async () => {
+  test('rejects invalid paths', async () => {
     await mkdir(here('folder'), { recursive: true });
     expect(await failed(['backup', here('folder')])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
     expect(await failed(['backup', '/dev/null', '--force'])).toEqual([3, 'file', '/dev/null is not a file.']);
@@ -214,7 +214,7 @@ describe('what is asked and refused', () => {
     expect(await failed(['restore', here('folder'), '--yes'])).toEqual([3, 'file', expect.stringContaining('is not a file')]);
   });
 
-  test('settings: all faults at once, and none that it does not need; a database that does not answer', async () => {
+  test('reports all invalid settings that it needs at once, and a database that does not respond', async () => {
     const wrong = { DATABASE_URL: 'mysql://x', S3_BUCKET: 'icons' };
     for (const args of [
       ['backup', here('x.tar.gz')],
@@ -236,7 +236,7 @@ describe('what is asked and refused', () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test('with nobody to ask, --yes is named; in a terminal it shows what goes, and no changes nothing', async () => {
+  test('requires --yes when it cannot prompt; shows in a terminal what is replaced, and no changes nothing', async () => {
     expect(await failed(['restore', file])).toEqual([3, 'usage', 'Cannot prompt here.']);
     const terminal = openTerminal(home, ['restore', 'backup.tar.gz']);
     await terminal.waitFor('Replace everything by the backup of');
@@ -256,7 +256,7 @@ describe('what is asked and refused', () => {
     expect(await stage.query('select from users')).toEqual([]);
   });
 
-  test('a service that starts during a restore waits for its end, and counts as running then', async () => {
+  test('a service that starts during a restore waits for its end and then counts as running', async () => {
     const restoring = begin(['restore', file, '--yes']);
     await isAt('copy audit_log');
     const service = await stage.start();

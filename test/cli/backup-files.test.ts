@@ -29,7 +29,7 @@ beforeAll(async () => {
   file = join(home.directory, 'backup.tar.gz');
   expect((await home.run(['backup', file, '--quiet'])).exitCode).toBe(0);
   parts = await unpack(file);
-  // What was not there at the backup shows that a restore has changed nothing, or all.
+  // Data newer than the backup shows whether a restore changed nothing or everything.
   await stage.query("insert into users (id, email) values (gen_random_uuid(), 'later@mail.example')");
 });
 afterAll(async () => {
@@ -55,7 +55,7 @@ const write = async (name: string, content: string | Buffer) => {
 const DAMAGED = 'it is damaged, truncated or not a backup';
 const OTHER_ENTRY = 'it contains something else instead of tables/users.csv';
 
-describe('a file that is not what was written changes nothing', () => {
+describe('a corrupt or malicious file changes nothing', () => {
   const manifest = () => manifestOf(parts);
   const bomb = Buffer.alloc(100 * 1024 * 1024);
   const hostile: [name: string, says: string, make: () => Promise<string>][] = [
@@ -180,7 +180,7 @@ describe('a file that is not what was written changes nothing', () => {
   };
 });
 
-test('what is in it comes back byte for byte, and what is in none is empty', async () => {
+test('restores the tables of a backup byte for byte and empties all others', async () => {
   expect((await home.run(['restore', file, '--yes'])).exitCode).toBe(0);
   expect(await stage.query('select email, name from users order by email')).toEqual([
     { email: 'a@mail.example', name: 'a "b", c\nd\\.\n' },
@@ -190,12 +190,12 @@ test('what is in it comes back byte for byte, and what is in none is empty', asy
   expect(await stage.query('select email from waitlist')).toEqual([{ email: 'ķ@mail.example' }]);
 });
 
-test('of every table it is said whether a backup holds it', async () => {
+test('states of every table whether backups contain it', async () => {
   const tables = (await stage.query("select tablename as name from pg_tables where schemaname = 'public'")).map(({ name }) => name);
   expect(tables.sort()).toEqual([...KEPT.map(({ name }) => name), ...LEFT_OUT, 'migrations'].sort());
 });
 
-test('the tables belong to whom they belonged, and are open to whom they were', async () => {
+test('keeps owners and privileges of the tables', async () => {
   const [keeper, reader] = [`keeper_${randomBytes(4).toString('hex')}`, `reader_${randomBytes(4).toString('hex')}`];
   await stage.query(`create role ${keeper}; create role ${reader}; grant select on users to ${reader}; grant select, insert on audit_log to ${reader};
     alter table audit_log owner to ${keeper}; alter function refuse_change() owner to ${keeper}`);

@@ -20,14 +20,14 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     stage = await openStage();
     home = await openHome('http://localhost:1');
     Object.assign(home.env, { DATA_DIR: stage.dataDir, ...(kind === 'DATABASE_URL' && { DATABASE_URL: stage.databaseUrl }) });
-    // The links of mails from before name the address of after, too.
+    // So that links of emails from before the restore have the right origin afterwards.
     Object.assign(settings, { PORT: String(await freePort()), ...(kind !== 'DATABASE_URL' && { DATABASE_URL: '' }) });
     file = join(home.directory, 'backup.tar.gz');
     service = await stage.start(settings);
     owner = await signInDeveloper(stage, service);
   });
   afterAll(async () => {
-    // An embedded PostgreSQL is still writing for a moment after its service was killed.
+    // An embedded PostgreSQL still writes for a moment after its service was killed.
     await service.stop();
     await stage.close();
     await home.close();
@@ -46,7 +46,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   const keyWorks = async ({ key }: { key: string }) =>
     (await service.client().get('/api/websites', { Authorization: `Bearer ${key}` })).status === 200;
 
-  /** Visitors who sign in one after the other, four at a time, until `stop`. */
+  /** Signs visitors in, four concurrently, until `stop`. */
   function load(domain: string) {
     let [over, done] = [false, 0];
     const visitor = async () => {
@@ -66,7 +66,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     };
   }
 
-  test('it boots, all is as at the snapshot, and nothing that let somebody in before does', { timeout: 400_000 }, async () => {
+  test('starts with the data of the snapshot, and earlier sessions, tokens and links are invalid', { timeout: 400_000 }, async () => {
     const [domain, icon] = [freshDomain(), await upload()];
     const { id } = await addWebsite(domain, icon);
     const picture = await service.client().get(icon);
@@ -90,7 +90,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     const parts = await unpack(file);
     expectConsistent(parts, domain);
     const verified = rowsOf(parts, 'audit_log').filter((row) => row.action === 'token_verified' && row.domain === domain).length;
-    // The control and the visitors who were done before it began; fewer than those who were done when it ended.
+    // At least the control and the sign-ins completed before the backup, fewer than those completed at its end.
     expect(verified).toBeGreaterThan(beganAt);
     expect(verified).toBeLessThanOrEqual(endedAt + 4 + 1);
 
@@ -133,7 +133,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect((await statsOf(id)).completed).toBe(verified + 1);
   });
 
-  test('--revoke-api-keys ends them all, and a second restore of the same file works', { timeout: 240_000 }, async () => {
+  test('revokes all API keys with --revoke-api-keys, and the same file can be restored again', { timeout: 240_000 }, async () => {
     const key = await makeKey('there');
     await home.run(['backup', file, '--force']);
     expect(await keyWorks(key)).toBe(true);
@@ -147,7 +147,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
     expect(trail.filter(({ action }: { action: string }) => action === 'api_key_revoked').length).toBeGreaterThan(0);
   });
 
-  test('beside a service that runs, `db migrate` has nothing to do', async () => {
+  test('leaves nothing to do for `db migrate` while a service runs', async () => {
     const migrated = await home.run(['db', 'migrate']);
     expect([migrated.exitCode, migrated.stdout]).toEqual([0, 'Nothing to do.']);
     expect((await home.run(['db', 'migrate', '--json'])).json()).toEqual({ applied: [] });
@@ -155,7 +155,7 @@ describe.each(['DATABASE_URL', 'the embedded PostgreSQL'])('a backup under load 
   });
 });
 
-/** Every row finds what it refers to, and no visitor's later step is there without the earlier one. */
+/** Asserts that every reference exists, and that no later step of a sign-in exists without the earlier one. */
 function expectConsistent(parts: Part[], domain: string) {
   const log = rowsOf(parts, 'audit_log');
   const domains = new Set(rowsOf(parts, 'websites').map((site) => site.domain));
@@ -173,7 +173,7 @@ function expectConsistent(parts: Part[], domain: string) {
   }
 }
 
-/** A backup of what was restored holds the same rows, and the entry of the restore. */
+/** Asserts that a backup of the restored database has the same rows, plus the audit row of the restore. */
 function expectSame(first: Part[], second: Part[]) {
   const bodies = (parts: Part[]) =>
     Object.fromEntries(parts.slice(1).flatMap(({ name, body }) => (name === 'tables/audit_log.csv' ? [] : [[name, String(body)]])));

@@ -10,18 +10,18 @@ import { type Home, openHome, type Ran } from './command.ts';
 
 export type Check = { id: string; name: string; ok: boolean | null; detail: string; fix: string };
 
-/** A service with a mail domain of its own, somebody signed in there, a name server, and `emailauth doctor` to look at them. */
+/** A service with its mail domain, a signed-in developer, a name server, and `emailauth doctor` to check them. */
 export type Clinic = {
   stage: Stage;
   service: Service;
   names: NameServer;
   owner: Developer;
   home: Home;
-  /** What the DKIM record has to say. */
+  /** The correct DKIM record. */
   dkimKey: string;
-  /** Puts the records of the mail domain right. */
+  /** Sets correct records for the mail domain. */
   healMail(): void;
-  /** Runs it with --json, which is an answer of the right shape whatever is found. */
+  /** Runs `emailauth doctor --json` and checks the shape of its output. */
   diagnose(args?: string[], env?: Record<string, string>): Promise<{ ran: Ran; checks: Check[]; of(id: string): Check }>;
   /** Starts a server of any kind. @returns its port */
   listen(server: Server, address?: string, port?: number): Promise<number>;

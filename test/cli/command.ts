@@ -6,22 +6,22 @@ import { execa } from 'execa';
 /** The built command. */
 export const entry = join(import.meta.dirname, '../../dist/cli/main.js');
 
-/** Somebody's machine: a home directory with nothing in it, and the environment of a shell there. */
+/** An empty home directory and the environment of a shell there. */
 export type Home = {
   directory: string;
   env: Record<string, string>;
-  /** Runs `emailauth` as a script does: nobody to ask, output to pipes. */
+  /** Runs `emailauth` as a script does: without a terminal. */
   run(args: string[], options?: RunOptions): Promise<Ran>;
   close(): Promise<void>;
 };
 
 export type RunOptions = {
-  /** What stdin holds; none: it is closed. */
+  /** The content of stdin, which is closed without one. */
   input?: string;
-  /** In place of variables of the home's. */
+  /** Overrides variables of the environment. */
   env?: Record<string, string>;
   cwd?: string;
-  /** Aborts it as Ctrl-C does. */
+  /** Aborts the command like Ctrl-C. */
   signal?: AbortSignal;
 };
 
@@ -29,8 +29,8 @@ export type Ran = {
   exitCode: number | undefined;
   stdout: string;
   stderr: string;
-  /** stdout as JSON. @throws when it is none */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  /** Returns stdout as JSON. @throws when it is not JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check output of any shape.
   json(): any;
 };
 

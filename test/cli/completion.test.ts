@@ -42,7 +42,7 @@ afterAll(async () => {
   await home.close();
 });
 
-/** Presses Tab after what is typed, until the shell shows this: a service that does not answer within 250 ms completes nothing. */
+/** Presses Tab until the shell shows a text, since a response that takes more than 250 ms completes nothing. */
 async function completes(shell: Terminal, typed: string, shown: RegExp | string) {
   await waitUntil(`${typed} is completed`, 90_000, async () => {
     shell.type(`${CLEAR_LINE}${typed}\t`);
@@ -80,7 +80,7 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
     await complete('emailauth init --framework=sv', /emailauth init --framework=sveltekit/);
     await complete(`emailauth sites get ${domain.slice(0, 8)}`, `emailauth sites get ${domain}`);
     await complete('emailauth sites add --icon lo', /--icon logo(\\ of\\ shop|' of shop')\.png/);
-    // Two that begin alike, and what each is where the shell shows that.
+    // Two with the same prefix, with descriptions where the shell shows them.
     shell.type('emailauth sites re');
     shell.type(CLEAR_LINE);
     shell.type('emailauth re\t\t');
@@ -101,7 +101,7 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
   });
 }
 
-test('what a shell asks is answered in silence where nobody is signed in, and where no service answers', async () => {
+test('completes without messages when not signed in and when no service responds', async () => {
   const silent = await openAnswering(() => {});
   onTestFinished(() => silent.close());
   const ask = (env: Record<string, string>) => home.run(['complete', '--', 'sites', 'get', ''], { env });

@@ -7,14 +7,14 @@ import { openTerminal } from './terminal.ts';
 
 let home: Home;
 beforeEach(async () => {
-  // Whether EMAILAUTH_HOST is set is what these tests are about.
+  // These tests set EMAILAUTH_HOST themselves.
   home = await openHome('');
 });
 afterEach(() => home.close());
 
 const file = () => join(home.env.XDG_CONFIG_HOME, 'emailauth/config.json');
 
-test('keeps a setting in a file of its owner, and forgets it', async () => {
+test('stores a setting in a file readable by its owner, and unsets it', async () => {
   const kept = await home.run(['config', 'set', 'host', 'auth.example.com', '--json']);
   expect([kept.exitCode, kept.json()]).toEqual([0, { key: 'host', value: 'https://auth.example.com', source: 'config' }]);
   expect((await stat(file())).mode & 0o777).toBe(0o600);
@@ -24,7 +24,7 @@ test('keeps a setting in a file of its owner, and forgets it', async () => {
   expect(await readFile(file(), 'utf8')).not.toContain('auth.example.com');
 });
 
-test('lists what is in use and where it is from', async () => {
+test('lists effective settings and their sources', async () => {
   await home.run(['config', 'set', 'language', 'lv']);
   const list = await home.run(['config', 'list', '--json'], { env: { EMAILAUTH_HOST: 'https://auth.example.com' } });
   expect(list.json()).toEqual({
@@ -39,13 +39,13 @@ test('lists what is in use and where it is from', async () => {
   for (const part of ['profile', 'http://localhost:3000', 'config.json', file()]) expect(text).toContain(part);
 });
 
-test('a profile has settings of its own', async () => {
+test('keeps separate settings for each profile', async () => {
   await home.run(['config', 'set', 'language', 'lt', '--profile', 'work']);
   expect((await home.run(['config', 'get', 'language'])).stdout).toBe('en');
   expect((await home.run(['config', 'get', 'language'], { env: { EMAILAUTH_PROFILE: 'work' } })).stdout).toBe('lt');
 });
 
-test('says so when something else comes first', async () => {
+test('reports when another source takes precedence', async () => {
   const env = { EMAILAUTH_HOST: 'https://first.example' };
   const ran = await home.run(['config', 'set', 'host', 'second.example'], { env });
   expect([ran.exitCode, ran.stdout]).toEqual([0, 'host is https://first.example']);
@@ -59,13 +59,13 @@ test.each([
   [['set', 'language', 'xx'], 'Languages: en, lt, lv, uk, ru'],
   [['set', 'colour', 'red'], 'host, language'],
   [['get', '__proto__'], 'host, language'],
-])('config %j: 3', async (args, sentence) => {
+])('exits with 3 for config %j', async (args, sentence) => {
   const ran = await home.run(['config', ...args]);
   expect([ran.exitCode, ran.stdout]).toEqual([3, '']);
   expect(ran.stderr).toContain(sentence);
 });
 
-test('a file that is no JSON: 3, which file, and it is left alone', async () => {
+test('exits with 3 for a file that is not JSON, names it and leaves it unchanged', async () => {
   await mkdir(dirname(file()), { recursive: true });
   await writeFile(file(), '{ my own notes');
   const ran = await home.run(['config', 'list']);
@@ -73,7 +73,7 @@ test('a file that is no JSON: 3, which file, and it is left alone', async () => 
   expect(await readFile(file(), 'utf8')).toBe('{ my own notes');
 });
 
-test('open prints the address, and opens nothing where nobody sits', async () => {
+test('open prints the URL and opens no browser without a desktop', async () => {
   const pages = { dashboard: '/dashboard', docs: '/webservices/email-auth', site: '/' };
   for (const [target, path] of Object.entries(pages)) {
     const ran = await home.run(['open', target, '--json', '--host', 'https://auth.example.com']);
@@ -83,8 +83,8 @@ test('open prints the address, and opens nothing where nobody sits', async () =>
   expect((await home.run(['open', 'mailbox'])).exitCode).toBe(3);
 });
 
-test('open opens the browser of a desktop, and none over SSH', async () => {
-  // A desktop whose own program opens addresses, so that none of this machine's is asked.
+test('open opens the browser of a desktop, but not over SSH', async () => {
+  // A desktop whose own program opens URLs, so that no browser of this machine is started.
   const [programs, opened] = [join(home.directory, 'bin'), join(home.directory, 'opened')];
   await mkdir(programs);
   await writeFile(join(programs, 'enlightenment_open'), `#!/bin/sh\ncase "$1" in http*) echo "$1" >> '${opened}';; esac\n`, {

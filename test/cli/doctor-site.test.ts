@@ -22,7 +22,7 @@ afterAll(() => clinic.close());
 beforeEach(() => clinic.healMail());
 
 describe('localhost', () => {
-  test('http and any port; without --url its callback is skipped', async () => {
+  test('accepts http and any port, and skips the callback without --url', async () => {
     const site = await serve((_, response) => response.writeHead(400).end());
     const { of } = await diagnose(['localhost', '--url', `${site}/auth/callback`]);
     expect([of('registered').ok, of('tls').ok, of('redirect').ok, of('proof').ok]).toEqual([true, null, null, null]);
@@ -33,17 +33,17 @@ describe('localhost', () => {
   test.each([
     [['shop.example', '--url', 'https://evil.example/cb'], 'not on shop.example'],
     [['--url', 'https://shop.example/cb'], 'needs the domain'],
-  ])('%j: a usage error', async (args, words) => {
+  ])('is a usage error with %j', async (args, words) => {
     const { exitCode, stderr } = await home.run(['doctor', ...args]);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining(words)]);
   });
 });
 
-/** An address of the loopback at which nobody else listens. */
+/** A loopback address that no other program uses. */
 const LOOPBACK = '127.0.0.97';
 
 if (!hasOpenssl) console.warn('No openssl command: what doctor says of https sites is not tested.');
-describe.skipIf(!hasOpenssl)('a site', () => {
+describe.skipIf(!hasOpenssl)('a website', () => {
   const shop = freshDomain();
   let authority: Authority;
   let site: TlsServer;
@@ -53,7 +53,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
   let answer: RequestListener;
   let visits: { url: string; headers: Record<string, unknown> }[];
 
-  /** As our templates do: without the state that this browser was given, nothing. */
+  /** Like the templates: rejects a callback without the state of this browser. */
   const template: RequestListener = (request, response) =>
     request.url?.startsWith('/auth/callback') ? response.writeHead(400).end() : response.writeHead(404).end();
 
@@ -79,13 +79,13 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     visits = [];
   });
 
-  test('that is sound passes every check, gets nothing of ours, and its answer is the same for people', async () => {
+  test('that is set up correctly passes every check without receiving credentials, also in text output', async () => {
     const { checks } = await diagnose([shop, '--url', url]);
     expect(checks.slice(7).map(({ id, ok }) => [id, ok])).toEqual([
       ['registered', true],
       ['proof', true],
       ['tls', true],
-      // It is not on port 443.
+      // The website is not on port 443.
       ['redirect', null],
       ['callback', true],
       ['callback_refusal', true],
@@ -108,7 +108,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect(of('callback').ok).toBe(days === 5);
   });
 
-  test('with a certificate that nobody trusts fails', async () => {
+  test('with an untrusted certificate fails', async () => {
     const { of } = await diagnose([shop, '--url', url], { NODE_EXTRA_CA_CERTS: '' });
     expect(of('tls')).toMatchObject({
       ok: false,
@@ -145,7 +145,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect(ran.exitCode).toBe(10);
   });
 
-  test('that is down, or has no name, fails', async () => {
+  test('that is down, or has no DNS record, fails', async () => {
     const down = await diagnose([shop, '--url', `https://${shop}:9/auth/callback`]);
     expect([down.of('tls').detail, down.of('callback').detail]).toEqual(Array(2).fill(expect.stringContaining('refuses the connection')));
     names.setAddresses(shop, []);
@@ -155,7 +155,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect([of('redirect').ok, of('callback_refusal').ok]).toEqual([null, null]);
   });
 
-  test('at the ports that visitors use: its redirect to https, its callback, and the file of its proof', async ({ skip }) => {
+  test('on the default ports is checked for its redirect to https, its callback, and the file of its proof', async ({ skip }) => {
     const domain = freshDomain();
     const secure = createTlsServer(await authority.issue(domain, 60), (request, response) => answer(request, response));
     const plain = createServer((_, response) => response.writeHead(301, { Location: `https://${domain}/` }).end());
@@ -177,7 +177,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect((await diagnose([domain])).of('redirect')).toMatchObject({ ok: false, fix: expect.stringContaining('301') });
   });
 
-  test('that nobody registered fails with the command that does it', async () => {
+  test('that is not registered fails with the command to register it', async () => {
     const { of } = await diagnose(['nobody.example']);
     expect(of('registered')).toMatchObject({ ok: false, fix: 'emailauth register nobody.example' });
     expect(of('proof').ok).toBeNull();
@@ -189,7 +189,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect(of('registered')).toMatchObject({ ok: true, fix: expect.stringContaining('not among your websites') });
   });
 
-  test('that is said to be the service fails by its certificate', async () => {
+  test('that is used as EMAILAUTH_HOST fails by its certificate', async () => {
     const { of } = await diagnose([], { EMAILAUTH_HOST: `https://localhost:${port}` });
     expect(of('service')).toMatchObject({
       ok: false,
@@ -199,7 +199,7 @@ describe.skipIf(!hasOpenssl)('a site', () => {
     expect(visits).toEqual([]);
   });
 
-  test('that is not proved is told so; a proof that was never checked, or is another one, fails', async () => {
+  test('that is not verified is reported; an unchecked or different proof fails', async () => {
     const domain = freshDomain();
     const { proof } = (await owner.client.post('/api/websites', { domain })).json;
     const look = async (env = {}) => (await diagnose([domain], env)).of('proof');

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => clinic.close());
 beforeEach(() => clinic.healMail());
 
-test('a sound service: every check passes, for people and for programs', async () => {
+test('a correct set-up passes every check, as text and as JSON', async () => {
   const { checks } = await diagnose();
   expect(checks.map(({ id, ok }) => [id, ok])).toEqual([
     ['service', true],
@@ -43,7 +43,7 @@ test('a sound service: every check passes, for people and for programs', async (
 });
 
 describe('mail', () => {
-  test('that nobody set up fails, each check with the record to add', async () => {
+  test('without records fails, each check with the record to add', async () => {
     names.setMailServers(MAIL, []);
     names.setText(MAIL, ['other']);
     names.setText(`s1._domainkey.${MAIL}`, []);
@@ -55,7 +55,7 @@ describe('mail', () => {
     expect(of('dmarc')).toMatchObject({ ok: false, fix: expect.stringContaining(`at _dmarc.${MAIL}: v=DMARC1; p=none`) });
   });
 
-  test('that is set up wrongly fails, and what the name server says cannot move the cursor', async () => {
+  test('with wrong records fails, and DNS responses cannot move the cursor', async () => {
     names.setMailServers(MAIL, ['']);
     names.setText(MAIL, ['v=spf1 a\u001b[2Jb\nPASS -all']);
     names.setText(`s1._domainkey.${MAIL}`, ['v=DKIM1; p=']);
@@ -67,7 +67,7 @@ describe('mail', () => {
     expect(of('dmarc')).toMatchObject({ ok: false, detail: expect.stringContaining('2 DMARC records') });
   });
 
-  test('p=none passes with advice; an address is enough for a domain', async () => {
+  test('passes with advice for p=none; accepts an address in place of a domain', async () => {
     names.setText(`_dmarc.${MAIL}`, ['v=DMARC1; p=none']);
     names.setMailServers(MAIL, []);
     names.setAddresses(MAIL, ['192.0.2.1']);
@@ -77,7 +77,7 @@ describe('mail', () => {
     expect(of('mail_domain')).toMatchObject({ ok: true, detail: expect.stringContaining('an address') });
   });
 
-  test('a name server that does not answer tells nothing, and one that cannot be is a usage error', async () => {
+  test('is skipped when the name server does not respond; an invalid one is a usage error', async () => {
     const { of } = await diagnose([], { DNS_SERVERS: '127.0.0.1:9' });
     for (const id of ['mail_domain', 'spf', 'dkim', 'dmarc'])
       expect(of(id)).toMatchObject({ ok: null, detail: expect.stringContaining('name server') });
@@ -85,7 +85,7 @@ describe('mail', () => {
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining('DNS_SERVERS')]);
   });
 
-  test('the built-in inbox and an unsigned sender are skipped with the reason', async () => {
+  test('is skipped with the reason for the built-in inbox and an unsigned sender', async () => {
     const [local, unsigned] = await Promise.all([stage.start({ SMTP_URL: '', MAIL_FROM: '' }), stage.start()]);
     const inbox = await diagnose([], { EMAILAUTH_HOST: local.url });
     for (const id of ['mail_domain', 'spf', 'dkim', 'dmarc'])
@@ -119,18 +119,18 @@ describe('credentials', () => {
     ...changes,
   });
 
-  test('nobody is signed in: skipped', async () => {
+  test('are skipped when not signed in', async () => {
     expect((await inFile('{}')).check).toMatchObject({ ok: null, fix: 'Run `emailauth login`.' });
   });
 
-  test('stored: until when', async () => {
+  test('are reported with their expiry', async () => {
     expect((await inFile(stored())).check).toMatchObject({ ok: true, detail: `${owner.email} is signed in, until 2999-01-01.` });
   });
 
   test.each([
     ['over by the file', { expiresAt: '2020-01-01T00:00:00.000Z' }],
     ['ended by the service', { token: randomBytes(32).toString('base64url') }],
-  ])('%s: fails with login', async (_, changes) => {
+  ])('with %s fail and refer to login', async (_, changes) => {
     const credential = stored(changes);
     const { check, ran } = await inFile(credential);
     expect(check).toMatchObject({ ok: false, detail: expect.stringContaining('has ended'), fix: 'Run `emailauth login`.' });
@@ -138,12 +138,12 @@ describe('credentials', () => {
     expect(ran.stdout + ran.stderr).not.toContain(credential.token);
   });
 
-  test('a file that others may read: fails with chmod', async () => {
+  test('fail in a file that others may read, with the chmod command', async () => {
     const { check, path } = await inFile(stored(), 0o644);
     expect(check).toMatchObject({ ok: false, detail: expect.stringContaining('mode 644'), fix: `chmod 600 ${path}` });
   });
 
-  test('a broken file: fails, and the other checks go on', async () => {
+  test('fail in a corrupt file, while the other checks continue', async () => {
     const { check, ran } = await inFile('{');
     expect(check).toMatchObject({ ok: false, detail: expect.stringContaining('credentials.json') });
     expect(ran.json().checks).toHaveLength(7);
@@ -151,7 +151,7 @@ describe('credentials', () => {
 });
 
 describe('the service', () => {
-  /** The service, but for what is changed in its answer. */
+  /** Starts a proxy of the service that changes its response. */
   const behind = (change: (about: Record<string, unknown>) => object) =>
     serve(async (request, response) => {
       const answer = await fetch(`${service.url}${request.url}`, { headers: { Authorization: request.headers.authorization ?? '' } });
@@ -176,31 +176,31 @@ describe('the service', () => {
     ['no HTTP', openChatter, /does not speak HTTP/, /--host/],
     ['no TLS', async () => (await serve(() => {})).replace('http:', 'https:'), /does not speak TLS/, /TLS 1\.2/],
     ['another major version', () => behind((about) => ({ ...about, version: '7.1.0' })), /has version 7\.1\.0/, /npx emailauth@7/],
-  ])('%s: says so', async (_, host, detail, fix) => {
+  ])('with %s fails with the reason', async (_, host, detail, fix) => {
     const { of } = await diagnose([], { EMAILAUTH_HOST: await host() });
     expect(of('service')).toMatchObject({ ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) });
   });
 
-  test('a clock three minutes off fails', async () => {
+  test('with a clock that is three minutes off fails', async () => {
     const host = await behind((about) => ({ ...about, time: new Date(Date.now() - 180_000).toISOString() }));
     const { of } = await diagnose([], { EMAILAUTH_HOST: host });
     expect(of('clock')).toMatchObject({ ok: false, detail: expect.stringContaining('3 min ahead'), fix: expect.stringContaining('ntp') });
   });
 
-  test('whoever keeps it waiting is left after 10 s, the service and the site at once', async () => {
+  test('times out after 10 s, together with the check of the website', async () => {
     const silent = await serve(() => {});
     const { of } = await diagnose(['localhost', '--url', `${silent}/cb`], { EMAILAUTH_HOST: silent });
     for (const id of ['service', 'callback']) expect(of(id)).toMatchObject({ ok: false, detail: expect.stringContaining('in time') });
   });
 });
 
-/** Something that is no web server. */
+/** Starts a server that does not speak HTTP. */
 async function openChatter(): Promise<string> {
   const server = createTcpServer((socket) => socket.on('error', () => {}).end('220 mail.example ESMTP\r\n'));
   return `http://localhost:${await clinic.listen(server)}`;
 }
 
-test('in a terminal it says at once what it looks at, and Ctrl-C leaves it', async () => {
+test('shows its progress in a terminal and exits on Ctrl-C', async () => {
   const silent = await serve(() => {});
   const terminal = openTerminal(home, ['doctor', 'localhost', '--url', `${silent}/cb`]);
   await terminal.waitFor(`Checking ${service.url} and localhost…`);
@@ -209,7 +209,7 @@ test('in a terminal it says at once what it looks at, and Ctrl-C leaves it', asy
   await terminal.close();
 });
 
-test('a service without its database is not ready', async () => {
+test('reports a service without its database as not ready', async () => {
   const name = new URL(stage.databaseUrl).pathname.slice(1);
   await query(inject('clusterUrl'), `alter database ${name} with allow_connections false`);
   await query(inject('clusterUrl'), 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);

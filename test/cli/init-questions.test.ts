@@ -38,8 +38,8 @@ function openInit(args: string[], options: { env?: Record<string, string>; rows?
   return terminal;
 }
 
-describe('what it asks of the service', () => {
-  test('a domain that is registered needs nothing; one that is not is a note', async () => {
+describe('the registration at the service', () => {
+  test('is noted as missing for an unregistered domain only', async () => {
     await project.put(projects.express);
     const domain = await registerWebsite(service.client());
     for (const known of [`www.${domain}`, 'localhost']) {
@@ -53,7 +53,7 @@ describe('what it asks of the service', () => {
     expect(ran.stderr).toContain(`emailauth register ${unknown}`);
   });
 
-  test('without the service everything is written all the same', async () => {
+  test('is not needed to write the files', async () => {
     await project.put(projects.express);
     const host = `http://localhost:${await freePort()}`;
     const ran = await init(['--domain', 'shop.example', '--yes'], { env: { EMAILAUTH_HOST: host } });
@@ -87,7 +87,7 @@ test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
   ['an unknown language', ['--language', 'xx'], projects.express, /"xx" is not a language .* en, lt, lv, uk, ru/, /--help/],
   ['a directory that is not there', ['nowhere'], {}, /There is no directory .*nowhere/, /init <dir>/],
   ['a file for a directory', ['package.json'], projects.express, /package\.json is a file/, /init <dir>/],
-])('%s: exit 3 in words, and nothing is written', async (_, args, files, message, hint) => {
+])('exits with 3 and writes nothing for %s', async (_, args, files, message, hint) => {
   await project.put(files);
   const ran = await init([...args, '--json']);
   expect(ran.exitCode).toBe(3);
@@ -95,7 +95,7 @@ test.each<[string, string[], Record<string, string>, RegExp, RegExp]>([
   expect(await project.everything()).toEqual(files);
 });
 
-test('--list answers the catalogue, wherever it is asked', async () => {
+test('--list prints the catalog in any directory', async () => {
   const rows = frameworks.map(({ id, name, language }) => ({ id, name, language }));
   expect((await init(['--list', '--json'])).json()).toEqual(rows);
   const { stdout, stderr } = await init(['--list']);
@@ -118,7 +118,7 @@ test('--dry-run shows a patch on stdout and writes nothing', async () => {
 });
 
 describe('at a terminal', () => {
-  test('asks for framework and domain, shows the diff in colour, and writes once it is confirmed', async () => {
+  test('prompts for framework and domain, shows the diff in color, and writes after a confirmation', async () => {
     const { client } = await signInDeveloper(stage, service);
     const domain = freshDomain();
     expect((await client.post('/api/websites', { domain })).status).toBe(200);
@@ -137,7 +137,7 @@ describe('at a terminal', () => {
     terminal.type('y');
     expect(await terminal.exited).toBe(0);
     expect(terminal.text()).toContain(`The sign-in with Fastify for ${domain} is written.`);
-    // In colour, code needs no backticks.
+    // With colors, code needs no backticks.
     const report = terminal.text().slice(terminal.text().indexOf('is written.'));
     expect(report).not.toContain('`');
     expect(report).toContain('npm install @fastify/cookie fastify-plugin');
@@ -145,7 +145,7 @@ describe('at a terminal', () => {
     expect(terminal.bytes()).not.toContain(secret);
   });
 
-  test('takes another domain that is typed, and says what is wrong with it', async () => {
+  test('accepts another domain and rejects an invalid one', async () => {
     await project.put(projects.express);
     const terminal = openInit(['--dry-run'], { rows: 200 });
     await terminal.waitFor('another domain');
@@ -165,7 +165,7 @@ describe('at a terminal', () => {
     ['Esc at the confirmation', ['--domain', 'localhost'], 'Write these', KEYS.escape],
     ['no', ['--domain', 'localhost'], 'Write these', 'n'],
     ['Enter, which is no', ['--domain', 'localhost'], 'Write these', KEYS.enter],
-  ])('%s: exit 2, and nothing is there', async (_, args, question, key) => {
+  ])('exits with 2 and writes nothing on %s', async (_, args, question, key) => {
     await project.put(projects.express);
     const terminal = openInit(args);
     await terminal.waitFor(question);
@@ -175,16 +175,16 @@ describe('at a terminal', () => {
     expect(await project.everything()).toEqual(projects.express);
   });
 
-  test('with NO_COLOR, backticks tell where code ends', async () => {
+  test('marks code by backticks with NO_COLOR', async () => {
     await project.put(projects.express);
     const terminal = openInit(['--domain', 'localhost', '--yes'], { env: { NO_COLOR: '1' } });
     expect(await terminal.exited).toBe(0);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colour.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: color sequences.
     expect(terminal.bytes()).not.toMatch(/\x1b\[\d+m/);
     expect(terminal.text()).toContain('`node --env-file=.env …`');
   });
 
-  test('a file of the project has no power over the terminal', async () => {
+  test('escapes control sequences in files of the project', async () => {
     await project.put({ ...projects.express, 'auth.js': '\x1b]0;owned\x07\x1b[2J' });
     const terminal = openInit(['--domain', 'localhost']);
     expect(await terminal.exited).toBe(6);

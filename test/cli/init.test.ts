@@ -37,11 +37,11 @@ const init = (...args: string[]): Promise<Ran> => home.run(['init', ...args], { 
 const git = (...args: string[]) => execFileSync('git', ['-C', project.directory, ...args], { stdio: 'pipe' });
 
 describe('each framework', () => {
-  test('of the catalogue has a project here', () => {
+  test('of the catalog has a test project', () => {
     expect(Object.keys(projects).sort()).toEqual(frameworks.map(({ id }) => id).sort());
   });
 
-  test.each(frameworks)('$id is recognised, and what is written is what the template gives', async (framework) => {
+  test.each(frameworks)('$id is detected, and the files of its template are written', async (framework) => {
     await project.put(projects[framework.id]);
     const domain = freshDomain();
     const ran = await init('--domain', domain, '--callback', '/sign-in/done', '--language', 'lt', '--yes', '--json');
@@ -67,18 +67,18 @@ describe('each framework', () => {
     for (const step of rendered.nextSteps) expect(next).toContain(step);
     if (framework.loadEnv) expect(next).toContain(framework.loadEnv);
     expect(next.join()).toContain(`emailauth register ${domain}`);
-    // What was there is there.
+    // Existing files are kept.
     for (const [path, text] of Object.entries(projects[framework.id])) expect(await project.textAt(path)).toBe(text);
   });
 });
 
-// Those with packages or a build of their own are tried by `npm run test:templates`.
+// Frameworks with packages or a build are tested by `npm run test:templates`.
 const light = recipes.filter((recipe) => !recipe.packages && !recipe.build && recipe.available());
 
 describe.each(light)('a project with $id, from the directory that init wrote', (recipe) => {
-  test('signs somebody in', async () => {
+  test('signs a visitor in', async () => {
     const port = await freePort();
-    // Where this site runs is the developer's own line.
+    // The developer sets the URL of the site.
     await project.put({ ...recipe.around, ...projects[recipe.id], '.env': `SITE_URL="http://localhost:${port}"` });
     const ran = await init('--domain', 'localhost', '--yes', '--json');
     expect([ran.exitCode, ran.json().framework]).toEqual([0, recipe.id]);
@@ -100,8 +100,8 @@ describe.each(light)('a project with $id, from the directory that init wrote', (
   });
 });
 
-describe('where files go', () => {
-  test('a src directory of Next.js gets them, and the step that tells of it is not told', async () => {
+describe('the target directory', () => {
+  test('is the src directory of a Next.js project that has one, without the step about it', async () => {
     await project.put({ ...projects.nextjs, 'src/app/page.tsx': '' });
     await rm(join(project.directory, 'app'), { recursive: true });
     const ran = await init('--domain', 'localhost', '--yes', '--json');
@@ -117,14 +117,14 @@ describe('where files go', () => {
     expect(ran.json().next.join()).not.toContain('src directory');
   });
 
-  test('a directory with blanks and letters of other languages, given by its path', async () => {
+  test('may contain spaces and non-ASCII letters in its path', async () => {
     await project.put({ 'mana lapa ū/package.json': projects.express['package.json'] });
     const ran = await init('mana lapa ū', '--domain', 'bücher.example', '--yes', '--json');
     expect(ran.exitCode).toBe(0);
     expect(await project.textAt('mana lapa ū/.env')).toContain('SITE_URL=https://xn--bcher-kva.example\n');
   });
 
-  test('a project of several packages: only the directory that is given', async () => {
+  test('is the given one only in a monorepo', async () => {
     await project.put({
       'package.json': '{"dependencies":{"next":"16.0.0"}}',
       'packages/api/package.json': projects.express['package.json'],
@@ -133,7 +133,7 @@ describe('where files go', () => {
     expect(Object.keys(await project.everything())).not.toContain('lib');
   });
 
-  test('links that stay in the project are followed, those that leave it are not', async () => {
+  test('may contain symlinks within the project, but not out of it', async () => {
     await project.put({ ...projects.hono, 'packages/src/index.ts': '' });
     await symlink('packages/src', join(project.directory, 'src'));
     expect((await init('--domain', 'localhost', '--yes')).exitCode).toBe(0);
@@ -161,7 +161,7 @@ describe('where files go', () => {
   test.each<[string, Record<string, string>, RegExp]>([
     ['a directory in the place of a file', { 'auth.js/x': '' }, /auth\.js is a directory/],
     ['a directory in the place of .env', { '.env/x': '' }, /\.env is a directory/],
-  ])('%s is told, and nothing is written', async (_, files, message) => {
+  ])('is rejected without writing for %s', async (_, files, message) => {
     await project.put({ ...projects.express, ...files });
     const before = await project.everything();
     const ran = await init('--domain', 'localhost', '--yes', '--force');
@@ -170,7 +170,7 @@ describe('where files go', () => {
     expect(await project.everything()).toEqual(before);
   });
 
-  test.skipIf(process.getuid?.() === 0)('a directory that is not ours to write is told', async () => {
+  test.skipIf(process.getuid?.() === 0)('is reported when it is not writable', async () => {
     await project.put(projects.express);
     execFileSync('chmod', ['555', project.directory]);
     const ran = await init('--domain', 'localhost', '--yes');
@@ -181,8 +181,8 @@ describe('where files go', () => {
   });
 });
 
-describe('files that are there', () => {
-  test('with the same contents are left: the second run has nothing to ask and nothing to write', async () => {
+describe('existing files', () => {
+  test('with the same contents are kept, so a second run has nothing to write', async () => {
     await project.put(projects.express);
     await init('--domain', 'localhost', '--yes');
     const before = await project.everything();
@@ -192,7 +192,7 @@ describe('files that are there', () => {
     const actions = (await init('--domain', 'localhost', '--json')).json().files.map(({ action }: { action: string }) => action);
     expect(actions).toEqual(['unchanged', 'unchanged']);
     expect(await project.everything()).toEqual(before);
-    // A checkout on Windows.
+    // Line endings of a checkout on Windows.
     await project.put({ 'auth.js': (await project.textAt('auth.js')).replaceAll('\n', '\r\n') });
     expect((await init('--domain', 'localhost')).exitCode).toBe(0);
   });
@@ -222,7 +222,7 @@ describe('files that are there', () => {
     expect(await project.textAt('src/lib/server/auth.js')).toContain('EMAILAUTH_URL');
   });
 
-  test('a page that the template only shows as an example stays, also with --force', async () => {
+  test('are kept, even with --force, where the template has only an example page', async () => {
     await project.put({ 'public/index.html': '<h1>Mine</h1>' });
     const ran = await init('--domain', 'localhost', '--yes', '--force', '--json');
     expect(ran.json().files).toContainEqual({ path: 'public/index.html', action: 'unchanged' });
@@ -233,7 +233,7 @@ describe('files that are there', () => {
 });
 
 describe('.env and git', () => {
-  test('what .env says stays, byte for byte; what differs is told; the values are shown nowhere', async () => {
+  test('keeps .env byte for byte, reports differences and prints no values', async () => {
     const own = '# mine\r\nexport SITE_URL=http://localhost:5555 # here\r\nKEY="hidden-value"';
     await project.put({ ...projects.express, '.env': own });
     const ran = await init('--domain', 'localhost', '--yes');
@@ -247,7 +247,7 @@ describe('.env and git', () => {
     expect(ran.stdout).toContain('http://localhost:5555/login');
   });
 
-  test('in a work tree .env is ignored from then on', async () => {
+  test('adds .env to .gitignore in a work tree', async () => {
     git('init', '--quiet');
     await project.put({ ...projects.express, '.gitignore': 'node_modules' });
     const ran = await init('--domain', 'localhost', '--yes', '--json');
@@ -259,7 +259,7 @@ describe('.env and git', () => {
     );
   });
 
-  test('also where there is no git to ask', async () => {
+  test('adds it without git as well', async () => {
     git('init', '--quiet');
     await project.put(projects.express);
     const withoutGit = () =>
@@ -269,14 +269,14 @@ describe('.env and git', () => {
     expect((await withoutGit()).json().files).toHaveLength(2);
   });
 
-  test('a rule further up is enough', async () => {
+  test('accepts a rule of a parent directory', async () => {
     git('init', '--quiet');
     await project.put({ '.gitignore': '.env*\n', 'site/package.json': projects.express['package.json'] });
     await init('site', '--domain', 'localhost', '--yes');
     expect(Object.keys(await project.everything())).not.toContain('site/.gitignore');
   });
 
-  test('a .env that git keeps is told', async () => {
+  test('reports a .env that git tracks', async () => {
     git('init', '--quiet');
     await project.put({ ...projects.express, '.env': 'A=1\n' });
     git('add', '.env');

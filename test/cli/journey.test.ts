@@ -24,14 +24,14 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A command in the developer's terminal. */
+/** Runs a command in the developer's terminal. */
 function open(...args: string[]): Terminal {
   const terminal = openTerminal(home, args);
   terminals.push(terminal);
   return terminal;
 }
 
-/** A command that needs nobody at the keys. @returns what it showed */
+/** Runs a command without prompts. @returns its output */
 async function shown(exitCode: number, ...args: string[]): Promise<string> {
   const terminal = open(...args);
   const code = await terminal.exited;
@@ -39,7 +39,7 @@ async function shown(exitCode: number, ...args: string[]): Promise<string> {
   return terminal.text();
 }
 
-test('a developer’s day in the terminal: from the first registration to the logout', { timeout: 300_000 }, async () => {
+test('a developer works in the terminal from the first registration to the logout', { timeout: 300_000 }, async () => {
   const [email, domain, second] = [freshAddress('dev'), freshDomain(), freshDomain()];
 
   const registering = open('register');
@@ -49,7 +49,7 @@ test('a developer’s day in the terminal: from the first registration to the lo
   registering.type(`${email}${KEYS.enter}`);
   await registering.waitFor(`emailauth init --domain ${domain}`);
   expect(await registering.exited).toBe(0);
-  // The mail that tells the linked address of its domain.
+  // The email to the linked address about its domain.
   await stage.mailbox.waitFor(email);
 
   const byCode = open('login', '--email', email);
@@ -57,7 +57,7 @@ test('a developer’s day in the terminal: from the first registration to the lo
   byCode.type(`${(await stage.mailbox.waitFor(email)).code}${KEYS.enter}`);
   expect(await byCode.exited).toBe(0);
   expect(await shown(0, 'whoami')).toContain(email);
-  // The registration that waited for its address is theirs.
+  // The earlier registration by the same address now belongs to the account.
   expect(await shown(0, 'sites', 'list')).toContain(domain);
 
   const byLink = open('login', '--email', email);
@@ -80,7 +80,7 @@ test('a developer’s day in the terminal: from the first registration to the lo
 
   const visitor = freshAddress();
   const token = await visitorToken(stage, service.client(), domain, visitor);
-  // Another site's question leaves the token as it is.
+  // A verification by another website does not use up the token.
   await shown(10, 'verify', '--domain', renamed, '--', token);
   expect(await shown(0, 'verify', '--domain', domain, '--', token)).toContain(visitor);
   expect(await shown(10, 'verify', '--', token)).toContain('already verified');

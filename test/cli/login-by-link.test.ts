@@ -36,7 +36,7 @@ const newRelay = async (change?: (body: string) => string): Promise<Relay> => {
 
 const isSignedIn = async (home: Home) => (await home.run(['whoami'])).exitCode === 0;
 
-/** `login` without a terminal, once its mail has come. */
+/** Starts `login` without a terminal and waits for its email. */
 async function begin(home: Home) {
   const email = freshAddress('dev');
   const stop = new AbortController();
@@ -44,7 +44,7 @@ async function begin(home: Home) {
   return { email, running, stop, mail: await stage.mailbox.waitFor(email) };
 }
 
-test('answers with JSON, says on stderr what it waits for, and keeps the sign-in for its owner alone', async () => {
+test('prints JSON, writes to stderr what it waits for, and stores the sign-in readable only by its owner', async () => {
   const home = await newHome();
   const { email, running, mail } = await begin(home);
   await openMailedLink(mail);
@@ -58,7 +58,7 @@ test('answers with JSON, says on stderr what it waits for, and keeps the sign-in
   expect((await home.run(['whoami', '--json'])).json()).toEqual(json());
 });
 
-test('without --email: 3, naming it; an address that is none: 3; no mail goes out', async () => {
+test('exits with 3 without --email or for an invalid address, and sends no email', async () => {
   const home = await newHome();
   const before = stage.mailbox.mails.length;
   for (const args of [['login'], ['login', '--no-input'], ['login', '--json']]) {
@@ -70,7 +70,7 @@ test('without --email: 3, naming it; an address that is none: 3; no mail goes ou
   expect(stage.mailbox.mails.length).toBe(before);
 });
 
-test('a service that cannot be reached: 8; too many mails: 7, and when to try again', async () => {
+test('exits with 8 for an unreachable service, and with 7 and the time to wait for too many emails', async () => {
   const away = await newHome(`http://localhost:${await freePort()}`);
   const unreachable = await away.run(['login', '--email', freshAddress()]);
   expect([unreachable.exitCode, unreachable.stderr]).toEqual([8, expect.stringContaining('cannot be reached')]);
@@ -85,7 +85,7 @@ test('a service that cannot be reached: 8; too many mails: 7, and when to try ag
   await strict.stop();
 });
 
-test('Ctrl-C: 2, nobody listens any more and nothing is kept', async () => {
+test('exits with 2 on Ctrl-C, stops listening and stores nothing', async () => {
   const home = await newHome();
   const { running, stop, mail } = await begin(home);
   const redirectUrl = await redirectOf(mail);
@@ -96,14 +96,14 @@ test('Ctrl-C: 2, nobody listens any more and nothing is kept', async () => {
   expect(await isSignedIn(home)).toBe(false);
 });
 
-test('a mail that ends before it is opened: 1, in words', async () => {
+test('exits with 1 and a message when the email expires', async () => {
   const hasty = await newRelay((body) => body.replace('"expiresIn":600', '"expiresIn":1'));
   const home = await newHome(hasty.url);
   const { exitCode, stderr } = await home.run(['login', '--email', freshAddress()]);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('The email has expired, and you are not signed in.')]);
 });
 
-test('a link that was used before the program could: 1, and the browser is told', async () => {
+test('exits with 1 when the link was used before, and shows that in the browser', async () => {
   const { running, mail } = await begin(await newHome());
   const redirectUrl = await redirectOf(mail);
   await stage.query('update sign_in_attempts set consumed_at = now() where consumed_at is null');
@@ -113,7 +113,7 @@ test('a link that was used before the program could: 1, and the browser is told'
   expect([exitCode, json().error.message]).toEqual([1, 'This sign-in email was used already or has expired.']);
 });
 
-test('the link of another service is refused: its code never reaches the one that asked for it (RFC 9207)', async () => {
+test('rejects the link of another service and does not send its code (RFC 9207)', async () => {
   const attacker = await newRelay();
   const { running, mail } = await begin(await newHome(attacker.url));
   const page = await openMailedLink(mail);
@@ -125,7 +125,7 @@ test('the link of another service is refused: its code never reaches the one tha
 });
 
 describe('the listener', () => {
-  /** What a browser, or somebody else on this machine, sends. */
+  /** Sends a request like a browser or another program of this machine. */
   function send(
     redirectUrl: string,
     changes: { path?: string; host?: string; method?: string },
@@ -143,7 +143,7 @@ describe('the listener', () => {
     });
   }
 
-  test('takes its own path, method, host and state alone, shows nothing of the request, and still takes the right link', async () => {
+  test('accepts only its own path, method, host and state, does not echo the request, and still accepts the right link', async () => {
     const { running, mail } = await begin(await newHome());
     const redirectUrl = await redirectOf(mail);
     const { port, search } = new URL(redirectUrl);
@@ -183,7 +183,7 @@ describe('the listener', () => {
     await expect(fetch(redirectUrl)).rejects.toThrow();
   });
 
-  test('listens on 127.0.0.1 alone', async () => {
+  test('listens only on 127.0.0.1', async () => {
     const { running, stop, mail } = await begin(await newHome());
     const { port } = new URL(await redirectOf(mail));
     const listening =
@@ -196,7 +196,7 @@ describe('the listener', () => {
   });
 });
 
-test('the first --host becomes the profile’s, and says so; profiles know nothing of each other', async () => {
+test('stores and reports the first --host of a profile, separately for each profile', async () => {
   const home = await newHome('');
   const email = freshAddress('dev');
   const running = home.run(['login', '--host', service.url, '--email', email]);
@@ -213,7 +213,7 @@ test('the first --host becomes the profile’s, and says so; profiles know nothi
   expect((await home.run(['whoami', '--json'])).json().email).toBe(email);
 });
 
-test('a second sign-in says who was signed in, replaces it and ends its session', async () => {
+test('a second sign-in names, replaces and ends the previous one', async () => {
   const home = await newHome();
   const first = await signInHome(home, stage);
   const { token } = (await home.run(['token', '--json'])).json();

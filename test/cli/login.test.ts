@@ -29,7 +29,7 @@ const kept = <Each extends { close(): Promise<void> }>(each: Each) => {
 };
 const newHome = async (host = service.url) => kept(await openHome(host));
 
-/** `login` in a terminal, once its field is there and the mail has come. */
+/** Starts `login` in a terminal and waits for its field and the email. */
 async function begin(home: Home, options: { env?: Record<string, string>; columns?: number } = {}) {
   const email = freshAddress('dev');
   const terminal = kept(openTerminal(home, ['login', '--email', email], options));
@@ -46,10 +46,10 @@ async function enter(terminal: Terminal, code: string, answer: string | RegExp) 
   await terminal.waitFor(answer);
 }
 
-/** A code that the mail does not hold; another one for each number. */
+/** Returns a code that differs from the email's, another one for each number. */
 const wrongCode = ({ code }: ReceivedMail, n: number) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
 
-/** The cursor is shown and pasted text comes as it is. */
+/** Asserts that the cursor is visible and bracketed paste is off. */
 function expectAsItWas(terminal: Terminal) {
   const bytes = terminal.bytes();
   expect(bytes.lastIndexOf('\x1b[?25l')).toBeLessThanOrEqual(bytes.lastIndexOf('\x1b[?25h'));
@@ -57,7 +57,7 @@ function expectAsItWas(terminal: Terminal) {
 }
 
 describe('in a terminal', () => {
-  test('asks for the address, says what is wrong with one, and takes the code with a blank in it', async () => {
+  test('prompts for the address, rejects an invalid one, and accepts the code with a space', async () => {
     const [home, email] = [await newHome(), freshAddress('dev')];
     const terminal = kept(openTerminal(home, ['login']));
     await terminal.waitFor('Your email address');
@@ -72,7 +72,7 @@ describe('in a terminal', () => {
     expect(await whoami(home)).toBe(email);
   });
 
-  test('by the link, opened in another browser of this machine: the field goes away', async () => {
+  test('completes by the link in another browser of this machine and removes the field', async () => {
     const home = await newHome();
     const { email, terminal, mail } = await begin(home);
     terminal.type('12');
@@ -87,12 +87,12 @@ describe('in a terminal', () => {
     await expect(fetch(redirectUrl)).rejects.toThrow();
   });
 
-  test('link and code at the same moment: signed in once, and for good', async () => {
+  test('signs in once when link and code arrive at the same time', async () => {
     const home = await newHome();
     const { email, terminal, mail } = await begin(home);
     const redirectUrl = await redirectOf(mail);
     terminal.type(`${mail.code}${KEYS.enter}`);
-    // Whoever comes second finds a page that says the same, or nobody.
+    // The second one finds the same page, or no listener.
     const page = await fetch(redirectUrl)
       .then((answer) => answer.status)
       .catch(() => 'nobody');
@@ -102,7 +102,7 @@ describe('in a terminal', () => {
     expect(await whoami(home)).toBe(email);
   });
 
-  test('over SSH it asks for the code, names the machine of the link and opens no browser', async () => {
+  test('prompts for the code over SSH, names the machine of the link and opens no browser', async () => {
     const home = await newHome();
     const seen = join(home.directory, 'opened');
     const { email, terminal, mail } = await begin(home, {
@@ -114,7 +114,7 @@ describe('in a terminal', () => {
     expect(existsSync(seen)).toBe(false);
   });
 
-  test('wrong codes: the tries left, by the third what may be wrong, after five no more; the link still works', async () => {
+  test('shows the attempts left after wrong codes, a hint after the third, and stops after five; the link still works', async () => {
     const { email, terminal, mail } = await begin(await newHome());
     await enter(terminal, '12', 'The code has six digits.');
     await enter(terminal, wrongCode(mail, 1).slice(2), '4 tries are left');
@@ -130,7 +130,7 @@ describe('in a terminal', () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test('r sends another mail, whose code works, and so does the older one’s link', async () => {
+  test('sends another email by r; its code and the link of the older email work', async () => {
     for (const way of ['older link', 'older code', 'newer code']) {
       const { email, terminal, mail } = await begin(await newHome());
       terminal.type('r');
@@ -149,7 +149,7 @@ describe('in a terminal', () => {
   test.each([
     ['Ctrl-C', KEYS.interrupt],
     ['Esc', KEYS.escape],
-  ])('%s: nothing is left behind, and the code is 2', async (_name, key) => {
+  ])('%s exits with 2 and keeps nothing', async (_name, key) => {
     const home = await newHome();
     const { terminal, mail } = await begin(home);
     const redirectUrl = await redirectOf(mail);
@@ -161,7 +161,7 @@ describe('in a terminal', () => {
     expect(existsSync(credentialsOf(home)) && (await readFile(credentialsOf(home), 'utf8'))).not.toContain('token');
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s from elsewhere: the terminal is as it was, and the code is 2', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('restores the terminal and exits with 2 on %s', async (signal) => {
     const home = await newHome();
     const script = `"${process.execPath}" "${entry}" login --email ${freshAddress()}; echo "code $?"; stty -a`;
     const shell = kept(openProgram(home, 'bash', ['-c', script]));
@@ -173,7 +173,7 @@ describe('in a terminal', () => {
     expectAsItWas(shell);
   });
 
-  test('a narrow window, and one whose width changes: no line is broken by the terminal', async () => {
+  test('fits a narrow window and one whose width changes', async () => {
     const { terminal, email, mail } = await begin(await newHome(), { columns: 40 });
     await enter(terminal, wrongCode(mail, 1), /4 tries are\s+left/);
     for (const [columns, field] of [
@@ -193,7 +193,7 @@ describe('in a terminal', () => {
     await terminal.waitFor(email);
   });
 
-  test('pasted text asks for nothing but its digits', async () => {
+  test('uses only the digits of pasted text', async () => {
     const { email, terminal, mail } = await begin(await newHome());
     terminal.type(`\x1b[200~Your code, for one sign-in: ${mail.code.slice(0, 3)} ${mail.code.slice(3)}\x1b[201~`);
     await enter(terminal, '', `Signed in as ${email}`);
@@ -201,7 +201,7 @@ describe('in a terminal', () => {
   });
 });
 
-/** A browser that writes down what it is asked to open; `xdg-open` finds it by the desktop's settings or by BROWSER. */
+/** Installs a browser that records URLs; `xdg-open` finds it by the desktop settings or by BROWSER. */
 async function browserOf({ directory }: Home, seen: string): Promise<Record<string, string>> {
   const browser = join(directory, 'browser.sh');
   const applications = join(directory, '.local/share/applications');
@@ -214,7 +214,7 @@ async function browserOf({ directory }: Home, seen: string): Promise<Record<stri
   return { DISPLAY: ':9', BROWSER: browser };
 }
 
-test('local mode: the built-in inbox is opened in the browser, and only named with --no-browser', async () => {
+test('opens the built-in inbox in local mode, or only prints its URL with --no-browser', async () => {
   const local = await stage.start({ SMTP_URL: '' });
   const home = await newHome(local.url);
   const inbox = `${local.url}/dev/inbox`;

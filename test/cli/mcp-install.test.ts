@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const each of homes) await each.close();
 });
 
-/** On Linux: the file, and the property of it that holds the servers. */
+/** The file on Linux and its property with the servers. */
 const files: Record<string, [path: string, key: string]> = {
   'claude-code': ['.claude.json', 'mcpServers'],
   'claude-desktop': ['.config/Claude/claude_desktop_config.json', 'mcpServers'],
@@ -29,7 +29,7 @@ const files: Record<string, [path: string, key: string]> = {
 };
 const ids = Object.keys(files);
 const pathOf = (id: string) => join(home.directory, files[id][0]);
-/** What tells that it is installed. */
+/** The directory by which an assistant counts as installed. */
 const traceOf = (id: string) => (id === 'claude-code' ? join(home.directory, '.claude') : dirname(pathOf(id)));
 const textAt = (path: string) => readFile(path, 'utf8');
 async function put(path: string, text: string): Promise<void> {
@@ -41,7 +41,7 @@ const read = (path: string, text: string) =>
 const install = (id: string, ...flags: string[]) => home.run(['mcp', 'install', id, ...flags]);
 
 describe.each(ids.map((id) => [id]))('%s', (id) => {
-  test('gets the server, which starts as it is written; a second time nothing changes', async () => {
+  test('is configured with a server that starts; a second run changes nothing', async () => {
     const path = pathOf(id);
     await mkdir(traceOf(id), { recursive: true });
     const first = await install(id, '--yes', '--json');
@@ -57,7 +57,7 @@ describe.each(ids.map((id) => [id]))('%s', (id) => {
     const again = await install(id, '--json');
     expect([again.exitCode, again.json().action, await textAt(path)]).toEqual([0, 'unchanged', text]);
 
-    // As programs with a window start it: with HOME and hardly any PATH.
+    // Desktop programs start it with HOME and a short PATH.
     const client = new Client({ name: 'emailauth-tests', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StdioClientTransport({ command, args, env: { HOME: home.directory, PATH: '/nowhere' }, stderr: 'pipe' }));
     onTestFinished(() => client.close());
@@ -65,7 +65,7 @@ describe.each(ids.map((id) => [id]))('%s', (id) => {
     expect((await client.callTool({ name: 'list_frameworks', arguments: {} })).isError).toBeFalsy();
   });
 
-  test('`mcp config` prints what is written, and where', async () => {
+  test('has its entry and its path printed by `mcp config`', async () => {
     const { stdout, stderr } = await home.run(['mcp', 'config', id]);
     expect(stderr).toContain(`For ${pathOf(id)}:`);
     await install(id, '--force');
@@ -79,14 +79,14 @@ describe.each(ids.map((id) => [id]))('%s', (id) => {
   });
 });
 
-test('`mcp config` shows all of them', async () => {
+test('`mcp config` prints all entries', async () => {
   expect((await home.run(['mcp', 'config', '--json'])).json().map(({ client }: { client: string }) => client)).toEqual(ids);
   const { stdout } = await home.run(['mcp', 'config', '--scope', 'project']);
   expect(stdout).toContain(join(home.directory, '.vscode/mcp.json'));
   expect(stdout).not.toContain('Claude Desktop');
 });
 
-test('everything else in a file stays, with its mode and behind its link', async () => {
+test('keeps everything else in a file, its mode and a symlink to it', async () => {
   const [path, real] = [pathOf('gemini-cli'), join(home.directory, 'dotfiles/gemini.json')];
   const text =
     '{\n    // mine\n    "theme": "Dracula", /* dark */\n    "mcpServers": {\n        "git": { "command": "uvx", "env": { "T": "a-secret" } } // git\n    }\n}\n';
@@ -102,7 +102,7 @@ test('everything else in a file stays, with its mode and behind its link', async
   expect((await stat(real)).mode & 0o777).toBe(0o640);
 });
 
-test('another entry of the name is shown, without its keys, and replaced with --yes alone', async () => {
+test('shows another entry of the same name without its keys, and replaces it only with --yes', async () => {
   const path = pathOf('cursor');
   const text = JSON.stringify({
     mcpServers: { emailauth: { command: 'docker', args: ['run'], env: { EMAILAUTH_TOKEN: 'ea_live_abc123' } } },
@@ -115,7 +115,7 @@ test('another entry of the name is shown, without its keys, and replaced with --
   expect(JSON.parse(await textAt(path)).mcpServers.emailauth).toMatchObject({ args: [entry, 'mcp', '--host', host] });
 });
 
-test('a key of another service is not sent to a new one; of the same one it stays, and is shown nowhere', async () => {
+test('keeps a key only for the same service and does not print it', async () => {
   const path = pathOf('cursor');
   const headers = { Authorization: 'Bearer of-one-1234', 'X-Key': 'hunter2' };
   await put(path, JSON.stringify({ mcpServers: { emailauth: { url: 'https://one.example.com/mcp', headers, timeout: 5 } } }));
@@ -128,7 +128,7 @@ test('a key of another service is not sent to a new one; of the same one it stay
   for (const { stdout, stderr } of [same, other]) expect(`${stdout}${stderr}`).not.toMatch(/of-one|hunter2/);
 });
 
-test('what somebody added to the environment stays beside what is ours, and no key of it is shown', async () => {
+test('keeps other environment variables of an entry and prints no keys', async () => {
   const path = pathOf('cursor');
   const env = { EMAILAUTH_TOKEN: 'hunter2', EDITOR: 'ed' };
   await put(path, JSON.stringify({ mcpServers: { emailauth: { command: 'emailauth', args: ['mcp', '--host', host], env } } }));
@@ -144,7 +144,7 @@ test.each([
   ['codex', 'model = \n', 'line 1'],
   ['codex', 'mcp_servers = { a = { command = "b" } }\n', 'edited safely'],
   ['cursor', `${'['.repeat(100_000)}`, 'nested too deeply'],
-])('a file of %s that cannot be edited: 3, the place, and nothing is written', async (id, text, message) => {
+])('exits with 3 and the position for a file of %s that cannot be edited, and writes nothing', async (id, text, message) => {
   await put(pathOf(id), text);
   const { exitCode, stderr } = await install(id, '--yes');
   expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`${pathOf(id)} cannot be edited: `)]);
@@ -153,7 +153,7 @@ test.each([
   expect(await textAt(pathOf(id))).toBe(text);
 });
 
-test('in a project it goes to the project, at the service and profile in use; a link out of it is not followed', async () => {
+test('writes to the project with the service and profile in use, and does not follow symlinks out of it', async () => {
   const cwd = join(home.directory, 'shop');
   await mkdir(cwd);
   const flags = ['--scope', 'project', '--yes', '--host', 'https://auth.example.com', '--profile', 'work', '--read-only'];
@@ -167,7 +167,7 @@ test('in a project it goes to the project, at the service and profile in use; a 
   expect([away.exitCode, away.stderr]).toEqual([6, expect.stringContaining('is a symbolic link out of the project')]);
 });
 
-test('in a project the name is written where a shell finds it, but not what npx adds for a moment', async () => {
+test('writes the command name in a project if it is on PATH, except through npx', async () => {
   const [bin, passing] = [join(home.directory, 'bin'), join(home.directory, 'node_modules/.bin')];
   for (const directory of [bin, passing]) {
     await mkdir(directory, { recursive: true });
@@ -182,7 +182,7 @@ test('in a project the name is written where a shell finds it, but not what npx 
   expect((await commandWith(passing)).command).toMatch(/^\/.*node/);
 });
 
-test('--http names the address, and a key of the environment by its name alone', async () => {
+test('--http writes the URL, and only the name of the environment variable with the key', async () => {
   const env = { EMAILAUTH_TOKEN: 'ea_live_secret' };
   for (const id of ids.filter((each) => each !== 'claude-desktop')) {
     const anonymous = await home.run(['mcp', 'config', id, '--http']);
@@ -202,7 +202,7 @@ test('--http names the address, and a key of the environment by its name alone',
   }
 });
 
-test('where the assistant does not seem to be: 5; --dry-run writes nothing; a sign-in elsewhere comes along by its place', async () => {
+test('exits with 5 without the assistant; --dry-run writes nothing; keeps a custom location of the sign-in', async () => {
   const missing = await home.run(['mcp', 'install', 'cursor', '--yes'], { env: { PATH: '/nowhere' } });
   expect([missing.exitCode, missing.stderr]).toEqual([5, expect.stringMatching(/does not seem to be installed.*\n.*--force/s)]);
   const dry = await install('cursor', '--force', '--dry-run');
@@ -212,7 +212,7 @@ test('where the assistant does not seem to be: 5; --dry-run writes nothing; a si
   expect(config.mcpServers.emailauth.env).toEqual({ XDG_CONFIG_HOME: '/etc/ann' });
 });
 
-test('at a terminal it shows the entry and asks; no means no', async () => {
+test('shows the entry and prompts in a terminal, and writes nothing on no', async () => {
   await mkdir(dirname(pathOf('cursor')));
   const refused = openTerminal(home, ['mcp', 'install', 'cursor']);
   await refused.waitFor('Add this to');

@@ -1,4 +1,4 @@
-// Preloaded by NODE_OPTIONS: writes every module that a program loads into the file that MODULES_FILE names.
+// Preloaded by NODE_OPTIONS: appends the name of every module that a program loads to the file in MODULES_FILE.
 import { appendFileSync } from 'node:fs';
 import { createRequire, register } from 'node:module';
 

@@ -14,18 +14,18 @@ export let home: Home;
 export let site: string;
 /** The last 30 UTC days as YYYY-MM-DD, newest first. */
 export let dates: string[];
-/** Sign-ins of today, of which the service remembers every one, and of the days before. */
+/** Sign-ins of today, which are in the audit log, and of the days before. */
 export let today = 4;
 export const past = Array.from({ length: 29 }, (_, i) => (i + 1 === 5 ? 0 : 1001 + i));
 export const total = () => past.reduce((sum, count) => sum + count, today);
 const terminals: Terminal[] = [];
 
-/** Before all tests of a file: a service with a month of sign-ins. */
+/** Starts a service with a month of sign-ins. For beforeAll. */
 export async function openMonth(): Promise<void> {
   stage = await openStage();
   service = await stage.start(production);
   home = await openHome(service.url);
-  // A month of the past, and four sign-ins of today: one to the portal, three to a site.
+  // A past month and four sign-ins of today: one to the portal, three to a website.
   await stage.query(`insert into daily_logins select (now() at time zone 'utc')::date - n, case when n = 5 then 0 else 1000 + n end
     from generate_series(1, 29) n`);
   site = await addWebsite(stage, service);
@@ -35,15 +35,15 @@ export async function openMonth(): Promise<void> {
   );
 }
 
-/** Before each test. */
+/** For beforeEach. */
 export const forgetLimits = () => stage.query('truncate rate_limits');
 
-/** After each test. */
+/** For afterEach. */
 export async function closeTerminals(): Promise<void> {
   await Promise.all(terminals.splice(0).map((terminal) => terminal.close()));
 }
 
-/** After all. */
+/** For afterAll. */
 export async function closeMonth(): Promise<void> {
   await home?.close();
   await stage.close();
@@ -57,7 +57,7 @@ export async function signIn(): Promise<void> {
 }
 export const openSessions = async () => Number((await stage.query('select count(*) as many from admin_sessions'))[0].many);
 
-/** The command in a terminal. */
+/** Runs the command in a terminal. */
 export function open(
   options: { args?: string[]; columns?: number; rows?: number; env?: Record<string, string>; from?: Home } = {},
 ): Terminal {
@@ -67,7 +67,7 @@ export function open(
   return terminal;
 }
 
-/** The screen, once it has the figures. */
+/** Opens the screen and waits for the statistics. */
 export async function opened(options?: Parameters<typeof open>[0]): Promise<Terminal> {
   const terminal = open(options);
   await terminal.waitFor('? help');
@@ -77,19 +77,19 @@ export async function opened(options?: Parameters<typeof open>[0]): Promise<Term
 
 const WEEKDAY = new Intl.DateTimeFormat('en-US', { weekday: 'short', timeZone: 'UTC' });
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
-/** A day as the screen names it. */
+/** Returns a day as the screen shows it. */
 export function named(i: number): string {
   const time = new Date(`${dates[i]}T00:00:00Z`);
   return `${WEEKDAY.format(time)} ${dates[i].slice(8)} ${MONTH.format(time)} ${dates[i].slice(0, 4)}`;
 }
 export const numberOf = (i: number) => dates[i].slice(8);
-/** Waits for what the screen, not what scrolled away, has. */
+/** Waits until the visible screen contains a text. */
 export const shows = (terminal: Terminal, text: string | RegExp) =>
   waitUntil(`the screen shows ${text}`, 30_000, () => {
     const screen = terminal.screen().join('\n');
     return (typeof text === 'string' ? screen.includes(text) : text.test(screen)) || `it shows:\n${screen}`;
   });
-/** Waits until the screen does not have this. */
+/** Waits until the visible screen does not contain a text. */
 export const lacks = (terminal: Terminal, text: string) =>
   waitUntil(`the screen lacks ${text}`, 45_000, () => !terminal.screen().join('\n').includes(text) || terminal.screen().join('\n'));
 export const line = (terminal: Terminal, text: string | RegExp) => terminal.screen().findIndex((each) => each.match(text));

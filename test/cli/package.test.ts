@@ -14,12 +14,12 @@ let command: string;
 const running = new Set<ChildProcess>();
 
 /**
- * Packs the package and lays it into an empty project as npm does. Its dependencies are links to those of the repository,
+ * Packs the package and installs it into an empty project as npm does. Its dependencies are links to those of the repository,
  * so that no registry is needed; development dependencies are left out.
  */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'emailauth-package-'));
-  // The embedded PostgreSQL in there runs as another user when this one is root.
+  // When run by root, the embedded PostgreSQL in there runs as another user.
   await chmod(directory, 0o711);
   const packing = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
   const { stdout } = await execa('npm', packing, { cwd: repository });
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => execa(command, args, { cwd: directory, stdin: 'ignore', reject: false });
 
-test('the package holds what runs and nothing else', () => {
+test('contains only the files that run', () => {
   const paths = files.map(({ path }) => path);
   const outside = paths.filter(
     (path) => !/^(?:dist\/(?:cli|contract|diagnostics|docs|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
@@ -71,7 +71,7 @@ test('the package holds what runs and nothing else', () => {
   expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4_000_000);
 });
 
-test('the command runs from there', async () => {
+test('runs the command from the installed package', async () => {
   const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
   expect(await run('--version')).toMatchObject({ exitCode: 0, stdout: version, stderr: '' });
   expect((await run('--help')).stdout).toContain('Usage: emailauth <command> [flags]');
@@ -80,7 +80,7 @@ test('the command runs from there', async () => {
   expect(JSON.parse(stdout).length).toBeGreaterThan(10);
 });
 
-test('the service starts from there with all it needs, and keeps its data where it was started', { timeout: 180_000 }, async () => {
+test('starts the service from the installed package with its data in the working directory', { timeout: 180_000 }, async () => {
   const place = join(directory, 'place');
   await mkdir(place, { mode: 0o711 });
   const port = await freePort();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-/** A signed-in developer's environment at a server that answers `me` so. */
+/** Returns the environment of a signed-in developer at a server with this response to `me`. */
 async function signedInAt(answer: Parameters<typeof openAnswering>[0]) {
   const server = await openAnswering(answer);
   onTestFinished(() => server.close());
@@ -30,7 +30,7 @@ test.each([[[]], [['--help']], [['-h']], [['sites']], [['help', 'sites']], [['he
   },
 );
 
-test('help as data describes every command, and --version is the package', async () => {
+test('help as JSON describes every command, and --version prints that of the package', async () => {
   const { commands, exitCodes } = (await home.run(['--help', '--json'])).json();
   expect(commands.length).toBeGreaterThan(20);
   expect(Object.keys(exitCodes)).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8', '10']);
@@ -53,7 +53,7 @@ test.each([
   ['open a b', 'emailauth open takes one argument; 2 were given.', '`emailauth open --help` shows its usage.'],
   ['login --email', 'A value is missing: --email <address>', '`emailauth login --help` shows its usage.'],
   ['completion pwsh', '<shell> cannot be "pwsh".', 'It is one of bash, zsh, fish.'],
-])('%s: exit code 3 and what to do', async (line, message, hint) => {
+])('exits with 3 and instructions for %s', async (line, message, hint) => {
   const { exitCode, stdout, stderr } = await home.run(line.split(' '));
   expect([exitCode, stdout, stderr]).toEqual([3, '', `${message}\n${hint}`]);
   const asked = await home.run([...line.split(' '), '--json']);
@@ -62,19 +62,19 @@ test.each([
   }
 });
 
-test('--json is a flag only where no other flag takes it for its value', async () => {
+test('does not treat --json as a flag when it is the value of another one', async () => {
   const { exitCode, stdout, stderr } = await home.run(['whoami', '--profile', '--json']);
   expect([exitCode, stdout]).toEqual([3, '']);
   expect(stderr).toContain('"--json" is not a valid profile name');
   expect((await home.run(['--json', 'sites'])).json().error.code).toBe('usage');
 });
 
-test('what is typed does not reach the terminal raw', async () => {
+test('removes control characters of arguments from messages', async () => {
   const { stderr } = await home.run(['si\x1b[2Jtes\u202e']);
   expect(stderr).toMatch(/^"si\[2Jtes" is not a command/);
 });
 
-test.each([['--help'], ['--version'], ['whoami'], ['sites list']])('%s loads no more than it needs', async (line) => {
+test.each([['--help'], ['--version'], ['whoami'], ['sites list']])('loads only the modules that %s needs', async (line) => {
   const file = join(home.directory, 'modules.txt');
   const preload = `--import=${join(import.meta.dirname, 'modules.mjs')}`;
   await home.run(line.split(' '), { env: { MODULES_FILE: file, NODE_OPTIONS: preload } });
@@ -91,7 +91,7 @@ const LONG = 'a'.repeat(500_000);
 
 const user = (email: string) => ({ id: '1', email, name: null });
 
-test('a reader that leaves early ends it without a word, one that is slow gets everything', async () => {
+test('exits silently when the reader closes the pipe, and writes everything to a slow reader', async () => {
   const { env } = await signedInAt((_, response) => response.end(JSON.stringify(user(LONG))));
   const run = (script: string) =>
     new Promise<string>((resolve) => {
@@ -105,14 +105,14 @@ test('a reader that leaves early ends it without a word, one that is slow gets e
       child.on('close', () => resolve(text));
     });
   expect(await run('"$0" "$1" whoami | head -c 3; echo " $PIPESTATUS"')).toBe('aaa 0\n');
-  // The reader begins once the writer has had its answer.
+  // The reader starts once the writer has its response.
   const slow = await run('mkfifo gate; "$0" "$1" whoami --verbose 2> >(read -r; echo > gate) | { read -r < gate; wc -c; }');
   expect(Number(slow)).toBeGreaterThan(LONG.length);
   const full = await run('"$0" "$1" whoami > /dev/full; echo $?');
   expect(full).toMatch(/^The result could not be written: ENOSPC.*\n1\n$/);
 });
 
-test('Ctrl-C in a terminal: one line and exit code 2', async () => {
+test('prints one line and exits with 2 on Ctrl-C in a terminal', async () => {
   const { server, env } = await signedInAt(() => {});
   const terminal = openTerminal(home, ['whoami'], { env });
   onTestFinished(() => terminal.close());
@@ -122,7 +122,7 @@ test('Ctrl-C in a terminal: one line and exit code 2', async () => {
   expect(terminal.text().trimEnd()).toBe('^C\nCancelled.');
 });
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s with --json is told as JSON', async (signal) => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('reports %s as JSON with --json', async (signal) => {
   const { server, env } = await signedInAt(() => {});
   const child = spawn(process.execPath, [entry, 'whoami', '--json'], { env: { ...home.env, ...env } });
   let stdout = '';
@@ -136,15 +136,15 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s with --json is told as J
   expect(JSON.parse(stdout)).toEqual({ error: { code: 'cancelled', message: 'Cancelled.', hint: '' } });
 });
 
-test('a connection that breaks after the answer changes nothing', async () => {
+test('ignores a connection that breaks after the response', async () => {
   const { env } = await signedInAt((request, response) => {
     response.end(JSON.stringify(user('you@example.com')), () => request.socket.resetAndDestroy());
   });
   expect((await home.run(['whoami', '--json'], { env })).json().email).toBe('you@example.com');
 });
 
-test('a fault of our own is one line, and a stack for --verbose alone', async () => {
-  // A Node that lacks what every command needs.
+test('prints an internal error in one line, with a stack only for --verbose', async () => {
+  // Makes Node.js lack a function that every command needs.
   const env = { NODE_OPTIONS: '--import=data:text/javascript,delete(globalThis.AbortController)' };
   const { exitCode, stdout, stderr } = await home.run(['whoami'], { env });
   expect([exitCode, stdout]).toEqual([1, '']);
@@ -154,7 +154,7 @@ test('a fault of our own is one line, and a stack for --verbose alone', async ()
   expect((await home.run(['whoami', '--json'], { env })).json().error.code).toBe('fault');
 });
 
-test('nothing of what a service answers commands the terminal', async () => {
+test('removes control sequences from responses of the service', async () => {
   const hostile = 'ann\x1b]0;owned\x07\x1b[2J\x9b5m\u202e@mail.example';
   const answers = await signedInAt((_, response) => response.end(JSON.stringify(user(hostile))));
   const refuses = await signedInAt((_, response) => response.writeHead(400).end(JSON.stringify({ error: hostile, hint: hostile })));

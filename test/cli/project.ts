@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** The least that makes a project one of its framework: files by their paths. */
+/** The minimal files of a project of each framework, by path. */
 export const projects: Record<string, Record<string, string>> = {
   express: { 'package.json': '{"type":"module","dependencies":{"express":"^5.0.0"}}' },
   nextjs: { 'package.json': '{"dependencies":{"next":"16.0.0","react":"19.0.0"}}', 'app/page.tsx': '' },
@@ -23,12 +23,12 @@ export const projects: Record<string, Record<string, string>> = {
   wordpress: { 'wp-config-sample.php': '<?php', 'index.php': "<?php define('WP_USE_THEMES', true);" },
 };
 
-/** Somebody's project, in a directory of its own. */
+/** A project in a temporary directory. */
 export type Project = {
   directory: string;
   put(files: Record<string, string>): Promise<void>;
   textAt(path: string): Promise<string>;
-  /** Every path below the directory and its text, git's own aside; null: a directory. */
+  /** Returns all paths and their texts (null for a directory), except those of git. */
   everything(): Promise<Record<string, string | null>>;
   remove(): Promise<void>;
 };

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const ownerOf = async (domain: string) => (await stage.query('select email from websites where domain = $1', [domain]))[0]?.email;
 
-test('registers a domain, active at once, and tells how to go on', async () => {
+test('registers a domain, active immediately, and prints the next steps', async () => {
   const [domain, email] = [freshDomain(), freshAddress('owner')];
   const ran = await home.run(['register', domain, '--email', email, '--json']);
   expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(email)]);
@@ -36,7 +36,7 @@ test('registers a domain, active at once, and tells how to go on', async () => {
   expect(await ownerOf(domain)).toBe(email);
   await stage.mailbox.waitFor(email);
 
-  // The steps hold: the page takes the address, and the verification is answered.
+  // The printed steps work: the page accepts the URL, and the verification returns.
   const token = await visitorToken(stage, service.client(), domain);
   const page = await service.client().get(link.split('\n')[1].replace(service.url, ''));
   expect([page.status, page.text.includes(domain)]).toEqual([200, true]);
@@ -44,14 +44,14 @@ test('registers a domain, active at once, and tells how to go on', async () => {
   expect((await service.client().get(url)).json).toMatchObject({ valid: true, domain });
 });
 
-test('without --json it is text, and --quiet leaves the news out', async () => {
+test('prints text without --json, and less with --quiet', async () => {
   const domain = freshDomain();
   const ran = await home.run(['register', domain, '--email', freshAddress(), '--quiet']);
   expect([ran.exitCode, ran.stderr]).toEqual([0, '']);
   for (const text of [`${domain} is registered`, '1. ', '2. ', '3. ', 'emailauth init']) expect(ran.stdout).toContain(text);
 });
 
-test('a Unicode domain is registered by its A-label', async () => {
+test('registers a Unicode domain by its A-label', async () => {
   const label = freshDomain().split('.')[0];
   const ran = await home.run(['register', ` BÜCHER-${label}.example `, '--email', freshAddress(), '--json']);
   expect(ran.exitCode).toBe(0);
@@ -59,7 +59,7 @@ test('a Unicode domain is registered by its A-label', async () => {
   expect(ran.stdout).toContain(`domain=${ran.json().domain}`);
 });
 
-test('a domain that is taken: 6, whose it is not shown, how to prove it told', async () => {
+test('exits with 6 for a taken domain, without its owner, and explains how to verify it', async () => {
   const owner = freshAddress('owner');
   const domain = await registerWebsite(service.client(), freshDomain(), owner);
   const ran = await home.run(['register', domain.toUpperCase(), '--email', freshAddress('rival'), '--json']);
@@ -79,13 +79,13 @@ test.each([
   ['10.0.0.1', 'IP address'],
   ['', 'Domain'],
   ["a';id;'.example", 'valid domain'],
-])('%j is refused with a sentence: 3', async (domain, sentence) => {
+])('rejects %j with a message and exits with 3', async (domain, sentence) => {
   const ran = await home.run(['register', domain, '--email', freshAddress()]);
   expect([ran.exitCode, ran.stdout]).toEqual([3, '']);
   expect(ran.stderr).toContain(sentence);
 });
 
-test('an address that is none: 3; nobody to ask: 3, and which argument is missing', async () => {
+test('exits with 3 for an invalid address, and names a missing argument when it cannot prompt', async () => {
   const bad = await home.run(['register', freshDomain(), '--email', 'ann@', '--json']);
   expect([bad.exitCode, bad.json().error.code]).toEqual([3, 'bad_email']);
   const noDomain = await home.run(['register', '--email', freshAddress()]);
@@ -94,13 +94,13 @@ test('an address that is none: 3; nobody to ask: 3, and which argument is missin
   expect([noEmail.exitCode, noEmail.stderr]).toEqual([3, expect.stringContaining('--email <address> is missing')]);
 });
 
-test('no service: 8', async () => {
+test('exits with 8 without a service', async () => {
   const nowhere = `http://localhost:${await freePort()}`;
   const ran = await home.run(['register', freshDomain(), '--email', freshAddress(), '--host', nowhere]);
   expect([ran.exitCode, ran.stderr]).toEqual([8, expect.stringContaining(`${nowhere} cannot be reached`)]);
 });
 
-test('too many registrations: 7, and how long to wait', async () => {
+test('exits with 7 and the time to wait after too many registrations', async () => {
   const strict = await stage.start({ ...production });
   const client = strict.client();
   for (let count = 0; count < 10; count++) await client.post('/api/websites/register', { domain: freshDomain(), email: freshAddress() });
@@ -109,7 +109,7 @@ test('too many registrations: 7, and how long to wait', async () => {
   await strict.stop();
 });
 
-test('in a terminal it asks for both, and says at once what is wrong with an answer', async () => {
+test('prompts for both in a terminal and validates each input immediately', async () => {
   const [domain, email] = [freshDomain(), freshAddress('owner')];
   const terminal = openTerminal(home, ['register']);
   await terminal.waitFor('Domain');
@@ -128,7 +128,7 @@ test('in a terminal it asks for both, and says at once what is wrong with an ans
   await terminal.close();
 });
 
-test('a domain that cannot be is refused before the address is asked for', async () => {
+test('rejects an invalid domain before it prompts for the address', async () => {
   const terminal = openTerminal(home, ['register', 'co.uk']);
   expect(await terminal.exited).toBe(3);
   expect(terminal.text()).toContain('co.uk is a public suffix');
@@ -136,7 +136,7 @@ test('a domain that cannot be is refused before the address is asked for', async
   await terminal.close();
 });
 
-test('Ctrl-C at a question: 2, and nothing is registered', async () => {
+test('exits with 2 on Ctrl-C at a prompt and registers nothing', async () => {
   const domain = freshDomain();
   const terminal = openTerminal(home, ['register', domain]);
   await terminal.waitFor('Email address');

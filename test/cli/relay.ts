@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Somebody between the command and the service, who reads what passes and may change the answers. */
+/** A proxy between the command and the service that records requests and can change responses. */
 export type Relay = { url: string; paths: string[]; close(): Promise<void> };
 
-/** @param change gets each answer's body and gives the one that is passed on */
+/** @param change receives each response body and returns the one to pass on */
 export async function openRelay(service: string, change: (body: string) => string = (body) => body): Promise<Relay> {
   const paths: string[] = [];
   const server = createServer(async (request, response) => {

@@ -31,13 +31,13 @@ async function newApiKey(email?: string): Promise<string> {
 }
 
 describe('whoami', () => {
-  test('nobody: 4, and what to do', async () => {
+  test('exits with 4 and instructions when not signed in', async () => {
     const { exitCode, stdout, stderr } = await (await newHome()).run(['whoami']);
     expect([exitCode, stdout]).toEqual([4, '']);
     expect(stderr).toBe(`You are not signed in at ${service.url}.\nRun \`emailauth login\`, or set EMAILAUTH_TOKEN to an API key.`);
   });
 
-  test('a sign-in: who, where, from which source and until when', async () => {
+  test('prints the account, service, source and expiry of a sign-in', async () => {
     const home = await newHome();
     const email = await signInHome(home, stage);
     const { stdout } = await home.run(['whoami']);
@@ -46,7 +46,7 @@ describe('whoami', () => {
     );
   });
 
-  test('EMAILAUTH_TOKEN comes first, be it an API key or a session', async () => {
+  test('EMAILAUTH_TOKEN takes precedence, as an API key and as a session', async () => {
     const home = await newHome();
     await signInHome(home, stage);
     const other = await signInDeveloper(stage, service);
@@ -56,7 +56,7 @@ describe('whoami', () => {
     }
   });
 
-  test('a sign-in that the service has ended: 4, in a sentence of its own; so is a token of nobody’s', async () => {
+  test('exits with 4 for an ended sign-in and for an unknown token, with separate messages', async () => {
     const home = await newHome();
     const email = await signInHome(home, stage);
     await stage.query(
@@ -71,7 +71,7 @@ describe('whoami', () => {
 });
 
 describe('token', () => {
-  test('nothing but the token on stdout; EMAILAUTH_TOKEN comes first', async () => {
+  test('prints only the token on stdout; EMAILAUTH_TOKEN takes precedence', async () => {
     const home = await newHome();
     await signInHome(home, stage);
     const { stdout, stderr } = await home.run(['token']);
@@ -82,7 +82,7 @@ describe('token', () => {
     expect(given.json()).toEqual({ token: 'given', host: service.url, expiresAt: null, source: 'EMAILAUTH_TOKEN' });
   });
 
-  test('on a terminal it says what a token is worth', async () => {
+  test('warns in a terminal that the token gives full access', async () => {
     const home = await newHome();
     await signInHome(home, stage);
     const terminal = openTerminal(home, ['token']);
@@ -91,13 +91,13 @@ describe('token', () => {
     await terminal.close();
   });
 
-  test('nobody: 4', async () => {
+  test('exits with 4 when not signed in', async () => {
     expect((await (await newHome()).run(['token'])).exitCode).toBe(4);
   });
 });
 
 describe('logout', () => {
-  test('ends the session at the service, forgets it, and is no failure the second time', async () => {
+  test('ends the session at the service, removes it, and succeeds a second time', async () => {
     const home = await newHome();
     const email = await signInHome(home, stage);
     const { stdout: token } = await home.run(['token']);
@@ -109,7 +109,7 @@ describe('logout', () => {
     expect([again.exitCode, again.stdout]).toEqual([0, `You are not signed in at ${service.url}.`]);
   });
 
-  test('EMAILAUTH_TOKEN is not touched', async () => {
+  test('leaves EMAILAUTH_TOKEN unchanged', async () => {
     const home = await newHome();
     const email = await signInHome(home, stage);
     const key = await newApiKey();
@@ -119,7 +119,7 @@ describe('logout', () => {
     expect(await statusOf(key)).toBe(200);
   });
 
-  test('--all: at every service of the profile, and of no other; one that is away is forgotten, and said so', async () => {
+  test('--all ends the sessions of this profile at every service, and removes and reports one that is unreachable', async () => {
     const home = await newHome();
     const second = await stage.start();
     const here = await signInHome(home, stage);

@@ -3,10 +3,10 @@ import type { ReceivedMail } from '../mailbox.ts';
 import { freshAddress } from '../sign-ins.ts';
 import type { Home } from './command.ts';
 
-/** Signs somebody's home in at its EMAILAUTH_HOST by `emailauth login` itself. @returns the address */
+/** Signs a home directory in at its EMAILAUTH_HOST by `emailauth login`. @returns the address */
 export async function signInHome(home: Home, stage: Stage, email = freshAddress('dev'), flags: string[] = []): Promise<string> {
   const running = home.run(['login', '--email', email, '--no-input', ...flags]);
-  // A login that fails sends no mail.
+  // A login that fails sends no email.
   const mail = await Promise.race([stage.mailbox.waitFor(email), running]);
   if ('link' in mail) await openMailedLink(mail);
   const { exitCode, stderr } = await running;
@@ -14,13 +14,13 @@ export async function signInHome(home: Home, stage: Stage, email = freshAddress(
   return email;
 }
 
-/** Opens a mailed link as a browser of this machine does: the service's page, which goes on to the program. @returns the program's page */
+/** Opens an emailed link as a browser of this machine: the page of the service redirects to the program. @returns the program's page */
 export async function openMailedLink(mail: ReceivedMail): Promise<{ status: number; headers: Headers; text: string }> {
   const answer = await fetch(await redirectOf(mail));
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
-/** Where the service's page of a mailed link goes on to. */
+/** Returns the URL to which the page of an emailed link redirects. */
 export async function redirectOf(mail: ReceivedMail): Promise<string> {
   const page = await (await fetch(mail.link)).text();
   const boot = JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(page)?.[1] ?? '{}');

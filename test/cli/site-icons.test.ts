@@ -43,7 +43,7 @@ type Site = { domain: string; iconUrl: string | null };
 const siteOf = async (domain: string) => ((await ann.client.get('/api/websites')).json as Site[]).find((site) => site.domain === domain);
 const added = async (): Promise<string> => (await ann.client.post('/api/websites', { domain: freshDomain() })).json.domain;
 
-test('an icon goes up with a new site, by its content, whatever it is called', async () => {
+test('uploads an icon with a new website, by its content and not its name', async () => {
   for (const [file, type] of [
     ['logo.png', 'image/png'],
     ['photo.jpeg', 'image/jpeg'],
@@ -56,12 +56,12 @@ test('an icon goes up with a new site, by its content, whatever it is called', a
     const icon = await service.client().get(ran.json().iconUrl);
     expect([icon.status, icon.headers['content-type']]).toEqual([200, type]);
     expect((await siteOf(domain))?.iconUrl).toBe(ran.json().iconUrl);
-    // No bar where nobody looks.
+    // No progress bar without a terminal.
     expect(ran.stderr).not.toContain('%');
   }
 });
 
-test('update changes the icon and takes it away', async () => {
+test('update replaces and removes the icon', async () => {
   const domain = await added();
   const given = await home.run(['sites', 'update', domain, '--icon', 'logo.png', '--json']);
   expect([given.exitCode, given.json().domain]).toEqual([0, domain]);
@@ -72,7 +72,7 @@ test('update changes the icon and takes it away', async () => {
   expect((await siteOf(domain))?.iconUrl).toBe(null);
 });
 
-describe('refused, and no half of a site is made', () => {
+describe('rejected before a website is created', () => {
   test.each([
     ['letter.png', 'not a JPG or PNG'],
     ['too-large.png', '6.0 MB'],
@@ -82,7 +82,7 @@ describe('refused, and no half of a site is made', () => {
     ['folder.png', 'is not a file'],
     ['', 'is not a file'],
     ['/dev/zero', 'is not a file'],
-  ])('%j: 3', async (file, sentence) => {
+  ])('exits with 3 for %j', async (file, sentence) => {
     const domain = file === '' ? await added() : freshDomain();
     const args = file === '' ? ['sites', 'update', domain, '--icon='] : ['sites', 'add', domain, '--icon', file];
     const ran = await home.run(args);
@@ -93,7 +93,7 @@ describe('refused, and no half of a site is made', () => {
   });
 });
 
-test('in a terminal the percents of what is sent are shown, and taken away at the end; not with --quiet', async () => {
+test('shows the upload progress in a terminal and clears it, unless --quiet', async () => {
   const domain = await added();
   const terminal = openTerminal(home, ['sites', 'update', domain, '--icon', 'large.png']);
   expect(await terminal.exited).toBe(0);
@@ -109,7 +109,7 @@ test('in a terminal the percents of what is sent are shown, and taken away at th
   await quiet.close();
 });
 
-describe('a service that means harm', () => {
+describe('a malicious service', () => {
   let elsewhere: Server;
   let hostile: Server;
   let asked: string[] = [];
@@ -146,7 +146,7 @@ describe('a service that means harm', () => {
     }
   });
 
-  test('does not steer the terminal', async () => {
+  test('cannot control the terminal', async () => {
     for (const args of [['list'], ['get', 'shop.example'], ['verify', 'shop.example'], ['verify', 'shop.example', '--json']]) {
       const { stdout, stderr } = await home.run(['sites', ...args, '--host', host]);
       expect(stdout).toContain('shop.example');
@@ -154,7 +154,7 @@ describe('a service that means harm', () => {
     }
   });
 
-  test('gets no file sent elsewhere; Ctrl-C ends a file that is stuck: 2', async () => {
+  test('cannot redirect an upload; Ctrl-C ends a stuck upload with 2', async () => {
     const terminal = openTerminal(home, ['sites', 'add', 'new.example', '--icon', 'logo.png', '--host', host]);
     await terminal.waitFor('100 %');
     terminal.type(KEYS.interrupt);

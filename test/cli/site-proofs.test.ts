@@ -30,7 +30,7 @@ const domainsOf = async ({ client }: Developer) =>
 const added = async (owner: Developer): Promise<string> =>
   (await owner.client.post('/api/websites', { domain: freshDomain() })).json.domain;
 
-test('shows the record and the file, and finds the record: 10, then 0', async () => {
+test('prints the record and the file; exits with 10 until the record is found', async () => {
   const domain = await added(ann);
   const early = await home.run(['sites', 'verify', domain, '--json']);
   expect([early.exitCode, Object.keys(early.json())]).toEqual([10, ['domain', 'verified', 'proof']]);
@@ -41,20 +41,20 @@ test('shows the record and the file, and finds the record: 10, then 0', async ()
 
   const inWords = await home.run(['sites', 'verify', domain]);
   expect(inWords.exitCode).toBe(10);
-  // Ready to copy: each stands alone at the end of its line.
+  // Each is alone at the end of its line, to be easy to copy.
   const ends = inWords.stdout.split('\n').map((line) => line.split(/ {2,}/).at(-1));
   expect(ends).toEqual(expect.arrayContaining([proof.record, 'TXT', proof.value, proof.fileUrl, proof.fileBody]));
 
   names.setText(proof.record, [proof.value]);
   const found = await home.run(['sites', 'verify', domain.toUpperCase(), '--json']);
   expect([found.exitCode, found.json()]).toEqual([0, { domain, verified: true, proof }]);
-  // It stays verified when the record goes.
+  // It stays verified when the record is removed.
   names.setText(proof.record, []);
   const later = await home.run(['sites', 'verify', domain]);
   expect([later.exitCode, later.stdout]).toEqual([0, `${domain} is verified already.`]);
 });
 
-test('takes a domain over from an address that has not proved it', async () => {
+test('takes over a domain from an address that has not verified it', async () => {
   const domain = await added(bob);
   const early = await home.run(['sites', 'verify', domain, '--json']);
   expect(early.exitCode).toBe(10);
@@ -64,12 +64,12 @@ test('takes a domain over from an address that has not proved it', async () => {
   expect([found.exitCode, found.stdout]).toEqual([0, `${domain} is verified, and one of your websites.`]);
   expect(await domainsOf(ann)).toContain(domain);
   expect(await domainsOf(bob)).not.toContain(domain);
-  // The one that lost it is told by its own commands.
+  // The commands of the previous account report the loss.
   const env = { EMAILAUTH_TOKEN: bob.client.cookies.get('sid') as string };
   expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(5);
 });
 
-test('of one address is no proof for another, and not of a domain that was proved', async () => {
+test('rejects the proof of another address, and a domain that is already verified', async () => {
   const domain = await added(bob);
   const { proof } = (await bob.client.get(`/api/websites/claim/${domain}`)).json;
   names.setText(proof.record, [proof.value]);
@@ -79,7 +79,7 @@ test('of one address is no proof for another, and not of a domain that was prove
   expect([ran.exitCode, ran.stdout]).toEqual([10, expect.stringContaining('Only the DNS record can take it over')]);
 });
 
-test('in a terminal Enter checks again, until the record is there', async () => {
+test('checks again by Enter in a terminal until the record is found', async () => {
   const domain = await registerWebsite(service.client());
   const { proof } = (await ann.client.get(`/api/websites/claim/${domain}`)).json;
   const terminal = openTerminal(home, ['sites', 'verify', domain]);
@@ -99,7 +99,7 @@ test('in a terminal Enter checks again, until the record is there', async () => 
   await terminal.close();
 });
 
-test('in a terminal: later is 10, Ctrl-C is 2', async () => {
+test('exits in a terminal with 10 for later and with 2 on Ctrl-C', async () => {
   const domain = await added(ann);
   for (const [keys, code] of [
     [KEYS.down + KEYS.enter, 10],
@@ -113,7 +113,7 @@ test('in a terminal: later is 10, Ctrl-C is 2', async () => {
   }
 });
 
-test('what is no domain: 3; too many checks: 7', async () => {
+test('exits with 3 for an invalid domain and with 7 after too many checks', async () => {
   const ran = await home.run(['sites', 'verify', 'www.shop.example', '--json']);
   expect([ran.exitCode, ran.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
   const strict = await stage.start({ ...production, DNS_SERVERS: names.address });

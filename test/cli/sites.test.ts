@@ -32,7 +32,7 @@ const as = async (owner: Developer) => ({ EMAILAUTH_TOKEN: await keyOf(owner, 'l
 const SITE = ['id', 'domain', 'displayDomain', 'verified', 'iconUrl', 'createdAt', 'proof'];
 
 describe('list', () => {
-  test('of nobody’s sites teaches how to add one', async () => {
+  test('explains how to add a website when there is none', async () => {
     const env = await as(await signInDeveloper(stage, service));
     const text = await home.run(['sites', 'list'], { env });
     expect([text.exitCode, text.stdout, text.stderr]).toEqual([0, '', expect.stringContaining('emailauth sites add')]);
@@ -40,7 +40,7 @@ describe('list', () => {
     expect([json.json(), json.stderr]).toEqual([[], '']);
   });
 
-  test('shows each site with its sign-ins of 30 days', async () => {
+  test('prints each website with its sign-ins of 30 days', async () => {
     const owner = await signInDeveloper(stage, service);
     const [env, quiet, busy] = [await as(owner), await added(owner), await added(owner)];
     const token = await visitorToken(stage, service.client(), busy);
@@ -56,7 +56,7 @@ describe('list', () => {
 });
 
 describe('add', () => {
-  test('adds a site, once: then 6, and that it is one’s own', async () => {
+  test('adds a website once, then exits with 6 and says that it is one’s own', async () => {
     const domain = freshDomain();
     const first = await home.run(['sites', 'add', domain, '--json']);
     expect([first.exitCode, Object.keys(first.json())]).toEqual([0, SITE]);
@@ -66,7 +66,7 @@ describe('add', () => {
     expect(again.json().error.hint).toContain(`emailauth sites get ${domain}`);
   });
 
-  test('of a domain that is somebody else’s: 6, and how to prove it', async () => {
+  test('exits with 6 for the domain of another account and explains how to verify it', async () => {
     const domain = await addWebsite(stage, service);
     const ran = await home.run(['sites', 'add', domain]);
     expect([ran.exitCode, ran.stdout]).toEqual([6, '']);
@@ -74,14 +74,14 @@ describe('add', () => {
     expect(await domainsOf(ann)).not.toContain(domain);
   });
 
-  test('of what is no domain: 3; nobody to ask: 3', async () => {
+  test('exits with 3 for an invalid domain, and when it cannot prompt', async () => {
     const bad = await home.run(['sites', 'add', 'https://www.shop.example/', '--json']);
     expect([bad.exitCode, bad.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
     const missing = await home.run(['sites', 'add']);
     expect([missing.exitCode, missing.stderr]).toEqual([3, expect.stringContaining('<domain> is missing')]);
   });
 
-  test('asks for the domain in a terminal', async () => {
+  test('prompts for the domain in a terminal', async () => {
     const domain = freshDomain();
     const terminal = openTerminal(home, ['sites', 'add']);
     await terminal.waitFor('Domain');
@@ -94,7 +94,7 @@ describe('add', () => {
 });
 
 describe('get', () => {
-  test('finds a Unicode domain as people and as machines write it', async () => {
+  test('finds a Unicode domain by its Unicode and ASCII forms', async () => {
     const label = freshDomain().split('.')[0];
     const domain = await added(ann, `bücher-${label}.example`);
     for (const text of [domain, domain.toUpperCase(), `BÜCHER-${label}.example`]) {
@@ -106,7 +106,7 @@ describe('get', () => {
     expect((await home.run(['sites', 'get', domain])).stdout).toContain(`bücher-${label}.example (${domain})`);
   });
 
-  test('shows the figures', async () => {
+  test('prints the statistics', async () => {
     const domain = await added();
     await visitorToken(stage, service.client(), domain);
     const { figures } = (await home.run(['sites', 'get', domain, '--json'])).json();
@@ -114,7 +114,7 @@ describe('get', () => {
     expect((await home.run(['sites', 'get', domain])).stdout).toMatch(/emails requested +1\n/);
   });
 
-  test('of no site of one’s own: 5, and which may be meant', async () => {
+  test('exits with 5 for an unknown website and suggests similar ones', async () => {
     const [own, foreign] = [await added(), await addWebsite(stage, service)];
     const ran = await home.run(['sites', 'get', foreign, '--json']);
     expect([ran.exitCode, ran.json().error.code]).toEqual([5, 'website_not_found']);
@@ -124,7 +124,7 @@ describe('get', () => {
 });
 
 describe('update', () => {
-  test('gives a site another domain', async () => {
+  test('changes the domain of a website', async () => {
     const [domain, wanted] = [await added(), freshDomain()];
     const ran = await home.run(['sites', 'update', domain, '--domain', wanted, '--json']);
     expect([ran.exitCode, Object.keys(ran.json()), ran.json().domain]).toEqual([0, SITE, wanted]);
@@ -132,7 +132,7 @@ describe('update', () => {
     expect(await domainsOf(ann)).not.toContain(domain);
   });
 
-  test('with nothing to change: 3; a domain that is taken: 6; no site of one’s own: 5', async () => {
+  test('exits with 3 without a change, 6 for a taken domain, 5 for an unknown website', async () => {
     const [domain, foreign] = [await added(), await addWebsite(stage, service)];
     const nothing = await home.run(['sites', 'update', domain]);
     expect([nothing.exitCode, nothing.stderr]).toEqual([3, expect.stringMatching(/--domain, --icon or --no-icon/)]);
@@ -144,7 +144,7 @@ describe('update', () => {
 });
 
 describe('remove', () => {
-  test('with --yes deletes the site; without anybody to ask it says what is missing', async () => {
+  test('deletes the website with --yes, which it requires when it cannot prompt', async () => {
     const domain = await added();
     const asked = await home.run(['sites', 'remove', domain, '--json']);
     expect([asked.exitCode, asked.json().error.message]).toEqual([3, expect.stringContaining('--yes')]);
@@ -155,7 +155,7 @@ describe('remove', () => {
     expect((await home.run(['sites', 'remove', domain, '--yes'])).exitCode).toBe(5);
   });
 
-  test('wants the domain typed: a wrong one is refused, the right one deletes', async () => {
+  test('requires the domain to be typed and rejects a wrong one', async () => {
     const domain = await added();
     const terminal = openTerminal(home, ['sites', 'remove', domain]);
     await terminal.waitFor('Type the domain');
@@ -169,7 +169,7 @@ describe('remove', () => {
     await terminal.close();
   });
 
-  test('Ctrl-C keeps it: 2', async () => {
+  test('exits with 2 on Ctrl-C and keeps the website', async () => {
     const domain = await added();
     const terminal = openTerminal(home, ['sites', 'remove', domain]);
     await terminal.waitFor('Type the domain');
@@ -180,7 +180,7 @@ describe('remove', () => {
   });
 });
 
-describe('whoever asks', () => {
+describe('the caller', () => {
   const calls = [
     ['list'],
     ['add', 'shop.example'],
@@ -189,7 +189,7 @@ describe('whoever asks', () => {
     ['verify', 'shop.example'],
   ];
 
-  test('is nobody: 4, and how to sign in', async () => {
+  test('gets 4 and instructions when not signed in', async () => {
     for (const args of [...calls, ['remove', 'shop.example', '--yes']]) {
       const ran = await home.run(['sites', ...args, '--json'], { env: { EMAILAUTH_TOKEN: '' } });
       expect([args, ran.exitCode, ran.json().error.code]).toEqual([args, 4, 'sign_in_needed']);
@@ -197,7 +197,7 @@ describe('whoever asks', () => {
     }
   });
 
-  test('has a test key: reads, and changes nothing: 4 with its sentence', async () => {
+  test('can read but not change with a test key (4)', async () => {
     const [domain, env] = [await added(), { EMAILAUTH_TOKEN: await keyOf(ann, 'test') }];
     expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(0);
     for (const args of [
@@ -212,7 +212,7 @@ describe('whoever asks', () => {
     expect(await domainsOf(ann)).toContain(domain);
   });
 
-  test('has a key that was revoked: 4, and which key is meant', async () => {
+  test('gets 4 and the name of the key when it was revoked', async () => {
     const owner = await signInDeveloper(stage, service);
     const made = (await owner.client.post('/api/api-keys', { name: 'a key', environment: 'live' })).json;
     await owner.client.delete(`/api/api-keys/${made.id}`);
@@ -220,12 +220,12 @@ describe('whoever asks', () => {
     expect([ran.exitCode, ran.stderr]).toEqual([4, expect.stringContaining('does not accept EMAILAUTH_TOKEN')]);
   });
 
-  test('finds no service: 8', async () => {
+  test('gets 8 without a service', async () => {
     const nowhere = `http://localhost:${await freePort()}`;
     expect((await home.run(['sites', 'list', '--host', nowhere])).exitCode).toBe(8);
   });
 
-  test('has added too many: 7, and how long to wait', async () => {
+  test('gets 7 and the time to wait after adding too many', async () => {
     const strict = await stage.start({ ...production });
     const owner = await signInDeveloper(stage, strict);
     for (let count = 0; count < 10; count++) await added(owner);

@@ -30,7 +30,7 @@ afterEach(closeTerminals);
 afterAll(closeMonth);
 
 describe('the screen', () => {
-  test('every key', async () => {
+  test('handles every key', async () => {
     const terminal = await opened();
     await shows(terminal, `${named(0)}: ${today} sign-ins`);
     expect(terminal.screen()[0]).toBe(` Sign-ins at localhost:${service.port}, by UTC day`);
@@ -38,7 +38,7 @@ describe('the screen', () => {
     await shows(terminal, new RegExp(`│ ${today} +│ │ ${total().toLocaleString('en')} +│ │ ${Math.round(total() / 30)} +│`));
     await shows(terminal, '1 to 5 of 30');
 
-    // The chosen day is inverted: its number below the bars and its name in the list; the mark stands above the number.
+    // The selected day is inverted: its number below the bars and its name in the list; the mark is above the number.
     const chosenIs = async (i: number, figure: string) => {
       await shows(terminal, `${named(i)}: ${figure}`);
       await waitUntil(`${named(i)} is the chosen day`, 30_000, () => {
@@ -116,7 +116,7 @@ describe('the screen', () => {
     ['q', 'q'],
     ['Esc', KEYS.escape],
     ['Ctrl-C', KEYS.interrupt],
-  ])('%s leaves the terminal as it was, and no session', async (_, key) => {
+  ])('%s restores the terminal and ends the session', async (_, key) => {
     const before = await openSessions();
     const terminal = await opened();
     expect(await openSessions()).toBe(before + 1);
@@ -125,12 +125,12 @@ describe('the screen', () => {
     expect(terminal.bytes().startsWith(ENTER_SCREEN)).toBe(true);
     expect(terminal.bytes().endsWith(LEAVE_SCREEN)).toBe(true);
     expect(terminal.text().trim()).toBe('');
-    // Nothing that would clear what was scrolled away before.
+    // No sequence that would clear the scrollback.
     expect(terminal.bytes()).not.toContain('\x1b[3J');
     await waitUntil('its session has ended', 30_000, async () => (await openSessions()) === before);
   });
 
-  test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s leaves the terminal as it was', async (name) => {
+  test.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)('%s restores the terminal', async (name) => {
     const terminal = await opened();
     terminal.signal(name);
     expect(await terminal.exited).toBe(2);
@@ -139,7 +139,7 @@ describe('the screen', () => {
     expect(terminal.text().trim()).toBe('');
   });
 
-  test('goes with the size of the terminal, and colours are the terminal’s own', async () => {
+  test('adapts to the size of the terminal and uses its colors', async () => {
     const terminal = await opened({ columns: 100, rows: 30 });
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
@@ -151,7 +151,7 @@ describe('the screen', () => {
     await shows(terminal, `: 1,001`);
     await lacks(terminal, 'Average');
     await terminal.resize(200, 50);
-    // Chart and list beside each other, all days in sight.
+    // Chart and list are side by side, with all days visible.
     await shows(terminal, new RegExp(`Last 14 days .*${named(1)}: 1,001 sign-ins +All 30 days`));
     await shows(terminal, named(29));
     await terminal.resize(80, 10);
@@ -163,11 +163,11 @@ describe('the screen', () => {
     await terminal.resize(100, 30);
     await shows(terminal, 'Average a day');
     await waitUntil('Today stands there once', 45_000, () => terminal.screen().join('\n').match(/Today/g)?.length === 1);
-    // 16 colours and no others.
+    // Only the 16 colors.
     expect(terminal.bytes()).not.toMatch(/\[[\d;:]*[34]8[;:][\d;:]*m/);
   });
 
-  test('NO_COLOR: no colours, and the chosen day is marked', async () => {
+  test('uses no colors with NO_COLOR and marks the selected day', async () => {
     const terminal = await opened({ env: { ...withPassword, NO_COLOR: '1' } });
     terminal.type(KEYS.left);
     await shows(terminal, `${named(1)}: 1,001 sign-ins`);
@@ -175,11 +175,11 @@ describe('the screen', () => {
     await shows(terminal, /─▲─/);
     terminal.type('q');
     await terminal.exited;
-    // Nothing but the reset at the end.
+    // Only the reset at the end.
     expect(terminal.bytes().match(/\[[\d;]*m/g)).toEqual(['[0m']);
   });
 
-  test('--no-color, and a locale without UTF-8: nothing but ASCII', async () => {
+  test('uses only ASCII with --no-color in a locale without UTF-8', async () => {
     const terminal = await opened({ args: ['--no-color'], env: { ...withPassword, LANG: 'C' } });
     await shows(terminal, '####');
     await shows(terminal, /-\^-/);
@@ -187,7 +187,7 @@ describe('the screen', () => {
     expect(terminal.bytes()).not.toMatch(/\[[\d;]*m/);
   });
 
-  test('a service that goes away is told, and r asks it again once it is back', async () => {
+  test('reports an unreachable service and reloads by r', async () => {
     const fleeting = await stage.start(production);
     const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
     await fleeting.stop();
@@ -202,7 +202,7 @@ describe('the screen', () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test('a session that has ended is told, and r opens it again, unless the password was changed', async () => {
+  test('reports an ended session and opens a new one by r, unless the password was changed', async () => {
     const fleeting = await stage.start(production);
     const terminal = await opened({ env: { ...withPassword, EMAILAUTH_HOST: fleeting.url } });
     await stage.query('delete from admin_sessions');

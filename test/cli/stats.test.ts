@@ -29,14 +29,14 @@ afterEach(closeTerminals);
 afterAll(closeMonth);
 
 describe('without a screen', () => {
-  test('--json answers the days, newest first, and what they come to', async () => {
+  test('--json prints the days, newest first, and their total', async () => {
     const { exitCode, stderr, json } = await run(['--json']);
     expect([exitCode, stderr]).toEqual([0, '']);
     const days = [today, ...past].map((count, i) => ({ date: dates[i], count }));
     expect(json()).toEqual({ days, today, total: total(), average: Math.round(total() / 30) });
   });
 
-  test('--days takes fewer', async () => {
+  test('--days limits the days', async () => {
     const figures = (await run(['--json', '--days', '3'])).json();
     expect(figures.days).toHaveLength(3);
     expect(figures).toMatchObject({ today, total: today + 2003, average: Math.round((today + 2003) / 3) });
@@ -57,7 +57,7 @@ describe('without a screen', () => {
     expect(piped.stdout).toBe(String(total()));
   });
 
-  test('--plain is the table in a terminal, and so is a terminal that cannot draw or is read out', async () => {
+  test('prints the table with --plain, in a dumb terminal and for screen readers', async () => {
     const plain = [
       open({ args: ['--plain'] }),
       open({ env: { ...withPassword, TERM: 'dumb' } }),
@@ -70,7 +70,7 @@ describe('without a screen', () => {
     }
   });
 
-  test('--days takes 1 to 30', async () => {
+  test('--days accepts 1 to 30', async () => {
     const ran = await Promise.all(['0', '31', 'x'].map((days) => run(['--days', days])));
     const expected = { exitCode: 3, stdout: '', stderr: '--days takes a number from 1 to 30.' };
     for (const each of ran) expect(each).toMatchObject(expected);
@@ -84,7 +84,7 @@ describe('without a screen', () => {
 });
 
 describe('the password', () => {
-  test('is asked hidden; a wrong one is told and asked again', async () => {
+  test('is prompted for without echo, and again after a wrong one', async () => {
     const terminal = open({ env: {} });
     await terminal.waitFor('Admin password');
     terminal.type(`not this one${KEYS.enter}`);
@@ -97,7 +97,7 @@ describe('the password', () => {
     expect(terminal.bytes()).not.toContain('not this one');
   });
 
-  test('wrong three times ends it', async () => {
+  test('exits after three wrong passwords', async () => {
     const terminal = open({ env: {} });
     for (let i = 1; i <= 3; i++) {
       await waitUntil(
@@ -112,14 +112,14 @@ describe('the password', () => {
     expect(terminal.bytes()).not.toContain('\x1b[?1049h');
   });
 
-  test('Ctrl-C at the question cancels', async () => {
+  test('cancels on Ctrl-C at the prompt', async () => {
     const terminal = open({ env: {} });
     await terminal.waitFor('Admin password');
     terminal.type(KEYS.interrupt);
     expect(await terminal.exited).toBe(2);
   });
 
-  test('wrong in the environment ends with 4; without any nobody is asked', async () => {
+  test('exits with 4 when wrong in the environment, and with 3 when it cannot prompt', async () => {
     const wrong = await run([], { EMAILAUTH_ADMIN_PASSWORD: 'wrong' });
     expect([wrong.exitCode, wrong.stdout]).toEqual([4, '']);
     expect(wrong.stderr).toContain('EMAILAUTH_ADMIN_PASSWORD is not the admin password.');
@@ -128,14 +128,14 @@ describe('the password', () => {
     expect(none.json().error.message).toContain('EMAILAUTH_ADMIN_PASSWORD is missing');
   });
 
-  test('tried too often ends with 7 and how long to wait', async () => {
+  test('exits with 7 and the time to wait after too many attempts', async () => {
     for (let i = 0; i < 5; i++) await service.client().post('/api/admin/verify', { password: 'wrong' });
     const { exitCode, stderr } = await run([]);
     expect(exitCode).toBe(7);
     expect(stderr).toMatch(/^Too many wrong passwords .*\nTry again in 1\d minutes\.$/);
   });
 
-  test('that no operator has set is not asked for', async () => {
+  test('is not prompted for when the operator has not set one', async () => {
     const disabled = await stage.start({ NODE_ENV: 'production' });
     const terminal = open({ env: { EMAILAUTH_HOST: disabled.url } });
     expect(await terminal.exited).toBe(1);
@@ -145,7 +145,7 @@ describe('the password', () => {
     await disabled.stop();
   });
 
-  test('a service that is not there ends with 8', async () => {
+  test('exits with 8 without a service', async () => {
     const { exitCode, stderr } = await run([], { ...withPassword, EMAILAUTH_HOST: `http://localhost:${await freePort()}` });
     expect(exitCode).toBe(8);
     expect(stderr).toContain('cannot be reached');

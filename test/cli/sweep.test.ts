@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answering, openAnswering } from './answering.ts';
 import { type Home, openHome, type Ran } from './command.ts';
 
-/** A row of cli/commands.ts, as `emailauth --help --json` tells it. */
+/** A command as `emailauth --help --json` describes it. */
 type Row = { usage: string; needs?: 'service' | 'sign-in'; examples: string[]; json?: string };
 
-// Vitest wants to know the tests before any hook runs.
+// Vitest collects tests before hooks run.
 const home: Home = await openHome('http://127.0.0.1:1');
 const rows: Row[] = (await home.run(['--help', '--json'])).json().commands;
 const answering = rows.filter(({ needs, json }) => needs || json);
@@ -15,7 +15,7 @@ const asking = rows.filter(({ needs }) => needs);
 
 const nameOf = ({ usage }: Row) => usage.replace(/ [<[].*/, '');
 
-/** The words of the example that says most, with a value where the shell would put one. */
+/** Returns the words of the longest example, with a value for each shell variable. */
 function wordsOf({ examples }: Row): string[] {
   const plain = examples
     .map((example) => example.replace(/ [|>] ?.*$/, '').replaceAll(/"\$\w+"/g, 'eyJ0'))
@@ -25,14 +25,14 @@ function wordsOf({ examples }: Row): string[] {
   return lines.sort((a, b) => positional(b) - positional(a) || b.length - a.length)[0];
 }
 
-/** Runs a command as a script does, everything given and JSON wanted: one value comes, whatever happens. */
+/** Runs a command as a script does, with all arguments and --json, and asserts that it prints one JSON value. */
 async function run(
   row: Row,
   env: Record<string, string>,
   words = wordsOf(row),
 ): Promise<Ran & { error?: { message: string; hint: string } }> {
   const ran = await home.run(['--json', ...words], {
-    // Nothing here has a database.
+    // There is no database at this URL.
     env: { EMAILAUTH_ADMIN_PASSWORD: 'a password', DATABASE_URL: 'postgres://127.0.0.1:1/none', ...env },
     cwd: join(home.directory, 'project'),
   });
@@ -57,7 +57,7 @@ beforeAll(async () => {
     join(home.directory, 'project/logo.png'),
     Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=', 'base64'),
   );
-  // They wait as long as the slowest answer may take, while the others run.
+  // They run into the time-out while the other tests run.
   const env = await serve(() => {});
   silent = asking.map((row) => run(row, env));
   for (const each of silent) each.catch(() => {});
@@ -67,25 +67,25 @@ afterAll(async () => {
   await home.close();
 });
 
-test('the table is there', () => {
+test('has a table of commands', () => {
   expect(rows.length).toBeGreaterThan(20);
   expect(asking.length).toBeGreaterThan(10);
 });
 
 describe.each(answering.map((row) => [nameOf(row), row] as const))('%s', (name, row) => {
-  test('answers one JSON value without anybody to ask, a service or a sign-in', async () => {
+  test('prints one JSON value without a prompt, a service or a sign-in', async () => {
     const { exitCode, error } = await run(row, {});
     if (exitCode !== 0 && exitCode !== 10) expect(error).toMatchObject({ message: expect.any(String), hint: expect.any(String) });
     else expect(error).toBeUndefined();
   });
 
-  test('with nothing given it is done, or says what is missing', async () => {
+  test('succeeds or names what is missing without arguments', async () => {
     const { exitCode, error } = await run(row, {}, name.split(' '));
     if (row.usage.includes('<')) expect([exitCode, error?.message]).toEqual([3, expect.stringContaining('is missing')]);
     else expect([0, 1, 3, 4, 6, 8, 10]).toContain(exitCode);
   });
 
-  test('a flag that it does not know is not taken', async () => {
+  test('rejects an unknown flag', async () => {
     expect(await run(row, {}, ['--xyzzy', ...wordsOf(row)])).toMatchObject({ exitCode: 3, error: { code: 'usage' } });
   });
 });
@@ -105,25 +105,25 @@ test.each(rows.filter(({ needs }) => needs === 'sign-in').map((row) => [nameOf(r
 );
 
 describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  test('where nobody listens: 8', async () => {
+  test('exits with 8 when nothing listens', async () => {
     const { exitCode, error } = await run(row, token);
     expect([exitCode, error?.message]).toEqual([8, 'The service at http://127.0.0.1:1 cannot be reached.']);
   });
 
-  test('at a server that answers 500 with a page: 1, and a sentence', async () => {
+  test('exits with 1 and a message at a server that returns 500 with a page', async () => {
     const env = await serve((_, response) => response.writeHead(500, { 'Content-Type': 'text/html' }).end(page));
     const { exitCode, error } = await run(row, env);
     expect([exitCode, error?.message]).toEqual([1, 'The service answered 500.']);
     expect(error?.hint).not.toBe('');
   });
 
-  test('at a server that is another one: 1, and a sentence', async () => {
+  test('exits with 1 and a message at a server that is not Email Auth', async () => {
     const env = await serve((_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(page));
     const { exitCode, error } = await run(row, env);
     expect([exitCode, error?.message]).toEqual([1, 'The server at this address is not Email Auth.']);
   });
 
-  test('where there were too many requests: 7, and how long to wait', async () => {
+  test('exits with 7 and the time to wait after too many requests', async () => {
     const env = await serve((_, response) => {
       response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '30' });
       response.end(JSON.stringify({ error: 'Too many requests.', code: 'rate_limited', hint: '' }));
@@ -133,6 +133,6 @@ describe.each(asking.map((row) => [nameOf(row), row] as const))('%s', (_, row) =
   });
 });
 
-test('a service that takes every request and answers none is left', async () => {
+test('times out when a service never responds', async () => {
   for (const [i, ran] of (await Promise.all(silent)).entries()) expect([nameOf(asking[i]), ran.exitCode]).toEqual([nameOf(asking[i]), 8]);
 });

@@ -3,26 +3,26 @@ import xterm from '@xterm/headless';
 import { waitUntil } from '../waiting.ts';
 import { entry, type Home } from './command.ts';
 
-/** A real pseudo-terminal that `emailauth` runs in, and the screen that a person would see. */
+/** A pseudo-terminal in which `emailauth` runs, and its screen. */
 export type Terminal = {
-  /** The lines of the screen, without blanks at their ends. */
+  /** Returns the lines of the screen without trailing spaces. */
   screen(): string[];
-  /** Everything that was shown, scrolled away or not. */
+  /** Returns the screen and the scrollback. */
   text(): string;
-  /** Every byte that was written, control sequences included. */
+  /** Returns all output, control sequences included. */
   bytes(): string;
   /** Types keys; see KEYS. */
   type(keys: string): void;
-  /** Waits until the screen or what scrolled away has this. @throws Error that shows the screen */
+  /** Waits until the screen or the scrollback contains a text. @throws Error with the screen */
   waitFor(text: string | RegExp, milliseconds?: number): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** The attributes of the cell that holds the first letter of a text on the screen, from a row on; null: it is not there. */
+  /** Returns the attributes of the first cell of a text on the screen, from a row on, or null. */
   cellOf(text: string, fromRow?: number): { inverse: boolean; bold: boolean; colour: number | 'default' } | null;
-  /** The exit code, once it has ended. */
+  /** Resolves with the exit code. */
   exited: Promise<number>;
   pid: number;
   signal(name: NodeJS.Signals): void;
-  /** Ends what still runs. */
+  /** Kills the program if it still runs. */
   close(): Promise<void>;
 };
 
@@ -38,7 +38,7 @@ export const KEYS = {
   interrupt: '\x03',
 } as const;
 
-/** Runs `emailauth` with these arguments in a terminal of somebody's home. */
+/** Runs `emailauth` with these arguments in a terminal, with the environment of a home directory. */
 export function openTerminal(
   home: Home,
   args: string[],
@@ -47,7 +47,7 @@ export function openTerminal(
   return openProgram(home, process.execPath, [entry, ...args], options);
 }
 
-/** Runs any program there, a shell for instance. */
+/** Runs another program there, such as a shell. */
 export function openProgram(
   home: Home,
   program: string,
@@ -66,13 +66,13 @@ export function openProgram(
     bytes += data;
     display.write(data);
   });
-  // What a program asks its terminal, the cursor's place for instance, is answered.
+  // Responds to queries of the program, such as the position of the cursor.
   display.onData((data) => child.write(data));
   let ended = false;
   const exited = new Promise<number>((resolve) =>
     child.onExit(({ exitCode, signal }) => {
       ended = true;
-      // A shell tells the death by a signal in the same way.
+      // Like the exit status of a shell after a signal.
       display.write('', () => resolve(signal ? 128 + signal : exitCode));
     }),
   );

@@ -25,13 +25,13 @@ afterAll(async () => {
 
 const visitor = freshAddress('visitor');
 const freshToken = (of = domain) => visitorToken(stage, service.client(), of, visitor);
-/** Whether a token is still good, which ends it. */
+/** Returns whether a token is still valid, and uses it up. */
 const isGood = async (token: string, of = domain) =>
   (await service.client().get(`/api/verify-token?token=${token}&domain=${of}`)).json.valid;
 const keyOf = async (environment: 'live' | 'test'): Promise<string> =>
   (await ann.client.post('/api/api-keys', { name: 'a key', environment })).json.key;
 
-test('a token as an argument is valid once: 0, then 10 with the reason', async () => {
+test('accepts a token as an argument once with 0, then exits with 10 and the reason', async () => {
   const token = await freshToken();
   const first = await home.run(['verify', '--json', '--domain', domain, '--', token]);
   expect([first.exitCode, first.json()]).toEqual([0, { email: visitor, valid: true, domain }]);
@@ -42,14 +42,14 @@ test('a token as an argument is valid once: 0, then 10 with the reason', async (
   expect([inWords.exitCode, inWords.stdout]).toEqual([10, 'Not valid. It was already verified, and a token can only be used once.']);
 });
 
-test('a token on stdin, in words', async () => {
+test('reads a token from stdin and prints text', async () => {
   const token = await freshToken();
   const ran = await home.run(['verify', '-', '--quiet'], { input: `${token}\n` });
   expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${visitor} signed in at ${domain}.`, '']);
   expect(await isGood(token)).toBe(false);
 });
 
-test("another site's token: 10, and it is kept", async () => {
+test('exits with 10 for a token of another website, which stays valid', async () => {
   const other = await addWebsite(stage, service);
   const token = await freshToken(other);
   const ran = await home.run(['verify', '--domain', domain, '-'], { input: token });
@@ -57,7 +57,7 @@ test("another site's token: 10, and it is kept", async () => {
   expect(await isGood(token, other)).toBe(true);
 });
 
-test('an expired token, and one that nobody made: 10', async () => {
+test('exits with 10 for an expired and an unknown token', async () => {
   const token = await freshToken();
   await stage.query("update tokens set expires_at = now() - interval '1 second'");
   const expired = await home.run(['verify', '-'], { input: token });
@@ -66,7 +66,7 @@ test('an expired token, and one that nobody made: 10', async () => {
   expect([unknown.exitCode, unknown.json()]).toEqual([10, { email: null, valid: false, reason: 'unknown' }]);
 });
 
-test('an API key of the site’s owner verifies, one of somebody else’s does not and keeps the token', async () => {
+test('accepts an API key of the website’s owner; another key does not use up the token', async () => {
   const key = await keyOf('live');
   const own = await freshToken();
   const ran = await home.run(['verify', '-', '--json'], { input: own, env: { EMAILAUTH_TOKEN: key } });
@@ -78,7 +78,7 @@ test('an API key of the site’s owner verifies, one of somebody else’s does n
   expect(await isGood(foreign, other)).toBe(true);
 });
 
-test('a test key: 4 with its sentence; a key that is none: 4; neither uses the token up', async () => {
+test('exits with 4 for a test key and an invalid key, without using up the token', async () => {
   const token = await freshToken();
   const byTestKey = await home.run(['verify', '-', '--json'], { input: token, env: { EMAILAUTH_TOKEN: await keyOf('test') } });
   expect([byTestKey.exitCode, byTestKey.json().error.code]).toEqual([4, 'test_key']);
@@ -88,7 +88,7 @@ test('a test key: 4 with its sentence; a key that is none: 4; neither uses the t
   expect(await isGood(token)).toBe(true);
 });
 
-test('no token: 3, from closed stdin, from empty stdin and where nobody can be asked', async () => {
+test('exits with 3 without a token: closed stdin, empty stdin, or no prompt possible', async () => {
   for (const [args, options] of [
     [['verify'], {}],
     [['verify', '-'], {}],
@@ -100,14 +100,14 @@ test('no token: 3, from closed stdin, from empty stdin and where nobody can be a
   }
 });
 
-test('no service: 8, and the token stands nowhere', async () => {
+test('exits with 8 without a service and does not print the token', async () => {
   const token = 'a-token-that-nobody-sees';
   const ran = await home.run(['verify', '-', '--verbose', '--host', `http://localhost:${await freePort()}`], { input: token });
   expect(ran.exitCode).toBe(8);
   expect(ran.stdout + ran.stderr).not.toContain(token);
 });
 
-test('too many wrong ones: 7', async () => {
+test('exits with 7 after too many invalid tokens', async () => {
   const strict = await stage.start({ ...production });
   const client = strict.client();
   for (let count = 0; count < 60; count++) await client.get('/api/verify-token?token=wrong');
@@ -116,7 +116,7 @@ test('too many wrong ones: 7', async () => {
   await strict.stop();
 });
 
-test('in a terminal it asks without showing the token, and says that this uses it up', async () => {
+test('prompts in a terminal without showing the token, and warns that this uses it up', async () => {
   const token = await freshToken();
   for (const args of [['verify'], ['verify', '-']]) {
     const terminal = openTerminal(home, args);
@@ -129,7 +129,7 @@ test('in a terminal it asks without showing the token, and says that this uses i
   }
 });
 
-test('Ctrl-C at the question: 2', async () => {
+test('exits with 2 on Ctrl-C at the prompt', async () => {
   const terminal = openTerminal(home, ['verify']);
   await terminal.waitFor('Token');
   terminal.type(KEYS.interrupt);

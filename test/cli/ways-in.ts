@@ -2,10 +2,10 @@ import { production, type Service, type Stage } from '../harness.ts';
 import { png } from '../images.ts';
 import { authorize, codeOf, exchange, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from '../sign-ins.ts';
 
-/** Something that lets somebody in, and whether it does at this moment; a try may use it up. */
+/** A credential and a check whether it is valid now, which may use it up. */
 export type WayIn = { name: string; works(): Promise<boolean> };
 
-/** One of everything that the service gives out to let somebody in, unused. @param domain a site without a cap on visitors */
+/** Creates one unused credential of each kind that the service issues. @param domain a website without a limit of visitors */
 export async function issueWaysIn(stage: Stage, service: Service, domain: string): Promise<WayIn[]> {
   const ways: WayIn[] = [];
   const add = (name: string, works: () => Promise<boolean>) => void ways.push({ name, works });
@@ -68,7 +68,7 @@ export async function issueWaysIn(stage: Stage, service: Service, domain: string
   return ways;
 }
 
-/** Those that let somebody in. */
+/** Returns the names of the valid credentials. */
 export async function thatWork(ways: WayIn[]): Promise<string[]> {
   const open: string[] = [];
   for (const { name, works } of ways) if (await works()) open.push(name);

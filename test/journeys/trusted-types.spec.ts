@@ -55,6 +55,11 @@ test('the inbox shows a new email without a reload', async () => {
 test('a policy violation in a page fails its journey', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.goto(`${scene.service.url}/auth`);
+  // Violations are reported in a later task of the page.
+  await page.evaluate(
+    "void (globalThis.reported = new Promise((resolve) => document.addEventListener('securitypolicyviolation', () => resolve())))",
+  );
   await openSinks(page);
+  await page.evaluate('globalThis.reported');
   await expect(scene.close()).rejects.toThrow(/\/auth: a breach of require-trusted-types-for/);
 });

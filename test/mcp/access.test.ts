@@ -27,7 +27,7 @@ const as = (token: string): Headers => ({ Authorization: `Bearer ${token}` });
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const call = (name: string, input: object = {}) => ({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name, arguments: input } });
 
-/** Calls a tool. @returns what it answered, and its words */
+/** Calls a tool. @returns its result and text */
 async function use(name: string, input: object, headers: Headers = {}, client = service.client()) {
   const { status, json } = await send(call(name, input), headers, client);
   expect(status).toBe(200);
@@ -49,7 +49,7 @@ describe('a request', () => {
     ['no origin of its own', () => ({ Origin: 'null' })],
     ['our Origin over https', () => ({ Origin: service.url.replace('http:', 'https:') })],
     ['a page elsewhere that sends no Origin', () => ({ 'Sec-Fetch-Site': 'cross-site' })],
-  ])('with %s is refused, also with a good key (S42)', async (_, headers) => {
+  ])('with %s is rejected, even with a valid key', async (_, headers) => {
     const answer = await send(list, { ...as(key), ...headers() });
     expect([answer.status, answer.json]).toEqual([403, refusal]);
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
@@ -64,7 +64,7 @@ describe('a request', () => {
     ['with our Origin', () => ({ Origin: service.url })],
     ['as 127.0.0.1', () => ({ Host: `127.0.0.1:${service.port}` })],
     ['as [::1]', () => ({ Host: '[::1]' })],
-  ])('%s is served, with the headers of data', async (_, headers) => {
+  ])('%s is served with the headers of data', async (_, headers) => {
     const { status, headers: answered, json } = await send(list, headers());
     expect([status, json.result.tools.length > 0]).toEqual([200, true]);
     expect(answered).toMatchObject({
@@ -76,7 +76,7 @@ describe('a request', () => {
     expect(answered['set-cookie']).toBeUndefined();
   });
 
-  test('to a public host is served under its name alone, on any port, and under loopback names, as a proxy may ask', async () => {
+  test('to a public host is served under its own name on any port, and under loopback names for a proxy', async () => {
     const elsewhere = await stage.start({ ...production, PUBLIC_URL: 'https://auth.example', TRUST_PROXY: '1' });
     const ask = async (host: string, more: Headers = {}) =>
       (
@@ -96,7 +96,7 @@ describe('a request', () => {
     await elsewhere.stop();
   });
 
-  test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'OPTIONS'])('%s is told to POST', async (method) => {
+  test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'OPTIONS'])('with %s gets 405 and is referred to POST', async (method) => {
     const answer = await service.client().send('/mcp', { method, headers: { Accept: 'text/event-stream' } });
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
     if (method !== 'HEAD') expect(answer.json).toEqual(refusal);
@@ -133,19 +133,19 @@ describe('a request', () => {
     ['a list', call('register_domain', { domain: ['a.example'], email: 'a@b.example' })],
     ['an unknown method', { ...list, method: 'nothing/such' }],
     ['a long batch', Array.from({ length: 11 }, (_, id) => ({ ...list, id }))],
-  ])('with %s is answered, never by 5xx (S30)', async (_, message) => {
+  ])('with %s never gets a 5xx response', async (_, message) => {
     const answer = await send(message, as(key));
     expect(answer.status).toBeLessThan(500);
     expect(answer.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|-32603/i);
   });
 
-  test('holds ten messages of a batch at most (protocol of 2025-03-26)', async () => {
+  test('accepts at most ten messages in a batch (protocol of 2025-03-26)', async () => {
     const batch = (length: number) => send(Array.from({ length }, (_, id) => ({ ...list, id })));
     expect((await batch(10)).json).toHaveLength(10);
     expect(await batch(11)).toMatchObject({ status: 400, json: refusal });
   });
 
-  test('asks nobody for more: no OAuth is offered yet', async () => {
+  test('has no OAuth metadata', async () => {
     for (const path of [
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/mcp',
@@ -157,7 +157,7 @@ describe('a request', () => {
 });
 
 describe('the caller', () => {
-  test('without Authorization is nobody, whatever the cookies: what needs nobody works, the rest says how to call', async () => {
+  test('without Authorization is anonymous despite cookies, and gets instructions from tools that need an account', async () => {
     expect((await ann.client.get('/api/user/me')).status).toBe(200);
     const domain = freshDomain();
     expect(await use('register_domain', { domain, email: freshAddress('owner') }, {}, ann.client)).toMatchObject({ failed: false });
@@ -172,13 +172,13 @@ describe('the caller', () => {
     }
   });
 
-  test('is whom an API key or a token of the command line names', async () => {
+  test('is identified by an API key or a token of the command line', async () => {
     for (const token of [key, ann.client.cookies.get('sid') ?? '']) {
       expect((await use('get_status', {}, as(token))).answer).toMatchObject({ authenticated: true, email: ann.email });
     }
   });
 
-  test('with a test key reads and changes nothing', async () => {
+  test('with a test key can read but not change', async () => {
     const test = as(await makeKey('test'));
     const domain = await addWebsite(stage, service);
     expect((await use('list_sites', {}, test)).failed).toBe(false);
@@ -193,7 +193,7 @@ describe('the caller', () => {
     expect((await ann.client.get('/api/websites')).json.map((site: { domain: string }) => site.domain)).toContain(mine);
   });
 
-  test("with an application's token is refused: it was issued for the application", async () => {
+  test('with a token of an application is rejected', async () => {
     const token = await applicationToken();
     expect((await service.client().get('/api/user/me', as(token))).status).toBe(200);
     const answer = await send(list, as(token));
@@ -207,7 +207,7 @@ describe('the caller', () => {
     ['nothing', ''],
     ['another scheme', 'Basic YTpi'],
     ['more than a token', `Bearer ${'A'.repeat(43)}, Bearer x`],
-  ])('with %s is asked for another: 401, also where nobody is needed (RFC 6750 §3)', async (_, authorization) => {
+  ])('with %s gets 401, also for tools without an account (RFC 6750 §3)', async (_, authorization) => {
     for (const message of [list, call('get_status')]) {
       const answer = await send(message, { Authorization: authorization }, ann.client);
       expect([answer.status, answer.json]).toEqual([401, refusal]);
@@ -215,7 +215,7 @@ describe('the caller', () => {
     }
   });
 
-  test('whose key is revoked is nobody within a second, and every call with it was counted', async () => {
+  test('whose key is revoked is rejected within a second, and every call with the key was counted', async () => {
     const made = (await ann.client.post('/api/api-keys', { name: 'Short', environment: 'live' })).json;
     for (let n = 0; n < 3; n++) expect((await use('list_sites', {}, as(made.key))).failed).toBe(false);
     await ann.client.delete(`/api/api-keys/${made.id}`);
@@ -227,14 +227,14 @@ describe('the caller', () => {
       if (isKnown) last = asked;
     }
     expect(last).toBeLessThan(1000);
-    // One call of the API each; lists of tools, and what is refused before anybody is known, count for nobody.
+    // Each is one API call. Lists of tools and requests without a valid key are not counted.
     await waitUntil('the calls are counted', 30_000, async () => {
       const { json } = await ann.client.get(`/api/api-keys/${made.id}/usage`);
       return json.total === 3 || JSON.stringify(json);
     });
   });
 
-  test("sees their own sites alone: another account's is not there, and stays", async () => {
+  test('sees only their own websites and cannot delete those of another account', async () => {
     const domain = await addWebsite(stage, service);
     for (const [name, input] of [
       ['get_site', { domain }],
@@ -244,13 +244,13 @@ describe('the caller', () => {
       ['get_stats', { domain }],
     ] as const) {
       const { failed, text } = await use(name, input, as(key));
-      expect([name, failed, text]).toEqual([name, true, expect.stringMatching(/not (?:one of|among) your websites/)]);
+      expect([name, failed, text]).toEqual([name, true, expect.stringMatching(/not (one of|among) your websites/)]);
     }
     expect((await use('list_sites', {}, as(key))).text).not.toContain(domain);
     expect(await stage.query('select 1 from websites where domain = $1', [domain])).toHaveLength(1);
   });
 
-  test('is limited by address as over the API, which a forged X-Forwarded-For does not change (S20, S21)', async () => {
+  test('is limited by IP address as over the API, despite a forged X-Forwarded-For', async () => {
     await stage.query('delete from rate_limits');
     const strict = await stage.start({ ...production, PUBLIC_URL: service.url });
     const register = (n: number) =>

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextpr
 
 const self = { name: 'emailauth-tests', version: '1.0.0' };
 
-/** What the official clients of both generations have in common. */
+/** The common methods of the official clients of both generations. */
 export type McpClient = Pick<
   Modern,
   'listTools' | 'callTool' | 'listResources' | 'listResourceTemplates' | 'readResource' | 'listPrompts' | 'getPrompt' | 'complete' | 'close'
@@ -12,7 +12,7 @@ export type McpClient = Pick<
 
 export type Generation = keyof typeof generations;
 
-/** The official clients: of the protocol of 2026-07-28, of the same package in the era before, and of the older package. */
+/** The official clients: for the protocol of 2026-07-28, for the previous protocol in the same package, and the older package. */
 export const generations = {
   'client 2.x': (url: string, token?: string) => connectModern(url, token, { pin: '2026-07-28' }),
   'client 2.x, older protocol': (url: string, token?: string) => connectModern(url, token, 'legacy'),
@@ -33,24 +33,24 @@ async function connectOlder(url: string, token?: string): Promise<McpClient> {
 
 const bearer = (token: string | undefined): Record<string, string> => (token === undefined ? {} : { Authorization: `Bearer ${token}` });
 
-/** Calls a tool. @returns `failed`: what the tool says went wrong; null when it succeeded */
+/** Calls a tool. @returns `failed`: the error text of the tool, or null when it succeeded */
 export async function callTool(client: McpClient, name: string, input: Record<string, unknown> = {}) {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: input });
   const text = (content as { type: string; text: string }[]).map((part) => part.text).join('\n');
   return { failed: isError ? text : null, answer: (structuredContent ?? {}) as Record<string, unknown>, text };
 }
 
-/** A call that must fail. @returns what it says */
+/** Calls a tool that must fail. @returns its error text */
 export async function failing(client: McpClient, name: string, input: Record<string, unknown> = {}): Promise<string> {
   const { failed } = await callTool(client, name, input);
   if (failed === null) throw new Error(`${name} succeeded with ${JSON.stringify(input).slice(0, 200)}`);
   return failed;
 }
 
-/** A call that must succeed. @returns its structured content and its text */
+/** Calls a tool that must succeed. @returns its structured content and its text */
 export async function succeeding(client: McpClient, name: string, input: Record<string, unknown> = {}) {
   const { failed, answer, text } = await callTool(client, name, input);
   if (failed !== null) throw new Error(`${name} failed: ${failed}`);
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check results of any shape.
   return { answer: answer as any, text };
 }

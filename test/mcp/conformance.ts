@@ -10,17 +10,17 @@ import { join } from 'node:path';
 import { installPinned } from '../pinned-packages.ts';
 import { freePort, waitUntil } from '../waiting.ts';
 
-/** The suite uses what Node.js has from there on. */
+/** The lowest major version of Node.js that the suite supports. */
 const MIN_NODE = 22;
 const START_MS = 60_000;
 
 const here = join(import.meta.dirname, 'conformance');
 const baseline = join(here, 'expected-failures.yml');
 const expected = readExpected();
-// The suite asks for a Node.js that this one need not be.
+// The suite requires a newer Node.js than this repository.
 const home = await installPinned(here, 'conformance', ['--engine-strict=false']);
 const folder = mkdtempSync(join(tmpdir(), 'emailauth-conformance-'));
-// An embedded PostgreSQL in there runs as another user when this one is root.
+// When run by root, the embedded PostgreSQL in there runs as another user.
 chmodSync(folder, 0o711);
 let service: ChildProcess | undefined;
 try {
@@ -47,7 +47,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Scenarios that fail, of which each line says why. */
+/** Returns the scenarios that are expected to fail. Each line of the file must give a reason. */
 function readExpected(): Set<string> {
   const lines = readFileSync(baseline, 'utf8').split('\n');
   const names = lines.filter((line) => /^\s*-/.test(line)).map((line) => /^ {2}- ([\w-]+) # \S.*$/.exec(line)?.[1] ?? line);
@@ -56,7 +56,7 @@ function readExpected(): Set<string> {
   return new Set(names);
 }
 
-/** @returns this Node.js, where it is new enough, or the one that npm installed beside the suite */
+/** Returns the path of this Node.js if it is new enough, or of the one that npm installed with the suite. */
 function nodeFor(packages: string): string {
   if (Number(process.versions.node.split('.')[0]) >= MIN_NODE) return process.execPath;
   const node = join(packages, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
@@ -88,7 +88,7 @@ async function start(): Promise<string> {
   return url;
 }
 
-/** @param status of the suite itself, which judges by the same file */
+/** @param status exit status of the suite, which uses the same file of expected failures */
 function report(status: number | null): void {
   const scenarios = new Map(
     readdirSync(join(folder, 'results')).map((name) => [/^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name)?.[1] ?? name, name]),

@@ -10,7 +10,7 @@ import { freePort, waitUntil } from '../waiting.ts';
 import { type McpClient, succeeding } from './clients.ts';
 import { startIn, stdioGenerations } from './stdio.ts';
 
-/** What the person has before, and what the assistant makes of it beside the files that it was given. */
+/** The app before, and the changes that the assistant makes besides the given files. */
 const BEFORE = `import express from 'express';
 
 const app = express();
@@ -32,7 +32,7 @@ let home: Home;
 let client: McpClient;
 beforeAll(async () => {
   stage = await openStage();
-  // Mails stay in the built-in inbox, as with `npm start`.
+  // Emails stay in the built-in inbox, as with `npm start`.
   service = await stage.start({ SMTP_URL: '' });
   home = await openHome(service.url);
   client = await stdioGenerations['client 2.x'](startIn(home));
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 type Scaffolded = { files: { path: string; contents: string }[]; env: { name: string; value: string }[] };
 
-test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', async () => {
+test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', async () => {
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const calls: string[] = [];
@@ -69,7 +69,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', a
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-dialogue-'));
   for (const { path, contents } of files) await writeFile(join(directory, path), contents);
   const around = { 'package.json': '{ "type": "module" }', 'app.js': AFTER, '.env': settings };
-  // Here its port is any that is free; what the shell says comes before what the file says.
+  // Uses a free port; environment variables take precedence over the file.
   const recipe = {
     id: 'express',
     available: () => true,
@@ -98,14 +98,14 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md tells', a
   await expect(recording(calls)).toMatchFileSnapshot('../../docs/guide/dialogue.md');
 });
 
-/** Between more backticks than the text has in a row (CommonMark §4.5). */
+/** Returns the text in a fence with more backticks than it contains in a row (CommonMark §4.5). */
 function fenced(language: string, text: string): string {
   const most = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(most + 1);
   return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
 }
 
-/** The dialogue with a service where `npm start` opens it, so that the app is at the next port. */
+/** Returns the dialogue with the ports of `npm start`: the service at its default port and the app at the next one. */
 function recording([status, registered, scaffolded, checked]: string[]): string {
   return `# A dialogue
 

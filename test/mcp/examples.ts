@@ -1,13 +1,13 @@
 import type { Service, Stage } from '../harness.ts';
 import { type Developer, freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
 
-/** Around whom the tools are called. */
+/** The data that the calls of the tools need. */
 export type Scene = {
   stage: Stage;
   service: Service;
-  /** Whoever the MCP server calls as, or signs in. */
+  /** The account that the MCP server uses or signs in. */
   owner: Developer;
-  /** What was given to each tool, and what it answered. */
+  /** The input and result of each tool. */
   calls: Map<string, { input: Record<string, unknown>; answer: Record<string, unknown> }>;
 };
 
@@ -43,7 +43,7 @@ const examples: Record<string, Example> = {
   get_stats: () => ({}),
 };
 
-/** An input with which a tool has to succeed. @throws Error for a tool that has none: add it above */
+/** Returns an input with which a tool must succeed. @throws Error for a tool without one: add it above */
 export async function exampleFor(tool: string, scene: Scene): Promise<Record<string, unknown>> {
   const example = examples[tool];
   if (!example) throw new Error(`The tool ${tool} has no example in test/mcp/examples.ts.`);

@@ -6,7 +6,7 @@ import { freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { callTool, generations, type McpClient } from './clients.ts';
 
-// A cluster of this file's own, to take away.
+// A separate cluster, which the tests stop.
 let cluster: Cluster;
 let stage: Stage;
 let service: Service;
@@ -30,7 +30,7 @@ const REFERENCE = /The reference number is ([0-9a-f]{12})\./;
 const headers = { Accept: 'application/json, text/event-stream' };
 const serves = async () => (await service.client().get('/readyz')).status === 200;
 
-test('without the database a tool says so with a reference number that the log has, and nothing of our insides (S43)', async () => {
+test('without the database a tool returns a reference number that is in the log, and no internal details', async () => {
   const client = await generations['sdk 1.x'](service.url);
   const known = await generations['client 2.x'](service.url, key);
   const register = () => callTool(client, 'register_domain', { domain: freshDomain(), email: freshAddress('owner') });
@@ -43,7 +43,7 @@ test('without the database a tool says so with a reference number that the log h
       expect(failed).toMatch(/temporarily unavailable/);
       await expectKnownInLog(failed ?? '');
     }
-    // Whose key it is cannot be told once it is forgotten, after a second; nobody is then asked for another one.
+    // The cache of keys lasts a second. After that the key cannot be checked, which must not count as an invalid key.
     const list = () =>
       service.client().post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { ...headers, Authorization: `Bearer ${key}` });
     await waitUntil('the key is forgotten', 30_000, async () => (await list()).status !== 200 || 'it is known');
@@ -55,7 +55,7 @@ test('without the database a tool says so with a reference number that the log h
     ]);
     await expectKnownInLog(refused.json.error.message);
     await expectResourcesToKeepSilent(client);
-    // What needs no database goes on.
+    // Tools without the database still work.
     expect((await callTool(client, 'list_frameworks')).failed).toBeNull();
   } finally {
     await cluster.start();
@@ -66,7 +66,7 @@ test('without the database a tool says so with a reference number that the log h
   await Promise.all([client.close(), known.close()]);
 });
 
-test('a frozen database holds no answer for longer than the API would', async () => {
+test('a frozen database delays a response no longer than over the API', async () => {
   await cluster.freeze();
   try {
     const ask = {
@@ -87,7 +87,7 @@ test('a frozen database holds no answer for longer than the API would', async ()
   await waitUntil('the service serves again', 30_000, serves);
 });
 
-test('a client that leaves in the middle leaves nothing behind: the service stops at once', async () => {
+test('a client that disconnects during a call does not delay the stop of the service', async () => {
   const leaving = await stage.start();
   await cluster.freeze();
   try {

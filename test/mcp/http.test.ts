@@ -43,7 +43,7 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
       expect(text).not.toBe('');
       scene.calls.set(name, { input, answer });
     }
-    // A request brings who it is from, so nobody is signed in by a tool.
+    // Each request has its credentials, so there are no tools to sign in.
     expect(scene.calls.has('start_login')).toBe(false);
   });
 
@@ -71,13 +71,13 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
   });
 });
 
-test('two instances answer the messages of one client in turn: nothing is kept between requests', async () => {
+test('two instances alternate in serving one client, since no state is kept between requests', async () => {
   const one = await generations['sdk 1.x'](service.url, key);
   const two = await generations['sdk 1.x'](other.url, key);
   const { answer } = await callTool(one, 'get_status');
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
   const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${key}` };
-  // What the one instance began the other one goes on with.
+  // Each instance continues what the other one started.
   expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
   const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);
   expect(list.json.result.tools.map(({ name }: { name: string }) => name)).toEqual((await one.listTools()).tools.map(({ name }) => name));

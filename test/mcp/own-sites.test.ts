@@ -15,7 +15,7 @@ beforeAll(async () => {
   [owner, other] = await Promise.all([signInDeveloper(stage, service), signInDeveloper(stage, service)]);
   const open = generations['client 2.x'];
   [mine, nobodys] = await Promise.all([open(service.url, owner.client.cookies.get('sid')), open(service.url)]);
-  // Whose tools are listed, of those the client holds every answer to its outputSchema.
+  // After listing tools the client validates every result by its outputSchema.
   await Promise.all([mine.listTools(), nobodys.listTools()]);
 });
 afterAll(async () => {
@@ -28,7 +28,7 @@ const addWebsite = async (developer: Developer): Promise<string> =>
 const domainsOf = async (developer: Developer): Promise<string[]> =>
   (await developer.client.get('/api/websites')).json.map(({ domain }: { domain: string }) => domain);
 
-test('list, get, move and delete', async () => {
+test('lists, reads, moves and deletes a website', async () => {
   const domain = await addWebsite(owner);
   const moved = freshDomain();
   expect((await succeeding(mine, 'list_sites')).answer.sites).toContainEqual(
@@ -49,7 +49,7 @@ test('list, get, move and delete', async () => {
   expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: moved })).toContain('is not one of your websites');
 });
 
-test('nothing to change, a domain that is taken, an icon of nobody’s', async () => {
+test('rejects an update without changes, a taken domain and an unknown icon', async () => {
   const [domain, taken] = [await addWebsite(owner), await addWebsite(other)];
   expect(await failing(mine, 'update_site', { domain })).toContain('Give newDomain or iconUrl');
   expect(await failing(mine, 'update_site', { domain, newDomain: taken })).toMatch(/is registered already.*nothing was changed/);
@@ -58,7 +58,7 @@ test('nothing to change, a domain that is taken, an icon of nobody’s', async (
   expect(await domainsOf(owner)).toContain(domain);
 });
 
-test('another person’s site is not found, and stays as it is', async () => {
+test('does not find the website of another account and leaves it unchanged', async () => {
   const domain = await addWebsite(other);
   const before = (await other.client.get('/api/websites')).json;
   const calls: [string, Record<string, unknown>][] = [
@@ -75,7 +75,7 @@ test('another person’s site is not found, and stays as it is', async () => {
   await expect(mine.readResource({ uri: `emailauth://sites/${domain}` })).rejects.toThrow('Resource not found');
 });
 
-test('nobody signed in: how to sign in, whatever the site', async () => {
+test('explains how to sign in when not signed in, for any website', async () => {
   const domain = await addWebsite(owner);
   const calls: [string, Record<string, unknown>][] = [
     ['list_sites', {}],
@@ -90,7 +90,7 @@ test('nobody signed in: how to sign in, whatever the site', async () => {
   expect(await domainsOf(owner)).toContain(domain);
 });
 
-test('figures count what happened at the site', async () => {
+test('returns statistics of the website', async () => {
   const domain = await addWebsite(owner);
   await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
   const { answer, text } = await succeeding(mine, 'get_stats', { domain });

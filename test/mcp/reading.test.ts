@@ -25,7 +25,7 @@ const textOf = async (client: McpClient, uri: string) => {
   return 'text' in content ? content.text : '';
 };
 
-test('everything that is listed has a title, a description and a type, and can be read', async () => {
+test('every listed resource has a title, a description and a type, and can be read', async () => {
   const { resources } = await nobodys.listResources();
   for (const { uri, title, description, mimeType } of resources) {
     expect([uri, title, description, mimeType]).toEqual([
@@ -39,11 +39,11 @@ test('everything that is listed has a title, a description and a type, and can b
   expect(resources.some(({ uri }) => uri.startsWith('emailauth://sites/'))).toBe(false);
 });
 
-test('the description of the API is the one that the service publishes', async () => {
+test('returns the OpenAPI description that the service publishes', async () => {
   expect(JSON.parse(await textOf(nobodys, 'emailauth://openapi.json'))).toEqual((await service.client().get('/openapi.json')).json);
 });
 
-test('own sites are listed, read and completed for their owner alone', async () => {
+test('lists, reads and completes websites only for their owner', async () => {
   const { domain } = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
   const uri = `emailauth://sites/${domain}`;
   expect((await mine.listResources()).resources.map((each) => each.uri)).toContain(uri);
@@ -73,11 +73,11 @@ test.each([
   'emailauth://nothing',
   'file:///etc/passwd',
   'no address',
-])('%s is not there', async (uri) => {
+])('%s is not found', async (uri) => {
   await expect(mine.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
 });
 
-test('add_email_login is what the pages show, for every framework', async () => {
+test('add_email_login is the prompt of the guide for every framework', async () => {
   const { completion } = await nobodys.complete({
     ref: { type: 'ref/prompt', name: 'add_email_login' },
     argument: { name: 'framework', value: 'F' },
@@ -89,7 +89,7 @@ test('add_email_login is what the pages show, for every framework', async () => 
   }
 });
 
-test('prompts take what the person says as one line, and refuse what has no place in them', async () => {
+test('prompts reduce arguments to one line and reject invalid ones', async () => {
   const { messages } = await nobodys.getPrompt({
     name: 'debug_callback',
     arguments: { domain: 'shop.example', symptom: 'It\nfails\u0007' },

@@ -45,13 +45,13 @@ const check = async (domain: string, url?: string) => {
 };
 
 describe('over HTTP', () => {
-  test('an own site is looked at by name, without leaving the public internet: private addresses are never connected to (S35)', async () => {
+  test('checks an own website by name and never connects to private addresses', async () => {
     let connections = 0;
     const inside = createTcpServer((socket) => {
       connections++;
       socket.destroy();
     });
-    // The port of https on addresses of this machine, where only root may listen; without it, that nothing is refused there says less.
+    // Listens on the https port of this machine, which only root may; otherwise the assertion that nothing connects proves less.
     const listening = await listen(inside, '127.0.0.96', 443);
     names.setAddresses(shop, ['127.0.0.96', '10.0.0.1', '169.254.169.254', '192.168.1.1']);
     const { failed, checks, of } = await check(shop);
@@ -70,7 +70,7 @@ describe('over HTTP', () => {
     if (listening) inside.close();
   });
 
-  test('a site without an address is told so', async () => {
+  test('reports a website without an IP address', async () => {
     const { of } = await check(shop);
     expect(of('callback')).toMatchObject({ ok: false, detail: expect.stringContaining('has no address in the DNS') });
   });
@@ -96,18 +96,18 @@ describe('over HTTP', () => {
     ['localhost', () => 'https://localhost/'],
     ['a file', () => 'file:///etc/passwd'],
     ['a script', () => 'javascript:alert(1)'],
-  ])('%s as url is refused with a sentence, and nobody is asked', async (_, url) => {
+  ])('rejects %s as url without sending a request', async (_, url) => {
     const { failed } = await check(shop, url(shop));
     expect(failed).toMatch(/\w+ \w+.*\./);
     expect(names.queries).toEqual([]);
   });
 
-  test.each(['localhost', '127.0.0.1', '2130706433', 'a.localhost'])('%s as domain is refused', async (domain) => {
+  test.each(['localhost', '127.0.0.1', '2130706433', 'a.localhost'])('rejects %s as domain', async (domain) => {
     expect((await check(domain, 'http://localhost:5173/auth/callback')).failed).toMatch(/\w+ \w+.*\./);
     expect(names.queries).toEqual([]);
   });
 
-  test('an own website whose domain is not proven is refused with how to prove it, and no name server is asked', async () => {
+  test('rejects an own website with an unverified domain without a DNS query, and explains how to verify it', async () => {
     const domain = freshDomain();
     await owner.client.post('/api/websites', { domain });
     for (const url of [undefined, `https://app.${domain}/auth/callback`]) {
@@ -118,13 +118,13 @@ describe('over HTTP', () => {
     expect(names.queries).toEqual([]);
   });
 
-  test('a host below the own site is looked at', async () => {
+  test('checks a host below an own website', async () => {
     const { failed } = await check(shop, `https://app.${shop}/welcome`);
     expect(failed).toBeNull();
     expect(names.queries).toContain(`app.${shop}`);
   });
 
-  test('30 an hour, for each account', async () => {
+  test('allows each account 30 checks per hour', async () => {
     await stage.query('delete from rate_limits');
     const answers = await Promise.all(Array.from({ length: 31 }, () => check(shop)));
     const refused = answers.filter(({ failed }) => failed !== null);
@@ -137,7 +137,7 @@ describe('over HTTP', () => {
   });
 });
 
-describe('on a machine of one’s own', () => {
+describe('on the machine of a developer', () => {
   let site: Server;
   let url: string;
   let answer: RequestListener;
@@ -159,7 +159,7 @@ describe('on a machine of one’s own', () => {
       from: 'developer-machine',
     })(given, signal);
 
-  test('localhost is looked at on any port, and an answer without end is left', async () => {
+  test('checks localhost on any port and aborts an endless response', async () => {
     answer = (_, response) => {
       response.writeHead(400);
       const timer = setInterval(() => response.write('x'.repeat(65_536)), 5);
@@ -178,7 +178,7 @@ describe('on a machine of one’s own', () => {
     for (const { ok, fix } of checks) if (ok === false) expect(fix).not.toBeNull();
   });
 
-  test('what takes any token fails with what to do in the words of the tools', async () => {
+  test('fails a website that accepts any token, and names the tool that helps', async () => {
     answer = (request, response) =>
       request.url?.includes('token=')
         ? response.writeHead(303, { Location: '/', 'Set-Cookie': 'session=x' }).end()
@@ -188,13 +188,13 @@ describe('on a machine of one’s own', () => {
     expect(JSON.stringify(checks)).not.toContain('--url');
   });
 
-  test('a page for every address is no callback', async () => {
+  test('does not accept a page for every URL as a callback', async () => {
     answer = (_, response) => response.end('<!doctype html>');
     const checks = await look({ domain: 'localhost', url });
     expect(checks.filter(({ id }) => id.startsWith('callback')).map(({ ok }) => ok)).toEqual([null, null]);
   });
 
-  test('of the address only the path is requested: no query, no fragment', async () => {
+  test('requests only the path of the URL, without query and fragment', async () => {
     const requested: (string | undefined)[] = [];
     answer = (request, response) => {
       requested.push(request.url);
@@ -204,13 +204,13 @@ describe('on a machine of one’s own', () => {
     expect(requested).toEqual(['/auth/callback', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
   });
 
-  test('an own website whose domain is not proven is looked at from here', async () => {
+  test('checks an own website with an unverified domain', async () => {
     const domain = freshDomain();
     await owner.client.post('/api/websites', { domain });
     expect((await look({ domain })).map(({ id }) => id)).toContain('callback');
   });
 
-  test('an own site is looked at on the public internet alone, here too, and a foreign one not at all', async () => {
+  test('checks an own website only at public addresses, and does not check others', async () => {
     names.setAddresses(shop, ['127.0.0.1']);
     const checks = await look({ domain: shop, url: url.replace('http://localhost', `https://${shop}`) });
     expect(checks.find(({ id }) => id === 'callback')).toMatchObject({
@@ -220,7 +220,7 @@ describe('on a machine of one’s own', () => {
     await expect(look({ domain: 'other.example' })).rejects.toMatchObject({ code: 'website_not_found' });
   });
 
-  test('a client that leaves ends it', async () => {
+  test('stops a check when the client disconnects', async () => {
     answer = () => {};
     const leaving = new AbortController();
     const looking = look({ domain: 'localhost', url }, leaving.signal);

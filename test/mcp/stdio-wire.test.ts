@@ -20,7 +20,7 @@ afterAll(async () => {
   for (const each of open) await each.close();
 });
 
-test('what is no message is answered by an error, and the next one as ever', async () => {
+test('returns an error for an invalid message and processes the next one', async () => {
   const raw = await openRaw(startIn(await newHome()));
   await raw.answer(0);
   const lines = [
@@ -49,7 +49,7 @@ test('what is no message is answered by an error, and the next one as ever', asy
   ]);
 });
 
-test('lines that come in pieces, several at once, with CRLF, or too long to be any', async () => {
+test('accepts lines in pieces, several at once and with CRLF, and rejects lines that are too long', async () => {
   const raw = await openRaw(startIn(await newHome()));
   await raw.answer(0);
   raw.send(`${request(1, 'ping')}\r\n${request(2, 'ping')}\n${'x'.repeat(9 * 1024 * 1024)}`);
@@ -60,9 +60,9 @@ test('lines that come in pieces, several at once, with CRLF, or too long to be a
   ]);
 });
 
-test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('with %j stdout has JSON-RPC alone, whatever goes wrong', async (args) => {
+test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('writes only JSON-RPC to stdout with %j, even after errors', async (args) => {
   const server = await newServer((_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"odd":true}'));
-  // Node's own warnings, and those of packages.
+  // Warnings of Node.js and of packages.
   const env = { EMAILAUTH_HOST: server.url, NODE_OPTIONS: '--trace-warnings --pending-deprecation' };
   const raw = await openRaw(startIn(await newHome(), args, env));
   raw.send(toolCall(1, 'get_status'));
@@ -80,13 +80,13 @@ test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('with %j stdout ha
   if (args.includes('--verbose')) expect(raw.stderr()).toContain('GET /api/about 200');
 });
 
-test('what keeps it from starting goes to stderr, with --json too', async () => {
+test('writes errors at the start to stderr, even with --json', async () => {
   const raw = await openRaw(startIn(await newHome('ftp://nowhere'), ['--json']));
   expect(await raw.exited).toEqual([3, null]);
   expect([raw.messages(), raw.stderr()]).toEqual([[], expect.stringContaining('EMAILAUTH_HOST is not the address of a service')]);
 });
 
-test('once stdin has ended it answers what was asked, and ends', async () => {
+test('completes pending requests and exits when stdin ends', async () => {
   const waiting: (() => void)[] = [];
   const server = await newServer((_, response) => {
     waiting.push(() =>
@@ -102,7 +102,7 @@ test('once stdin has ended it answers what was asked, and ends', async () => {
   expect(raw.messages().find(({ id }) => id === 1)?.result.content[0].text).toContain('start_login');
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0, also in the middle of a call', async (name) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, even during a call', async (name) => {
   const server = await newServer(() => {});
   const raw = await openRaw(startIn(await newHome(server.url)));
   raw.send(toolCall(1, 'list_sites'));
@@ -112,7 +112,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0, also in the middle
   expect(raw.messages().map(({ id }) => id)).toEqual([0]);
 });
 
-test('nobody at all: it ends', async () => {
+test('exits when stdin is closed from the start', async () => {
   const { exitCode, stdout, stderr } = await (await newHome()).run(['mcp']);
   expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
 });

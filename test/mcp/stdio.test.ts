@@ -42,11 +42,11 @@ async function connect(start: Start, generation: keyof typeof stdioGenerations =
 const tryCode = (client: McpClient, loginId: unknown, code: string) => callTool(client, 'complete_login', { loginId, code });
 
 describe.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[])('%s', (generation) => {
-  test('lists every tool and calls each, signed in by the code of a mail', async () => {
+  test('lists and calls every tool, signed in by the code of an email', async () => {
     const client = await connect(startIn(await newHome(), [], { DNS_SERVERS: names.address }), generation);
     const { tools } = await client.listTools();
     const scene: Scene = { stage, service, owner, calls: new Map() };
-    // What needs somebody comes after the sign-in.
+    // Tools that need an account come after the sign-in.
     const first = ['start_login', 'complete_login'];
     const order = [...first, ...tools.map(({ name }) => name).filter((name) => !first.includes(name))];
     for (const name of order) {
@@ -69,7 +69,7 @@ describe.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[]
   });
 });
 
-test('whoever signs an assistant in is signed in at the command line, and lists their sites', async () => {
+test('a sign-in by an assistant also signs the command line in', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const nobody = await callTool(client, 'list_sites');
@@ -91,11 +91,11 @@ test('whoever signs an assistant in is signed in at the command line, and lists 
   expect((await callTool(client, 'list_sites')).text).toContain(domain);
   expect((await home.run(['whoami', '--json'])).json()).toMatchObject({ email, source: 'credentials' });
   await expect(fetch(listener)).rejects.toThrow();
-  // Asked again, it is still the same sign-in.
+  // A second request returns the same sign-in.
   expect((await tryCode(client, answer.loginId, code)).answer).toEqual({ email });
 });
 
-test('the link of the mail signs in as well, and its page says so', async () => {
+test('the link of the email also signs in, and its page confirms that', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const email = freshAddress('dev');
@@ -106,7 +106,7 @@ test('the link of the mail signs in as well, and its page says so', async () => 
   expect((await tryCode(client, answer.loginId, '000000')).answer).toEqual({ email });
 });
 
-test('two logins at once: each has its own code, five wrong ones end it, and its link still works; the other replaces nobody', async () => {
+test('two concurrent logins have separate codes; five wrong codes end one but not its link, and the other replaces no session', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const [one, two] = [freshAddress('dev'), freshAddress('dev')];
@@ -124,7 +124,7 @@ test('two logins at once: each has its own code, five wrong ones end it, and its
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: one });
 });
 
-test('whoever is signed in is replaced by no other address while that sign-in is good, and by their own at any time', async () => {
+test('a valid sign-in is replaced only by the same address', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const [email, other] = [await signInHome(home, stage), freshAddress('dev')];
@@ -145,7 +145,7 @@ test('whoever is signed in is replaced by no other address while that sign-in is
   expect((await callTool(client, 'start_login', { email: other })).failed).toBeNull();
 });
 
-test('where mails stay on the machine, it is told where to read them', async () => {
+test('a login in local mode returns the URL of the inbox', async () => {
   const local = await stage.start({ SMTP_URL: '' });
   const client = await connect(startIn(await newHome(local.url)));
   const inbox = `${local.url}/dev/inbox`;
@@ -155,7 +155,7 @@ test('where mails stay on the machine, it is told where to read them', async () 
   expect(registered.text).toContain(` is at ${inbox};`);
 });
 
-test('of more than twenty logins the oldest is forgotten', async () => {
+test('the oldest of more than twenty logins is discarded', async () => {
   const client = await connect(startIn(await newHome()));
   const ids: unknown[] = [];
   const addresses = Array.from({ length: 21 }, () => freshAddress('dev'));
@@ -165,7 +165,7 @@ test('of more than twenty logins the oldest is forgotten', async () => {
   expect((await tryCode(client, ids[1], second.code)).answer).toEqual({ email: addresses[1] });
 });
 
-test('a login in another terminal counts at once, and so do its end and the end of the session', async () => {
+test('a login, a logout and the end of the session in another terminal take effect immediately', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: false });
@@ -178,7 +178,7 @@ test('a login in another terminal counts at once, and so do its end and the end 
   owner = await signInDeveloper(stage, service);
 });
 
-test('EMAILAUTH_TOKEN comes first: a test key changes nothing, a bad one is to be mended and not signed over', async () => {
+test('EMAILAUTH_TOKEN takes precedence: a test key cannot change anything, and an invalid key must be corrected', async () => {
   const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'test' })).json;
   const client = await connect(startIn(await newHome(), [], { EMAILAUTH_TOKEN: key }));
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: owner.email });
@@ -194,7 +194,7 @@ test('EMAILAUTH_TOKEN comes first: a test key changes nothing, a bad one is to b
   }
 });
 
-test('--read-only leaves out what changes something, and sends the person to the command', async () => {
+test('--read-only omits tools that change data and refers to the command', async () => {
   const client = await connect(startIn(await newHome(), ['--read-only', '--profile', 'work']));
   const offered = (await client.listTools()).tools;
   expect(offered.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
@@ -202,7 +202,7 @@ test('--read-only leaves out what changes something, and sends the person to the
   expect((await callTool(client, 'list_sites')).failed).toContain(`\`emailauth login --host ${service.url} --profile work\``);
 });
 
-test('a service that is away says how to start it, and serves once it is there', async () => {
+test('explains how to start a service that is down, and works once it is up', async () => {
   const away = await stage.start();
   await away.stop();
   const client = await connect(startIn(await newHome(away.url)));
@@ -213,7 +213,7 @@ test('a service that is away says how to start it, and serves once it is there',
   expect((await callTool(client, 'get_status')).answer).toMatchObject({ host: away.url });
 });
 
-test('--host and --profile say whose sign-in it is', async () => {
+test('--host and --profile select the sign-in', async () => {
   const home = await newHome('http://127.0.0.1:1');
   const email = await signInHome(home, stage, freshAddress('dev'), ['--host', service.url, '--profile', 'work']);
   const client = await connect(startIn(home, ['--host', service.url, '--profile', 'work']));

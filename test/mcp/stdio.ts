@@ -8,10 +8,10 @@ import { entry, type Home } from '../cli/command.ts';
 import { waitUntil } from '../waiting.ts';
 import type { McpClient } from './clients.ts';
 
-/** How a client starts a server. */
+/** The command with which a client starts a server. */
 export type Start = { command: string; args: string[]; env: Record<string, string> };
 
-/** `emailauth mcp` in somebody's home. */
+/** Returns the command `emailauth mcp` in a home directory. */
 export const startIn = (home: Home, args: string[] = [], env: Record<string, string> = {}): Start => ({
   command: process.execPath,
   args: [entry, 'mcp', ...args],
@@ -20,7 +20,7 @@ export const startIn = (home: Home, args: string[] = [], env: Record<string, str
 
 const self = { name: 'emailauth-tests', version: '1.0.0' };
 
-/** The official clients on stdio, as in clients.ts; each starts a server of its own. */
+/** The official clients of clients.ts on stdio; each starts its own server. */
 export const stdioGenerations = {
   'client 2.x': (start: Start) => connectModern(start, { pin: '2026-07-28' }),
   'client 2.x that asks': (start: Start) => connectModern(start, 'auto'),
@@ -39,26 +39,26 @@ async function connectOlder(start: Start): Promise<McpClient> {
   return client as unknown as McpClient;
 }
 
-/** A server without a client: its lines, byte by byte. */
+/** A server that the test talks to in raw lines. */
 export type Raw = {
   send(line: string): void;
-  /** Every line of stdout as JSON. @throws when one is none */
-  // biome-ignore lint/suspicious/noExplicitAny: the tests look at what comes, whatever its shape.
+  /** Every line of stdout as JSON. @throws when a line is not JSON */
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check results of any shape.
   messages(): any[];
-  /** The answer to a request. */
+  /** Returns the response to a request. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   answer(id: number): Promise<any>;
   stderr(): string;
   /** Closes stdin. */
   leave(): void;
   signal(name: NodeJS.Signals): void;
-  /** The exit code and signal, once it has ended. */
+  /** Resolves with the exit code and signal. */
   exited: Promise<[number | null, NodeJS.Signals | null]>;
 };
 
 const running = new Set<ChildProcess>();
 
-/** Starts a server, and says hello as a client of the protocol of 2025-06-18 does. */
+/** Starts a server and initializes it as a client of the protocol of 2025-06-18. */
 export async function openRaw({ command, args, env }: Start): Promise<Raw> {
   const child = spawn(command, args, { env, stdio: 'pipe' });
   running.add(child);
@@ -95,14 +95,14 @@ export async function openRaw({ command, args, env }: Start): Promise<Raw> {
   return raw;
 }
 
-/** Ends what still runs. */
+/** Stops all running servers. */
 export async function closeRaw(): Promise<void> {
   const ends = [...running].map((child) => once(child, 'close'));
   for (const child of running) child.kill('SIGKILL');
   await Promise.all(ends);
 }
 
-/** A JSON-RPC request as a line. */
+/** Returns a JSON-RPC request as a line. */
 export const request = (id: number, method: string, params: unknown = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 export const toolCall = (id: number, name: string, input: Record<string, unknown> = {}) =>
   request(id, 'tools/call', { name, arguments: input });
