@@ -1,4 +1,4 @@
-// Who may import whom. Each rule is planted and seen to fire in test/import-rules.test.ts; docs/architecture.md tells the reasons.
+// The imports that are allowed. For each rule there is an example that violates it in test/import-rules.test.ts; docs/architecture.md has the reasons.
 
 const tests = '\\.(?:test|spec)\\.tsx?$';
 const store = '^server/[^/]+/[^/]*store[^/]*\\.ts$';
@@ -15,8 +15,8 @@ module.exports = {
       to: { pathNot: ['^contract/', 'node_modules/(?:zod|zod-openapi)/'] },
     },
     {
-      name: 'nobody-imports-cli',
-      comment: 'cli/ is the front door.',
+      name: 'cli-is-not-imported',
+      comment: 'cli/ starts the other programs, so none of them may depend on it.',
       severity: 'error',
       from: { pathNot: '^cli/' },
       to: { path: '^cli/' },
@@ -30,7 +30,7 @@ module.exports = {
     },
     {
       name: 'cli-stays-out-of-web',
-      comment: 'The web app is reached over HTTP alone.',
+      comment: 'The command line reaches the web app only over HTTP.',
       severity: 'error',
       from: { path: '^cli/' },
       to: { path: '^web/' },
@@ -44,7 +44,7 @@ module.exports = {
     },
     {
       name: 'web-runs-in-browsers',
-      comment: 'Modules of Node do not exist there.',
+      comment: 'Browsers have no modules of Node.js.',
       severity: 'error',
       from: { path: '^web/', pathNot: [tests, 'vite\\.config\\.ts$'] },
       to: { dependencyTypes: ['core'] },
@@ -107,7 +107,7 @@ module.exports = {
     },
     {
       name: 'express-stays-in-http-and-routes',
-      comment: 'Domain files know no express.',
+      comment: 'Domain files do not depend on Express.',
       severity: 'error',
       from: { path: '^server/', pathNot: ['^server/(?:app|service)\\.ts$', '^server/http/', routes, tests] },
       to: { path: 'node_modules/(?:@types/)?express(?:-serve-static-core)?/' },
@@ -122,7 +122,7 @@ module.exports = {
     },
     {
       name: 'nodemailer-stays-in-the-mailer',
-      comment: 'Everybody else hands a mail to the outbox.',
+      comment: 'All other code sends emails through the outbox.',
       severity: 'error',
       from: { path: '^(?:server|cli|mcp|templates|docs)/', pathNot: '^server/mail/(?:mailer|compose|dkim|smtp)[^/]*\\.ts$' },
       to: { path: 'node_modules/(?:@types/)?nodemailer/' },
@@ -142,15 +142,15 @@ module.exports = {
       to: { path: store },
     },
     {
-      name: 'server-looks-one-way',
-      comment: 'app → routes → domain file → store | mail: nothing below calls up.',
+      name: 'server-imports-one-way',
+      comment: 'app → routes → domain file → store | mail: no import in the other direction.',
       severity: 'error',
       from: { path: '^server/[^/]+/', pathNot: [routes, tests] },
       to: { path: ['^server/(?:main|app|service)\\.ts$', routes] },
     },
     {
-      name: 'stores-look-down-only',
-      comment: 'A store turns questions into SQL; it serves no request and runs no job.',
+      name: 'stores-import-no-callers',
+      comment: 'A store executes SQL. It does not depend on requests or jobs.',
       severity: 'error',
       from: { path: store, pathNot: tests },
       to: { path: '^server/(?:http|jobs)/', pathNot: store },
@@ -163,22 +163,22 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
-      name: 'nobody-imports-a-test',
+      name: 'tests-are-not-imported',
       comment: 'What two tests share belongs to test/.',
       severity: 'error',
       from: {},
       to: { path: tests },
     },
     {
-      name: 'what-runs-is-a-dependency',
-      comment: 'A development dependency is not there in production.',
+      name: 'no-development-dependencies-at-run-time',
+      comment: 'Development dependencies are not installed in production.',
       severity: 'error',
       from: { path: '^(?:contract|diagnostics|server|cli|mcp|templates|docs)/', pathNot: tests },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
     },
     {
       name: 'no-cycles',
-      comment: 'A reader follows imports in one direction.',
+      comment: 'Imports go in one direction, so that files can be read in order.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -199,7 +199,7 @@ module.exports = {
     },
     {
       name: 'every-import-resolves',
-      comment: 'Else the other rules are blind to it.',
+      comment: 'Otherwise the other rules cannot check it.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },

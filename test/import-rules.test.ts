@@ -15,7 +15,7 @@ type Tree = Record<string, string>;
 /** Files of an otherwise empty repository that violate a rule, by the name of the rule. */
 const violations: Record<string, Tree> = {
   'contract-imports-only-zod': { 'contract/a.ts': "import 'express';" },
-  'nobody-imports-cli': { 'server/a.ts': "import '../cli/main.ts';", 'cli/main.ts': 'export {};' },
+  'cli-is-not-imported': { 'server/a.ts': "import '../cli/main.ts';", 'cli/main.ts': 'export {};' },
   'cli-imports-other-programs-lazily': {
     'cli/main.ts': "import { x } from '../diagnostics/check.ts'; x();",
     'diagnostics/check.ts': 'export const x = () => 1;',
@@ -50,11 +50,11 @@ const violations: Record<string, Tree> = {
     'server/signin/routes.ts': "import './store.ts';",
     'server/signin/store.ts': 'export {};',
   },
-  'server-looks-one-way': { 'server/signin/signin.ts': "import './routes.ts';", 'server/signin/routes.ts': 'export {};' },
-  'stores-look-down-only': { 'server/signin/store.ts': "import '../http/serve.ts';", 'server/http/serve.ts': 'export {};' },
+  'server-imports-one-way': { 'server/signin/signin.ts': "import './routes.ts';", 'server/signin/routes.ts': 'export {};' },
+  'stores-import-no-callers': { 'server/signin/store.ts': "import '../http/serve.ts';", 'server/http/serve.ts': 'export {};' },
   'only-tests-import-test': { 'server/main.ts': "import '../test/harness.ts';", 'test/harness.ts': 'export {};' },
-  'nobody-imports-a-test': { 'server/a.test.ts': "import './b.test.ts';", 'server/b.test.ts': 'export {};' },
-  'what-runs-is-a-dependency': { 'server/main.ts': "import { test } from 'vitest'; test('x');" },
+  'tests-are-not-imported': { 'server/a.test.ts': "import './b.test.ts';", 'server/b.test.ts': 'export {};' },
+  'no-development-dependencies-at-run-time': { 'server/main.ts': "import { test } from 'vitest'; test('x');" },
   'no-cycles': { 'server/a.ts': "import './b.ts';", 'server/b.ts': "import './a.ts';" },
   'no-folder-loops': {
     'server/http/serve.ts': "import '../signin/secrets.ts';",

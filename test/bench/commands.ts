@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openAnswering } from '../cli/answering.ts';
-import { compare, figure, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 
 const RUNS = 11;
 const entry = join(import.meta.dirname, '../../dist/cli/main.js');
@@ -17,11 +17,11 @@ export async function measureCommands(): Promise<void> {
   try {
     heading('The command line', 'CPU ms');
     const nodeAlone = await cpuOf(['-e', '0'], env);
-    row('node -e 0', figure(nodeAlone));
+    row('node -e 0', formatNumber(nodeAlone));
     const times: Record<string, number> = {};
     for (const line of ['--help', '--version', 'sites add --help', 'whoami']) {
       times[line] = await cpuOf([entry, ...line.split(' ')], env);
-      row(`emailauth ${line}`, figure(times[line]));
+      row(`emailauth ${line}`, formatNumber(times[line]));
     }
     compare('emailauth --help, CPU ms', times['--help'], 'at most', 150);
   } finally {

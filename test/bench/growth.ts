@@ -1,6 +1,6 @@
 import { query } from '../postgres.ts';
 import { addTokens, measureSignIns, measureVerify, median, type Tokens } from './measure.ts';
-import { compare, figure, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, registerWebsite, SITE, type Stage } from './stage.ts';
 
 type Plan = { rows: number; rounds: number; connections: number; seconds: { signIns: number; verify: number } };
@@ -29,9 +29,9 @@ export async function measureGrowth(stage: Stage, { rows, rounds, connections, s
       verify.push(verified.p50);
     }
   const [small, big] = both.map(({ signIns, verify }) => ({ signIns: median(signIns), verify: median(verify) }));
-  heading(`C. Growth to ${figure(rows)} rows and open links`, 'empty', 'grown');
-  row('sign-in, p50 ms', figure(small.signIns, 1), figure(big.signIns, 1));
-  row('verify-token, p50 ms', figure(small.verify, 2), figure(big.verify, 2));
+  heading(`C. Growth to ${formatNumber(rows)} rows and open links`, 'empty', 'grown');
+  row('sign-in, p50 ms', formatNumber(small.signIns, 1), formatNumber(big.signIns, 1));
+  row('verify-token, p50 ms', formatNumber(small.verify, 2), formatNumber(big.verify, 2));
   compare('sign-in, grown ÷ empty', big.signIns / small.signIns, 'at most', 1.1);
   compare('verify-token, grown ÷ empty', big.verify / small.verify, 'at most', 1.1);
   await Promise.all([empty, grown].map(({ program }) => program.stop()));

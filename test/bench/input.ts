@@ -54,14 +54,14 @@ export async function measureInput(stage: Stage): Promise<void> {
 }
 
 async function costOf({ program }: Contestant, client: Client, requests: HostileRequest[], rounds: number): Promise<Cost> {
-  const stranger = new Client(client.origin);
+  const anonymous = new Client(client.origin);
   let [ms, bytes, maxMs] = [0, 0, 0];
   for (const request of requests) {
     // The minimum excludes the timers of the service.
     let least = Number.POSITIVE_INFINITY;
     for (let round = 0; round < rounds; round++) {
       const before = await cpuMilliseconds(program.pid);
-      const status = await sendHostile(client, stranger, request);
+      const status = await sendHostile(client, anonymous, request);
       if (status >= 500) throw new Error(`${request.method} ${request.path.slice(0, 60)} (${request.what}) returned ${status}`);
       if (round > 0 || rounds === 1) least = Math.min(least, (await cpuMilliseconds(program.pid)) - before);
     }

@@ -17,7 +17,7 @@ import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
 import { memoryOf } from './programs.ts';
-import { compare, figure, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
 import { measureStats } from './stats.ts';
 import { measureUpgrade } from './upgrade.ts';
@@ -38,7 +38,7 @@ const IDLE_MS = 10_000;
 const parts = options.only.split(',');
 
 // Other load on the machine affects the ratios too.
-console.log(`${cpus().length} CPUs, load average before: ${figure(loadavg()[0], 1)}`);
+console.log(`${cpus().length} CPUs, load average before: ${formatNumber(loadavg()[0], 1)}`);
 if (parts.includes('cli') && Number(options.stats) === 0 && Number(options.upgrade) === 0) await measureCommands();
 if (options.only === 'cli') process.exit();
 const stage = await openStage();
@@ -81,12 +81,12 @@ async function signIns(stage: Stage, service: Contestant, floor: Contestant): Pr
   ] as const)
     row(
       name,
-      figure(round.rate),
-      figure(round.p50, 1),
-      figure(round.p99, 1),
-      figure(round.serverCpu + round.postgresCpu, 2),
-      figure(round.serverCpu, 2),
-      figure(round.postgresCpu, 2),
+      formatNumber(round.rate),
+      formatNumber(round.p50, 1),
+      formatNumber(round.p99, 1),
+      formatNumber(round.serverCpu + round.postgresCpu, 2),
+      formatNumber(round.serverCpu, 2),
+      formatNumber(round.postgresCpu, 2),
     );
   compare('sign-ins/s ÷ floor', ours.rate / least.rate, 'at least', 2.4);
   compare('CPU s per 1,000 sign-ins', cpu, 'at most', 0.65);
@@ -113,12 +113,12 @@ async function verifications(stage: Stage, service: Contestant, floor: Contestan
     both.forEach((round, index) => {
       row(
         `${index === 0 ? 'service' : 'L2: Express, one UPDATE'}, ${connections} at once`,
-        figure(round.rate),
-        figure(round.p50, 2),
-        figure(round.p99, 2),
-        figure(round.serverCpu + round.postgresCpu, 3),
-        figure(round.serverCpu, 3),
-        figure(round.postgresCpu, 3),
+        formatNumber(round.rate),
+        formatNumber(round.p50, 2),
+        formatNumber(round.p99, 2),
+        formatNumber(round.serverCpu + round.postgresCpu, 3),
+        formatNumber(round.serverCpu, 3),
+        formatNumber(round.postgresCpu, 3),
       );
     });
   }
@@ -137,17 +137,17 @@ async function startAndMemory(stage: Stage, service: Contestant, floor: Contesta
       starts[kind].push(again.startMs);
     }
   const [ours, least] = [median(starts.service), median(starts.floor)];
-  row('start to the first 200, ms', figure(ours), figure(least));
+  row('start to the first 200, ms', formatNumber(ours), formatNumber(least));
   const dataDir = await stage.directory();
   const first = await stage.startEmbedded(dataDir);
   await first.stop();
   const second = await stage.startEmbedded(dataDir);
   await second.stop();
-  row('  with an embedded database, first time', figure(first.startMs));
-  row('  with an embedded database that is there', figure(second.startMs));
+  row('  with an embedded database, first time', formatNumber(first.startMs));
+  row('  with an embedded database that is there', formatNumber(second.startMs));
   await sleep(Math.max(0, started + IDLE_MS - performance.now()));
   const [memory, leastMemory] = await Promise.all([service, floor].map(({ program }) => memoryOf(program.pid)));
-  row(`memory after ${IDLE_MS / 1000} s, MB`, figure(memory), figure(leastMemory));
+  row(`memory after ${IDLE_MS / 1000} s, MB`, formatNumber(memory), formatNumber(leastMemory));
   compare('start ÷ floor', ours / least, 'at most', 1.3);
   compare('start with an embedded database, s', second.startMs / 1000, 'at most', 3);
   compare('idle memory, MB', memory, 'at most', 150);

@@ -10,7 +10,7 @@ export function row(name: string, ...values: string[]): void {
   console.log(`  ${name}`.padEnd(NAME_WIDTH) + values.map((text) => text.padStart(FIGURE_WIDTH)).join(''));
 }
 
-export function figure(value: number, digits = 0): string {
+export function formatNumber(value: number, digits = 0): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
@@ -18,5 +18,5 @@ export function figure(value: number, digits = 0): string {
 export function compare(name: string, value: number, relation: 'at least' | 'at most', target: number): void {
   const reached = relation === 'at least' ? value >= target : value <= target;
   const digits = target >= 10 ? 0 : 2;
-  console.log(`  ${reached ? '✓' : '✗'} ${name}: ${figure(value, digits)} (target: ${relation} ${figure(target, digits)})`);
+  console.log(`  ${reached ? '✓' : '✗'} ${name}: ${formatNumber(value, digits)} (target: ${relation} ${formatNumber(target, digits)})`);
 }

@@ -4,7 +4,7 @@ import { migrate } from '../../server/db/migrate.ts';
 import { rollUp } from '../../server/stats/roll-up.ts';
 import { Stats } from '../../server/stats/stats.ts';
 import { query } from '../postgres.ts';
-import { compare, figure, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
 
 /** Sign-ins per insert. */
@@ -40,23 +40,27 @@ export async function measureStats(stage: Stage, signIns: number): Promise<void>
       return (performance.now() - began) / 1000;
     };
 
-    heading(`Statistics over ${figure(signIns)} sign-ins, ${figure(signIns * ROWS_EACH)} rows of the audit log`, 'p50 ms', 'p99 ms');
+    heading(
+      `Statistics over ${formatNumber(signIns)} sign-ins, ${formatNumber(signIns * ROWS_EACH)} rows of the audit log`,
+      'p50 ms',
+      'p99 ms',
+    );
     const seconds = await rollUpAll();
-    row('the job, rows per second', figure((signIns * ROWS_EACH) / seconds));
+    row('the job, rows per second', formatNumber((signIns * ROWS_EACH) / seconds));
     for (const late of [0, LATE_SIGN_INS]) {
       if (late > 0) await query(url, fill(signIns - late, signIns, signIns));
-      row(late === 0 ? 'all rows aggregated' : `${figure(late * ROWS_EACH)} rows not aggregated`);
+      row(late === 0 ? 'all rows aggregated' : `${formatNumber(late * ROWS_EACH)} rows not aggregated`);
       for (const [name, ask] of [
         ['dailyLogins', () => stats.dailyLogins()],
         [`websiteStats, ${OWN_SITES} sites`, () => stats.ofWebsites(ACCOUNT)],
         ['overview', () => stats.overview(ACCOUNT)],
       ] as const) {
         const { p50, p99 } = await timesOf(ask);
-        row(`  ${name}`, figure(p50, 1), figure(p99, 1));
+        row(`  ${name}`, formatNumber(p50, 1), formatNumber(p99, 1));
         if (late === 0) compare(`${name}, p99 ms`, p99, 'at most', 100);
       }
     }
-    row('the job, for these rows, ms', figure((await rollUpAll()) * 1000));
+    row('the job, for these rows, ms', formatNumber((await rollUpAll()) * 1000));
   } finally {
     await jobs.end();
     await database.close();

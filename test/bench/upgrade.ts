@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { MIGRATIONS, migrate, migrateWithin } from '../../server/db/migrate.ts';
 import { query } from '../postgres.ts';
-import { compare, figure, heading, row } from './report.ts';
+import { compare, formatNumber, heading, row } from './report.ts';
 import type { Stage } from './stage.ts';
 
 /** Rows per insert. */
@@ -23,7 +23,7 @@ export async function measureUpgrade(stage: Stage, rows: number): Promise<void> 
     for (let from = 0; from < rows; from += CHUNK) await query(url, fill(from, Math.min(from + CHUNK, rows)));
     await client.query('checkpoint');
 
-    heading(`Upgrade from ${MIGRATIONS[0]} with ${figure(rows)} rows of the audit log`, 'value');
+    heading(`Upgrade from ${MIGRATIONS[0]} with ${formatNumber(rows)} rows of the audit log`, 'value');
     const waits: number[] = [];
     let over = false;
     const inserts = (async () => {
@@ -34,15 +34,15 @@ export async function measureUpgrade(stage: Stage, rows: number): Promise<void> 
       }
     })();
     const began = performance.now();
-    await migrate(url, { report: (line) => console.log(`  ${figure((performance.now() - began) / 1000, 1)} s  ${line.trim()}`) });
+    await migrate(url, { report: (line) => console.log(`  ${formatNumber((performance.now() - began) / 1000, 1)} s  ${line.trim()}`) });
     const seconds = (performance.now() - began) / 1000;
     over = true;
     await inserts;
     waits.sort((a, b) => a - b);
-    row('the whole upgrade, s', figure(seconds, 1));
-    row('inserts meanwhile', figure(waits.length));
-    row('  p50 ms', figure(waits[Math.floor(waits.length * 0.5)], 1));
-    row('  p99 ms', figure(waits[Math.floor(waits.length * 0.99)], 1));
+    row('the whole upgrade, s', formatNumber(seconds, 1));
+    row('inserts meanwhile', formatNumber(waits.length));
+    row('  p50 ms', formatNumber(waits[Math.floor(waits.length * 0.5)], 1));
+    row('  p99 ms', formatNumber(waits[Math.floor(waits.length * 0.99)], 1));
     compare('longest wait of an insert, ms', waits.at(-1) ?? 0, 'at most', CLIENT_WAIT_MS);
   } finally {
     await client.end();

@@ -160,7 +160,7 @@ describe('the service', () => {
     });
 
   test.each<[string, () => string | Promise<string>, RegExp, RegExp]>([
-    ['nobody listens', async () => `http://localhost:${await freePort()}`, /refuses the connection/, /emailauth start/],
+    ['no process listens', async () => `http://localhost:${await freePort()}`, /refuses the connection/, /emailauth start/],
     ['no such name', () => 'https://nobody.invalid', /no address|name server/, /spelling|--host/],
     ['another web server', () => serve((_, response) => response.writeHead(200).end('<html>')), /not as an Email Auth service/, /--host/],
     ['another web server, 404', () => serve((_, response) => response.writeHead(404).end()), /not as an Email Auth service/, /--host/],

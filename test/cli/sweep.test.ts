@@ -93,8 +93,8 @@ describe.each(answering.map((row) => [nameOf(row), row] as const))('%s', (name, 
 test.each(rows.filter(({ needs }) => needs === 'sign-in').map((row) => [nameOf(row), row] as const))(
   '%s without a sign-in, or with one that has ended: 4',
   async (_, row) => {
-    const nobody = await run(row, {});
-    expect([nobody.exitCode, nobody.error?.hint]).toEqual([4, expect.stringContaining('emailauth login')]);
+    const unauthenticated = await run(row, {});
+    expect([unauthenticated.exitCode, unauthenticated.error?.hint]).toEqual([4, expect.stringContaining('emailauth login')]);
     const env = await serve((_, response) => {
       response.writeHead(401, { 'Content-Type': 'application/json' });
       response.end(JSON.stringify({ error: 'Sign in first.', code: 'sign_in_needed', hint: '' }));

@@ -22,7 +22,7 @@ const url = (path: string) => `${scene.service.url}${path}`;
 const newPage = async () => (await scene.newBrowser()).newPage();
 const minutes = 60_000;
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Commands' });
-const nobody = async (path: string) => {
+const openAnonymously = async (path: string) => {
   const page = await newPage();
   await page.goto(url(path));
   return page;
@@ -79,7 +79,7 @@ describe('the command menu', () => {
   });
 
   test('opens by its button without an account, with fewer entries, and returns the focus', async () => {
-    const page = await nobody('/status');
+    const page = await openAnonymously('/status');
     const button = page.getByRole('button', { name: 'Commands' });
     await button.click();
     await palette(page).getByRole('option', { name: 'Home' }).waitFor();
@@ -156,7 +156,7 @@ describe('the menus', () => {
     await developer.getByRole('button', { name: email }).click();
     await developer.getByRole('menuitem', { name: 'Settings', exact: true }).click();
     await developer.waitForURL(url('/dashboard/settings'));
-    const page = await nobody('/developer');
+    const page = await openAnonymously('/developer');
     await page.getByRole('button', { name: 'Not authenticated' }).click();
     await page.getByRole('menuitem', { name: 'Sign in' }).click();
     await page.waitForURL(url('/auth'));
@@ -244,7 +244,7 @@ test('a tooltip opens after 700 ms, the next one immediately, and Escape closes 
 
 describe('without a connection', () => {
   test('shows a banner, keeps the input, reports a failed request and recovers', async () => {
-    const page = await nobody('/webservices/email-auth/register');
+    const page = await openAnonymously('/webservices/email-auth/register');
     await page.getByLabel('Domain').fill('typed.example');
     await page.getByLabel('Email Address').fill('typed@mail.example');
     const top = await page.getByLabel('Domain').boundingBox();
@@ -259,7 +259,7 @@ describe('without a connection', () => {
   });
 
   test('reports a page that could not be loaded and loads it once the connection is back', async () => {
-    const page = await nobody('/status');
+    const page = await openAnonymously('/status');
     await page.getByText('Checked at').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Terms' }).click();
@@ -279,7 +279,7 @@ describe('the status page', () => {
     });
 
   test('shows the current state, first without and then with a history', { timeout: 5 * minutes }, async () => {
-    const page = await nobody('/status');
+    const page = await openAnonymously('/status');
     await untilOperational(page);
     await page.getByText('No incidents reported').waitFor();
     await expect.poll(() => page.getByText('Not enough data yet').count()).toBe(2);
@@ -309,7 +309,7 @@ describe('the status page', () => {
   });
 
   test('shows a degraded status when emails are not sent and when the service does not respond', { timeout: 6 * minutes }, async () => {
-    const page = await nobody('/status');
+    const page = await openAnonymously('/status');
     await scene.stage.mailbox.down();
     await waitUntil('degraded', 120_000, async () => {
       await page.reload();
@@ -320,7 +320,7 @@ describe('the status page', () => {
     await page.getByText('Ongoing').waitFor();
     await scene.stage.mailbox.up();
 
-    const other = await nobody('/tos');
+    const other = await openAnonymously('/tos');
     await service.stop();
     await other.getByRole('link', { name: 'Status' }).click();
     await heading(other, 'This page could not be loaded');

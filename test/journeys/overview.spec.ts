@@ -10,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const url = (path: string) => `${scene.service.url}${path}`;
-const figure = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('+ dd');
-const shows = (page: Page, label: string, value: string) => figure(page, label).getByText(value, { exact: true }).waitFor();
+const statOf = (page: Page, label: string) => page.locator('dt', { hasText: label }).locator('+ dd');
+const shows = (page: Page, label: string, value: string) => statOf(page, label).getByText(value, { exact: true }).waitFor();
 
 async function openDashboard(): Promise<Page> {
   const page = await (await scene.newBrowser()).newPage();
@@ -31,7 +31,7 @@ async function addWebsite(page: Page, domain: string): Promise<void> {
 test('guides a new developer to the first sign-in and counts it', async () => {
   const [page, domain] = [await openDashboard(), freshDomain()];
   for (const label of ['Total Logins', 'Active Applications', 'API Requests']) await shows(page, label, '0');
-  expect(await figure(page, 'Uptime').textContent()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
+  expect(await statOf(page, 'Uptime').textContent()).toMatch(/^(Not enough data yet|\d+(\.\d\d)?%)$/);
 
   await heading(page, 'Add your first website');
   await page.getByRole('link', { name: 'Add a website' }).click();
@@ -91,12 +91,12 @@ test('reports an unreachable service and recovers', async () => {
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Refresh' }).click();
-  const figures = page.getByRole('region', { name: 'Statistics' });
-  await figures.getByRole('alert').getByText('The service cannot be reached.').waitFor();
+  const statistics = page.getByRole('region', { name: 'Statistics' });
+  await statistics.getByRole('alert').getByText('The service cannot be reached.').waitFor();
   // The statistics that were loaded before stay.
   await shows(page, 'Total Logins', '0');
   await page.context().setOffline(false);
-  await figures.getByRole('alert').waitFor({ state: 'detached' });
+  await statistics.getByRole('alert').waitFor({ state: 'detached' });
 });
 
 test.each([320, 640, 768])('fits a window of %i px', async (width) => {

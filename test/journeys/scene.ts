@@ -6,7 +6,7 @@ import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 
-/** All that a journey needs: the running service, a stranger's site and a browser program. */
+/** The running service, a test website and a browser. */
 export type Scene = {
   stage: Stage;
   service: Service;

@@ -105,11 +105,11 @@ describe('a request', () => {
   test.each<[string, number, string | Buffer, Headers]>([
     ['of 64 KB and more', 413, JSON.stringify(call('get_status', { x: 'x'.repeat(65_536) })), {}],
     ['of 64 KB in pieces', 413, Buffer.alloc(70_000, ' '), { 'Transfer-Encoding': 'chunked' }],
-    ['that is no JSON', 400, '{', {}],
+    ['that is not JSON', 400, '{', {}],
     ['that is 30,000 deep', 400, '['.repeat(30_000) + ']'.repeat(30_000), {}],
     ['that is nothing', 400, '', {}],
     ['that is null', 400, 'null', {}],
-    ['that is no message', 400, '{"jsonrpc":"1.0"}', {}],
+    ['that is not a message', 400, '{"jsonrpc":"1.0"}', {}],
     ['of 1,000 messages', 400, JSON.stringify(Array(1_000).fill(list)), {}],
     ['of an unknown version', 400, JSON.stringify(list), { 'MCP-Protocol-Version': '1999-01-01' }],
     ['as a form', 415, 'a=b', { 'Content-Type': 'application/x-www-form-urlencoded' }],

@@ -235,7 +235,7 @@ async function listen(server: ReturnType<typeof createTcpServer>, address: strin
     await once(server.listen(port, address), 'listening');
     return true;
   } catch (error) {
-    console.warn(`Nobody listens at ${address}:${port} in this test: ${error}`);
+    console.warn(`No process listens at ${address}:${port} in this test: ${error}`);
     return false;
   }
 }

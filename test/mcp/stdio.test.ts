@@ -72,8 +72,8 @@ describe.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[]
 test('a sign-in by an assistant also signs the command line in', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
-  const nobody = await callTool(client, 'list_sites');
-  expect(nobody.failed).toContain('Call start_login');
+  const unauthenticated = await callTool(client, 'list_sites');
+  expect(unauthenticated.failed).toContain('Call start_login');
   const { client: browser, email } = await signInDeveloper(stage, service);
   const domain = freshDomain();
   expect((await browser.post('/api/websites', { domain })).status).toBe(200);

@@ -12,7 +12,7 @@ const MAKING = 540_000;
 
 const IS_GONE = /max-age=0|expires=Thu, 01.Jan.1970/i;
 const IS_SAFE = /HttpOnly.*SameSite=Lax|SameSite=Lax.*HttpOnly/i;
-// A framework's own: a token against forged forms is no session, and scripts may read it; WordPress leaves SameSite to the browser, which takes Lax.
+// Cookies of the frameworks: a token against forged forms is not a session, and scripts may read it; WordPress leaves SameSite to the browser, which takes Lax.
 const IS_FRAMEWORKS_OWN = /^(?:csrftoken|XSRF-TOKEN)=|^wordpress_(?!login_state).*HttpOnly/i;
 const unsafe = (cookies: string[]) => cookies.filter((cookie) => ![IS_GONE, IS_SAFE, IS_FRAMEWORKS_OWN].some((kind) => kind.test(cookie)));
 
@@ -122,9 +122,9 @@ export function describeSites(recipes: readonly Recipe[]) {
     });
 
     test('rejects a state of another browser without using up the token', async () => {
-      const [visitor, stranger, email] = [site.client(), site.client(), freshAddress()];
+      const [visitor, attacker, email] = [site.client(), site.client(), freshAddress()];
       const callback = await comeBack(visitor, email);
-      const state = new URL(await begin(stranger)).searchParams.get('state');
+      const state = new URL(await begin(attacker)).searchParams.get('state');
       const forged = [
         callback.replace(/state=[^&]+/, 'state=forged'),
         callback.replace(/state=[^&]+/, `state=${state}`),
@@ -132,7 +132,7 @@ export function describeSites(recipes: readonly Recipe[]) {
         callback.replace(/state=[^&]+&/, ''),
       ];
       for (const address of forged) expect((await visitor.get(address)).status).toBe(400);
-      expect((await stranger.get(callback)).status).toBe(400);
+      expect((await attacker.get(callback)).status).toBe(400);
       expect((await site.client().get(callback.replace(/state=[^&]+/, 'state='))).status).toBe(400);
       expect((await visitor.get(callback)).headers.location).toMatch(/\/account$/);
     });
