@@ -159,8 +159,8 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
   return [
     at('visitor', '/', 'landing', 'Passwordless email auth for vibe coding'),
     at('visitor', '/webservices/email-auth', 'guide', 'Overview'),
-    at('visitor', '/webservices/email-auth/quick-start', 'docs-quick-start', 'Check it'),
-    at('visitor', '/webservices/email-auth/assistants', 'docs-assistants', 'For machines to read'),
+    at('visitor', '/webservices/email-auth/quick-start', 'docs-quick-start', 'Test it'),
+    at('visitor', '/webservices/email-auth/assistants', 'docs-assistants', 'Machine-readable files'),
     at('visitor', '/webservices/email-auth/api', 'docs-api', 'Limits'),
     at('visitor', '/webservices/email-auth/frameworks/express', 'docs-framework', 'Next steps'),
     at('visitor', '/webservices/email-auth/register', 'register', 'Register your domain'),
