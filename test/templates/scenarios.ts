@@ -171,4 +171,4 @@ export function describeSites(recipes: readonly Recipe[]) {
 }
 
 /** What the protected page says; the static one is the same for everybody who may see it. */
-const greeting = ({ id }: Recipe, email: string) => (id === 'static' ? 'Only visitors who are signed in' : `Signed in as ${email}`);
+const greeting = ({ id }: Recipe, email: string) => (id === 'static' ? 'Only signed-in visitors' : `Signed in as ${email}`);
