@@ -219,3 +219,8 @@ function kept(dataDir: string, name: string, bytes: number): string {
     throw new ConfigError([`DATA_DIR cannot be used (${(error as Error).message}): give a directory that this user may write to.`]);
   }
 }
+
+/** Returns whether the development calls exist. Behind a proxy, requests from this machine can come from anyone. */
+export function isDevelopment(config: Config): boolean {
+  return config.mode === 'local' && !config.behindProxy;
+}

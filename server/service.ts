@@ -15,7 +15,7 @@ import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
 import { Applications, applicationRoutes } from './applications/applications.ts';
-import type { Config } from './config.ts';
+import { type Config, isDevelopment } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
@@ -35,7 +35,7 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
-import { pagesRouter } from './pages/routes.ts';
+import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import { SignInCodes } from './signin/code.ts';
 import { linkListener, SignInLinks } from './signin/link.ts';
@@ -194,11 +194,6 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
   };
 }
 
-/** Returns whether the development calls exist. Behind a proxy, requests from this machine can come from anyone. */
-function isDevelopment(config: Config): boolean {
-  return config.mode === 'local' && !config.behindProxy;
-}
-
 /** Returns every call of the API with its handler. */
 function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
@@ -301,13 +296,4 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     describeError,
     headers,
   });
-}
-
-/** Returns a function that makes the OpenAPI document at its first call. */
-function openApiOf(publicUrl: string): () => Promise<object> {
-  let document: Promise<object> | undefined;
-  return () => {
-    document ??= import('../contract/openapi.ts').then(({ openApiDocument }) => openApiDocument(publicUrl, '1.0'));
-    return document;
-  };
 }

@@ -73,3 +73,12 @@ const manifestOf = ({ icon }: WebApp) => ({
   theme_color: '#fcfcfb',
   icons: [{ src: icon, sizes: 'any', type: 'image/svg+xml' }],
 });
+
+/** Returns a function that makes the OpenAPI document at its first call. */
+export function openApiOf(publicUrl: string): () => Promise<object> {
+  let document: Promise<object> | undefined;
+  return () => {
+    document ??= import('../../contract/openapi.ts').then(({ openApiDocument }) => openApiDocument(publicUrl, '1.0'));
+    return document;
+  };
+}
