@@ -17,10 +17,10 @@ const evaluate = (response: PageResponse, { callback, isLocal }: Target = target
   evaluateCallback(response, { callback: callback as URL, isLocal, service: 'https://auth.example', remedies });
 
 test.each<[number, string | null, boolean | null, RegExp]>([
-  [400, null, true, /refuses a visit/],
+  [400, null, true, /rejects a request/],
   [401, null, true, /refuses/],
   [403, null, true, /refuses/],
-  [200, null, null, /as any page would/],
+  [200, null, null, /like an ordinary page/],
   [404, null, false, /nothing at shop\.example\/auth\/callback/],
   [410, null, false, /nothing/],
   [405, null, false, /GET/],

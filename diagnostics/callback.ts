@@ -49,16 +49,17 @@ export function evaluateCallback(response: PageResponse, context: CallbackContex
   }
   if (status === 405) return fail(`${where} does not accept GET (405), the method of a visitor's browser.`, 'Let the callback accept GET.');
   if (status === 429) return skip(`${where} has too many requests (429).`, 'Try again later.');
-  if (status >= 500) return fail(`${where} fails with ${status} when there is no token.`, "See the website's log; it should answer 400.");
+  if (status >= 500)
+    return fail(`${where} fails with ${status} when there is no token.`, "See the website's log; it should respond with 400.");
   if (status >= 300 && status < 400) return evaluateCallbackRedirect(response, context);
   if (status < 300) {
     return skip(
-      `${where} answers ${status} to a visit without a token, as any page would.`,
-      'Check that this is the callback; it should refuse such a visit with 400, as our templates do.',
+      `${where} responds to a request without a token with ${status}, like an ordinary page.`,
+      'Check that this is the callback; it should reject such a request with 400, as our templates do.',
     );
   }
   const advice = !isLocal && callback.port ? 'Visitors are only sent to port 443, so use this port for tests only.' : '';
-  return pass(`${where} exists and refuses a visit without a token (${status}).`, advice);
+  return pass(`${where} exists and rejects a request without a token (${status}).`, advice);
 }
 
 function evaluateCallbackRedirect({ status, location }: PageResponse, { callback, service, remedies }: CallbackContext): Finding {
