@@ -18,8 +18,8 @@ const evaluate = (response: PageResponse, { callback, isLocal }: Target = target
 
 test.each<[number, string | null, boolean | null, RegExp]>([
   [400, null, true, /rejects a request/],
-  [401, null, true, /refuses/],
-  [403, null, true, /refuses/],
+  [401, null, true, /rejects/],
+  [403, null, true, /rejects/],
   [200, null, null, /like an ordinary page/],
   [404, null, false, /nothing at shop\.example\/auth\/callback/],
   [410, null, false, /nothing/],
