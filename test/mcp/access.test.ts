@@ -31,7 +31,7 @@ const call = (name: string, input: object = {}) => ({ jsonrpc: '2.0', id: 2, met
 async function use(name: string, input: object, headers: Headers = {}, client = service.client()) {
   const { status, json } = await send(call(name, input), headers, client);
   expect(status).toBe(200);
-  return { failed: json.result.isError === true, answer: json.result.structuredContent, text: json.result.content[0].text as string };
+  return { failed: json.result.isError === true, response: json.result.structuredContent, text: json.result.content[0].text as string };
 }
 
 const refusal = { jsonrpc: '2.0', id: null, error: { code: expect.any(Number), message: expect.stringMatching(/\w+ \w+.*\.$/) } };
@@ -50,9 +50,9 @@ describe('a request', () => {
     ['our Origin over https', () => ({ Origin: service.url.replace('http:', 'https:') })],
     ['a page elsewhere that sends no Origin', () => ({ 'Sec-Fetch-Site': 'cross-site' })],
   ])('with %s is rejected, even with a valid key', async (_, headers) => {
-    const answer = await send(list, { ...as(key), ...headers() });
-    expect([answer.status, answer.json]).toEqual([403, refusal]);
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    const response = await send(list, { ...as(key), ...headers() });
+    expect([response.status, response.json]).toEqual([403, refusal]);
+    expect(response.headers['access-control-allow-origin']).toBeUndefined();
     const preflight = await service
       .client()
       .send('/mcp', { method: 'OPTIONS', headers: { ...headers(), 'Access-Control-Request-Method': 'POST' } });
@@ -97,9 +97,9 @@ describe('a request', () => {
   });
 
   test.each(['GET', 'HEAD', 'DELETE', 'PUT', 'OPTIONS'])('with %s gets 405 and is referred to POST', async (method) => {
-    const answer = await service.client().send('/mcp', { method, headers: { Accept: 'text/event-stream' } });
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
-    if (method !== 'HEAD') expect(answer.json).toEqual(refusal);
+    const response = await service.client().send('/mcp', { method, headers: { Accept: 'text/event-stream' } });
+    expect([response.status, response.headers.allow]).toEqual([405, 'POST']);
+    if (method !== 'HEAD') expect(response.json).toEqual(refusal);
   });
 
   test.each<[string, number, string | Buffer, Headers]>([
@@ -116,13 +116,13 @@ describe('a request', () => {
     ['as text', 415, JSON.stringify(list), { 'Content-Type': 'text/plain' }],
     ['of a client that takes no JSON', 406, JSON.stringify(list), { Accept: 'text/html' }],
   ])('with a body %s: %i', async (_, status, body, headers) => {
-    const answer = await service.client().send('/mcp', {
+    const response = await service.client().send('/mcp', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: ACCEPT, ...headers },
       body,
     });
-    expect([answer.status, answer.json.error?.message]).toEqual([status, expect.stringMatching(/\w/)]);
-    expect(answer.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|select /i);
+    expect([response.status, response.json.error?.message]).toEqual([status, expect.stringMatching(/\w/)]);
+    expect(response.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|select /i);
   });
 
   test.each<[string, object]>([
@@ -134,9 +134,9 @@ describe('a request', () => {
     ['an unknown method', { ...list, method: 'nothing/such' }],
     ['a long batch', Array.from({ length: 11 }, (_, id) => ({ ...list, id }))],
   ])('with %s never gets a 5xx response', async (_, message) => {
-    const answer = await send(message, as(key));
-    expect(answer.status).toBeLessThan(500);
-    expect(answer.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|-32603/i);
+    const response = await send(message, as(key));
+    expect(response.status).toBeLessThan(500);
+    expect(response.text).not.toMatch(/ at .*\.[cm]?[jt]s|node_modules|-32603/i);
   });
 
   test('accepts at most ten messages in a batch (protocol of 2025-03-26)', async () => {
@@ -161,7 +161,7 @@ describe('the caller', () => {
     expect((await ann.client.get('/api/user/me')).status).toBe(200);
     const domain = freshDomain();
     expect(await use('register_domain', { domain, email: freshAddress('owner') }, {}, ann.client)).toMatchObject({ failed: false });
-    expect((await use('get_status', {}, {}, ann.client)).answer.authenticated).toBe(false);
+    expect((await use('get_status', {}, {}, ann.client)).response.authenticated).toBe(false);
     for (const [name, input] of [
       ['list_sites', {}],
       ['delete_site', { domain, confirmDomain: domain }],
@@ -174,7 +174,7 @@ describe('the caller', () => {
 
   test('is identified by an API key or a token of the command line', async () => {
     for (const token of [key, ann.client.cookies.get('sid') ?? '']) {
-      expect((await use('get_status', {}, as(token))).answer).toMatchObject({ authenticated: true, email: ann.email });
+      expect((await use('get_status', {}, as(token))).response).toMatchObject({ authenticated: true, email: ann.email });
     }
   });
 
@@ -196,8 +196,11 @@ describe('the caller', () => {
   test('with a token of an application is rejected', async () => {
     const token = await applicationToken();
     expect((await service.client().get('/api/user/me', as(token))).status).toBe(200);
-    const answer = await send(list, as(token));
-    expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, expect.stringMatching(/^Bearer .*error="invalid_token"/)]);
+    const response = await send(list, as(token));
+    expect([response.status, response.headers['www-authenticate']]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer .*error="invalid_token"/),
+    ]);
   });
 
   test.each<[string, string]>([
@@ -209,9 +212,9 @@ describe('the caller', () => {
     ['more than a token', `Bearer ${'A'.repeat(43)}, Bearer x`],
   ])('with %s gets 401, also for tools without an account (RFC 6750 §3)', async (_, authorization) => {
     for (const message of [list, call('get_status')]) {
-      const answer = await send(message, { Authorization: authorization }, ann.client);
-      expect([answer.status, answer.json]).toEqual([401, refusal]);
-      expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm="emailauth", error="invalid_token", error_description="[^"]+"$/);
+      const response = await send(message, { Authorization: authorization }, ann.client);
+      expect([response.status, response.json]).toEqual([401, refusal]);
+      expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="emailauth", error="invalid_token", error_description="[^"]+"$/);
     }
   });
 
@@ -279,12 +282,12 @@ async function applicationToken(): Promise<string> {
   const exchanged = await service
     .client()
     .post('/api/auth/email-code', { email: begun.email, code, state: begun.pkce.state, attempt: begun.attempt });
-  const answer = await service.client().post('/api/auth/token', {
+  const response = await service.client().post('/api/auth/token', {
     code: exchanged.json.code,
     code_verifier: begun.pkce.codeVerifier,
     client_id: clientId,
     redirect_uri: REDIRECT,
   });
-  if (answer.status !== 200) throw new Error(`The exchange answered ${answer.status}: ${exchanged.text} ${answer.text}`);
-  return answer.json.access_token;
+  if (response.status !== 200) throw new Error(`The exchange answered ${response.status}: ${exchanged.text} ${response.text}`);
+  return response.json.access_token;
 }

@@ -37,7 +37,7 @@ const bearer = (token: string | undefined): Record<string, string> => (token ===
 export async function callTool(client: McpClient, name: string, input: Record<string, unknown> = {}) {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: input });
   const text = (content as { type: string; text: string }[]).map((part) => part.text).join('\n');
-  return { failed: isError ? text : null, answer: (structuredContent ?? {}) as Record<string, unknown>, text };
+  return { failed: isError ? text : null, response: (structuredContent ?? {}) as Record<string, unknown>, text };
 }
 
 /** Calls a tool that must fail. @returns its error text */
@@ -49,8 +49,8 @@ export async function failing(client: McpClient, name: string, input: Record<str
 
 /** Calls a tool that must succeed. @returns its structured content and its text */
 export async function succeeding(client: McpClient, name: string, input: Record<string, unknown> = {}) {
-  const { failed, answer, text } = await callTool(client, name, input);
+  const { failed, response, text } = await callTool(client, name, input);
   if (failed !== null) throw new Error(`${name} failed: ${failed}`);
   // biome-ignore lint/suspicious/noExplicitAny: the tests check results of any shape.
-  return { answer: answer as any, text };
+  return { response: response as any, text };
 }

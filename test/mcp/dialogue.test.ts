@@ -50,7 +50,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', a
   const url = `http://localhost:${port}`;
   const calls: string[] = [];
   const call = async (name: string, input: Record<string, unknown> = {}) => {
-    const { answer, text } = await succeeding(client, name, input);
+    const { response, text } = await succeeding(client, name, input);
     const shown = (part: string) =>
       part
         .replaceAll(service.url, '{service}')
@@ -58,7 +58,7 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', a
         .replaceAll(url, '{site}')
         .replaceAll(`localhost:${port}`, 'localhost:3001');
     calls.push(`${shown(fenced('json', JSON.stringify(input, null, 2)))}\n\n${shown(fenced('text', text))}`);
-    return answer;
+    return response;
   };
 
   await call('get_status');

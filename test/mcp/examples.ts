@@ -8,7 +8,7 @@ export type Scene = {
   /** The account that the MCP server uses or signs in. */
   owner: Developer;
   /** The input and result of each tool. */
-  calls: Map<string, { input: Record<string, unknown>; answer: Record<string, unknown> }>;
+  calls: Map<string, { input: Record<string, unknown>; response: Record<string, unknown> }>;
 };
 
 type Example = (scene: Scene) => Record<string, unknown> | Promise<Record<string, unknown>>;
@@ -30,7 +30,7 @@ const examples: Record<string, Example> = {
   search_docs: () => ({ query: 'state cookie of the callback' }),
   start_login: ({ owner }) => ({ email: owner.email }),
   complete_login: async ({ stage, owner, calls }) => ({
-    loginId: calls.get('start_login')?.answer.loginId,
+    loginId: calls.get('start_login')?.response.loginId,
     code: (await stage.mailbox.waitFor(owner.email)).code,
   }),
   list_sites: () => ({}),
@@ -52,7 +52,7 @@ export async function exampleFor(tool: string, scene: Scene): Promise<Record<str
 
 async function ownSite({ owner }: Scene): Promise<string> {
   const domain = freshDomain();
-  const answer = await owner.client.post('/api/websites', { domain });
-  if (answer.status !== 200) throw new Error(`Adding ${domain} answered ${answer.status}: ${answer.text}`);
+  const response = await owner.client.post('/api/websites', { domain });
+  if (response.status !== 200) throw new Error(`Adding ${domain} answered ${response.status}: ${response.text}`);
   return domain;
 }

@@ -37,11 +37,11 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
     for (const { name, title, description, annotations, outputSchema } of tools) {
       for (const part of [title, description, annotations, outputSchema]) expect([name, part]).toEqual([name, expect.anything()]);
       const input = await exampleFor(name, scene);
-      const { failed, answer, text } = await callTool(client, name, input);
+      const { failed, response, text } = await callTool(client, name, input);
       expect([name, failed]).toEqual([name, null]);
-      expect(Object.keys(answer)).not.toEqual([]);
+      expect(Object.keys(response)).not.toEqual([]);
       expect(text).not.toBe('');
-      scene.calls.set(name, { input, answer });
+      scene.calls.set(name, { input, response });
     }
     // Each request has its credentials, so there are no tools to sign in.
     expect(scene.calls.has('start_login')).toBe(false);
@@ -74,13 +74,13 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
 test('two instances alternate in serving one client, since no state is kept between requests', async () => {
   const one = await generations['sdk 1.x'](service.url, key);
   const two = await generations['sdk 1.x'](other.url, key);
-  const { answer } = await callTool(one, 'get_status');
+  const { response } = await callTool(one, 'get_status');
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
   const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${key}` };
   // Each instance continues what the other one started.
   expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
   const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);
   expect(list.json.result.tools.map(({ name }: { name: string }) => name)).toEqual((await one.listTools()).tools.map(({ name }) => name));
-  expect(await callTool(two, 'get_status')).toMatchObject({ answer: { siteCount: answer.siteCount, email: owner.email } });
+  expect(await callTool(two, 'get_status')).toMatchObject({ response: { siteCount: response.siteCount, email: owner.email } });
   await Promise.all([one.close(), two.close()]);
 });

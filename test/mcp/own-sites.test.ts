@@ -31,17 +31,17 @@ const domainsOf = async (developer: Developer): Promise<string[]> =>
 test('lists, reads, moves and deletes a website', async () => {
   const domain = await addWebsite(owner);
   const moved = freshDomain();
-  expect((await succeeding(mine, 'list_sites')).answer.sites).toContainEqual(
+  expect((await succeeding(mine, 'list_sites')).response.sites).toContainEqual(
     expect.objectContaining({ domain, verified: false, iconUrl: null }),
   );
-  const { answer: site, text } = await succeeding(mine, 'get_site', { domain: ` ${domain.toUpperCase()} ` });
+  const { response: site, text } = await succeeding(mine, 'get_site', { domain: ` ${domain.toUpperCase()} ` });
   expect(site).toMatchObject({ domain, proof: { record: `_emailauth.${domain}` } });
   expect(text).toContain(site.proof.value);
-  const { answer: changed } = await succeeding(mine, 'update_site', { domain, newDomain: moved, iconUrl: null });
+  const { response: changed } = await succeeding(mine, 'update_site', { domain, newDomain: moved, iconUrl: null });
   expect(changed).toMatchObject({ domain: moved, movedFrom: domain, iconUrl: null });
   expect(await failing(mine, 'delete_site', { domain: moved, confirmDomain: domain })).toMatch(/nothing was deleted.*Ask the person/);
   expect(await domainsOf(owner)).toContain(moved);
-  expect((await succeeding(mine, 'delete_site', { domain: moved, confirmDomain: moved })).answer).toEqual({
+  expect((await succeeding(mine, 'delete_site', { domain: moved, confirmDomain: moved })).response).toEqual({
     domain: moved,
     deleted: true,
   });
@@ -93,8 +93,8 @@ test('explains how to sign in when not signed in, for any website', async () => 
 test('returns statistics of the website', async () => {
   const domain = await addWebsite(owner);
   await service.client().get(`/api/verify-token?token=${await visitorToken(stage, service.client(), domain)}`);
-  const { answer, text } = await succeeding(mine, 'get_stats', { domain });
-  expect(answer).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
+  const { response, text } = await succeeding(mine, 'get_stats', { domain });
+  expect(response).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
   expect(text).toContain(`${domain}: 1 emails, 1 opened`);
-  expect((await succeeding(mine, 'get_stats')).answer.sites.length).toBe((await domainsOf(owner)).length);
+  expect((await succeeding(mine, 'get_stats')).response.sites.length).toBe((await domainsOf(owner)).length);
 });

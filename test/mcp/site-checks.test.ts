@@ -39,8 +39,8 @@ beforeEach(() => {
 
 type Check = { id: string; ok: boolean | null; detail: string; fix: string | null };
 const check = async (domain: string, url?: string) => {
-  const { failed, answer } = await callTool(client, 'check_integration', { domain, ...(url && { url }) });
-  const checks = (answer.checks ?? []) as Check[];
+  const { failed, response } = await callTool(client, 'check_integration', { domain, ...(url && { url }) });
+  const checks = (response.checks ?? []) as Check[];
   return { failed, checks, of: (id: string) => checks.find((each) => each.id === id) };
 };
 

@@ -10,8 +10,8 @@ const newHome = async (host = 'http://127.0.0.1:1'): Promise<Home> => {
   open.push(home);
   return home;
 };
-const newServer = async (...answer: Parameters<typeof openAnswering>): Promise<Answering> => {
-  const server = await openAnswering(...answer);
+const newServer = async (...response: Parameters<typeof openAnswering>): Promise<Answering> => {
+  const server = await openAnswering(...response);
   open.push(server);
   return server;
 };
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 test('returns an error for an invalid message and processes the next one', async () => {
   const raw = await openRaw(startIn(await newHome()));
-  await raw.answer(0);
+  await raw.response(0);
   const lines = [
     'garbage',
     '{"jsonrpc":"2.0","id":7',
@@ -35,7 +35,7 @@ test('returns an error for an invalid message and processes the next one', async
   ];
   for (const line of ['', '   ', ...lines]) raw.send(line);
   raw.send(request(1, 'ping'));
-  expect((await raw.answer(1)).result).toEqual({});
+  expect((await raw.response(1)).result).toEqual({});
   const errors = raw.messages().filter(({ error }) => error);
   expect(errors.map(({ id, error }) => [id, error.code])).toEqual([
     [null, -32700],
@@ -51,10 +51,10 @@ test('returns an error for an invalid message and processes the next one', async
 
 test('accepts lines in pieces, several at once and with CRLF, and rejects lines that are too long', async () => {
   const raw = await openRaw(startIn(await newHome()));
-  await raw.answer(0);
+  await raw.response(0);
   raw.send(`${request(1, 'ping')}\r\n${request(2, 'ping')}\n${'x'.repeat(9 * 1024 * 1024)}`);
   raw.send(request(3, 'ping'));
-  for (const id of [1, 2, 3]) expect((await raw.answer(id)).result).toEqual({});
+  for (const id of [1, 2, 3]) expect((await raw.response(id)).result).toEqual({});
   expect(raw.messages().filter(({ error }) => error)).toEqual([
     { jsonrpc: '2.0', id: null, error: { code: -32700, message: expect.stringContaining('longer than') } },
   ]);
@@ -69,11 +69,11 @@ test.each([[[]], [['--verbose']], [['--json', '--verbose']]])('writes only JSON-
   raw.send(toolCall(2, 'no_such_tool'));
   raw.send(toolCall(3, 'get_site', { domain: 7 }));
   raw.send(request(4, 'no/such/method'));
-  expect((await raw.answer(1)).result).toMatchObject({
+  expect((await raw.response(1)).result).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('does not understand') }],
   });
-  for (const id of [2, 3, 4]) await raw.answer(id);
+  for (const id of [2, 3, 4]) await raw.response(id);
   raw.leave();
   expect(await raw.exited).toEqual([0, null]);
   expect(raw.messages().every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true);
@@ -97,7 +97,7 @@ test('completes pending requests and exits when stdin ends', async () => {
   raw.send(toolCall(1, 'list_sites'));
   await waitUntil('the call is under way', 30_000, () => waiting.length > 0);
   raw.leave();
-  for (const answer of waiting) answer();
+  for (const response of waiting) response();
   expect(await raw.exited).toEqual([0, null]);
   expect(raw.messages().find(({ id }) => id === 1)?.result.content[0].text).toContain('start_login');
 });

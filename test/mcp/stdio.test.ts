@@ -51,12 +51,12 @@ describe.each(Object.keys(stdioGenerations) as (keyof typeof stdioGenerations)[]
     const order = [...first, ...tools.map(({ name }) => name).filter((name) => !first.includes(name))];
     for (const name of order) {
       const input = await exampleFor(name, scene);
-      const { failed, answer } = await callTool(client, name, input);
+      const { failed, response } = await callTool(client, name, input);
       expect([name, failed]).toEqual([name, null]);
-      scene.calls.set(name, { input, answer });
+      scene.calls.set(name, { input, response });
     }
     expect(tools).toHaveLength(scene.calls.size);
-    expect(scene.calls.get('get_status')?.answer).toMatchObject({ authenticated: true, email: owner.email });
+    expect(scene.calls.get('get_status')?.response).toMatchObject({ authenticated: true, email: owner.email });
   });
 
   test('reads the resources and gets the prompts', async () => {
@@ -78,50 +78,50 @@ test('a sign-in by an assistant also signs the command line in', async () => {
   const domain = freshDomain();
   expect((await browser.post('/api/websites', { domain })).status).toBe(200);
 
-  const { answer } = await callTool(client, 'start_login', { email });
+  const { response } = await callTool(client, 'start_login', { email });
   const mail = await stage.mailbox.waitFor(email);
   const [{ code }, listener] = [mail, new URL(await redirectOf(mail)).origin];
   expect((await fetch(listener)).status).toBe(404);
-  expect(answer).toEqual({ loginId: expect.stringMatching(/^[\w-]{22}$/), expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
-  const wrong = await tryCode(client, answer.loginId, code === '123456' ? '654321' : '123456');
+  expect(response).toEqual({ loginId: expect.stringMatching(/^[\w-]{22}$/), expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  const wrong = await tryCode(client, response.loginId, code === '123456' ? '654321' : '123456');
   expect(wrong.failed).toContain('That code is not right; 4 tries are left.');
-  expect((await tryCode(client, answer.loginId, 'no code')).failed).toContain('six digits');
+  expect((await tryCode(client, response.loginId, 'no code')).failed).toContain('six digits');
   expect((await tryCode(client, 'another', code)).failed).toMatch(/unknown.*start_login again/);
-  expect((await tryCode(client, answer.loginId, `${code.slice(0, 3)} ${code.slice(3)}`)).answer).toEqual({ email });
+  expect((await tryCode(client, response.loginId, `${code.slice(0, 3)} ${code.slice(3)}`)).response).toEqual({ email });
   expect((await callTool(client, 'list_sites')).text).toContain(domain);
   expect((await home.run(['whoami', '--json'])).json()).toMatchObject({ email, source: 'credentials' });
   await expect(fetch(listener)).rejects.toThrow();
   // A second request returns the same sign-in.
-  expect((await tryCode(client, answer.loginId, code)).answer).toEqual({ email });
+  expect((await tryCode(client, response.loginId, code)).response).toEqual({ email });
 });
 
 test('the link of the email also signs in, and its page confirms that', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const email = freshAddress('dev');
-  const { answer } = await callTool(client, 'start_login', { email });
+  const { response } = await callTool(client, 'start_login', { email });
   const page = await openMailedLink(await stage.mailbox.waitFor(email));
   expect([page.status, page.text]).toEqual([200, expect.stringContaining('Tell your assistant to continue.')]);
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email });
-  expect((await tryCode(client, answer.loginId, '000000')).answer).toEqual({ email });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email });
+  expect((await tryCode(client, response.loginId, '000000')).response).toEqual({ email });
 });
 
 test('two concurrent logins have separate codes; five wrong codes end one but not its link, and the other replaces no session', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
   const [one, two] = [freshAddress('dev'), freshAddress('dev')];
-  const first = (await callTool(client, 'start_login', { email: one })).answer.loginId;
-  const second = (await callTool(client, 'start_login', { email: two })).answer.loginId;
+  const first = (await callTool(client, 'start_login', { email: one })).response.loginId;
+  const second = (await callTool(client, 'start_login', { email: two })).response.loginId;
   const [mail, { code }] = [await stage.mailbox.waitFor(one), await stage.mailbox.waitFor(two)];
   const wrong = mail.code !== code ? code : code === '111111' ? '222222' : '111111';
   for (const left of ['4 tries are', '3 tries are', '2 tries are', 'one try is'])
     expect((await tryCode(client, first, wrong)).failed).toContain(`${left} left`);
   for (const each of [wrong, mail.code]) expect((await tryCode(client, first, each)).failed).toContain('Too many wrong codes');
   expect((await openMailedLink(mail)).status).toBe(200);
-  expect((await tryCode(client, first, wrong)).answer).toEqual({ email: one });
+  expect((await tryCode(client, first, wrong)).response).toEqual({ email: one });
   const logout = `\`emailauth logout --host ${service.url}\` ends it`;
   expect((await tryCode(client, second, code)).failed).toContain(logout);
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: one });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email: one });
 });
 
 test('a valid sign-in is replaced only by the same address', async () => {
@@ -150,7 +150,7 @@ test('a login in local mode returns the URL of the inbox', async () => {
   const client = await connect(startIn(await newHome(local.url)));
   const inbox = `${local.url}/dev/inbox`;
   const login = await callTool(client, 'start_login', { email: freshAddress('dev') });
-  expect([login.answer.inbox, login.text]).toEqual([inbox, expect.stringContaining(`reads it at ${inbox}`)]);
+  expect([login.response.inbox, login.text]).toEqual([inbox, expect.stringContaining(`reads it at ${inbox}`)]);
   const registered = await callTool(client, 'register_domain', { domain: freshDomain(), email: freshAddress('owner') });
   expect(registered.text).toContain(` is at ${inbox};`);
 });
@@ -159,29 +159,29 @@ test('the oldest of more than twenty logins is discarded', async () => {
   const client = await connect(startIn(await newHome()));
   const ids: unknown[] = [];
   const addresses = Array.from({ length: 21 }, () => freshAddress('dev'));
-  for (const email of addresses) ids.push((await callTool(client, 'start_login', { email })).answer.loginId);
+  for (const email of addresses) ids.push((await callTool(client, 'start_login', { email })).response.loginId);
   const [first, second] = [await stage.mailbox.waitFor(addresses[0]), await stage.mailbox.waitFor(addresses[1])];
   expect((await tryCode(client, ids[0], first.code)).failed).toContain('start_login again');
-  expect((await tryCode(client, ids[1], second.code)).answer).toEqual({ email: addresses[1] });
+  expect((await tryCode(client, ids[1], second.code)).response).toEqual({ email: addresses[1] });
 });
 
 test('a login, a logout and the end of the session in another terminal take effect immediately', async () => {
   const home = await newHome();
   const client = await connect(startIn(home));
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: false });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: false });
   const email = await signInHome(home, stage);
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email });
   await stage.query('delete from sessions');
   const ended = await callTool(client, 'list_sites');
   expect(ended.failed).toMatch(/has ended\. Call start_login/);
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: false });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: false });
   owner = await signInDeveloper(stage, service);
 });
 
 test('EMAILAUTH_TOKEN takes precedence: a test key cannot change anything, and an invalid key must be corrected', async () => {
   const { key } = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'test' })).json;
   const client = await connect(startIn(await newHome(), [], { EMAILAUTH_TOKEN: key }));
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ authenticated: true, email: owner.email });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ authenticated: true, email: owner.email });
   const domain = await addWebsite(stage, service);
   expect((await callTool(client, 'delete_site', { domain, confirmDomain: domain })).failed).not.toBeNull();
   expect((await callTool(client, 'start_login', { email: freshAddress() })).failed).toMatch(
@@ -210,14 +210,14 @@ test('explains how to start a service that is down, and works once it is up', as
   expect(failed).toMatch(/cannot be reached\. .*`emailauth start`.*--host/);
   expect((await callTool(client, 'start_login', { email: freshAddress() })).failed).toContain('cannot be reached');
   await stage.start({ PORT: String(away.port) });
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ host: away.url });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ host: away.url });
 });
 
 test('--host and --profile select the sign-in', async () => {
   const home = await newHome('http://127.0.0.1:1');
   const email = await signInHome(home, stage, freshAddress('dev'), ['--host', service.url, '--profile', 'work']);
   const client = await connect(startIn(home, ['--host', service.url, '--profile', 'work']));
-  expect((await callTool(client, 'get_status')).answer).toMatchObject({ host: service.url, email });
+  expect((await callTool(client, 'get_status')).response).toMatchObject({ host: service.url, email });
   const stored = JSON.parse(await readFile(join(home.directory, '.config/emailauth/credentials.json'), 'utf8'));
   expect(Object.keys(stored)).toEqual(['work']);
 });

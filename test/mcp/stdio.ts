@@ -47,7 +47,7 @@ export type Raw = {
   messages(): any[];
   /** Returns the response to a request. */
   // biome-ignore lint/suspicious/noExplicitAny: as above.
-  answer(id: number): Promise<any>;
+  response(id: number): Promise<any>;
   stderr(): string;
   /** Closes stdin. */
   leave(): void;
@@ -82,8 +82,8 @@ export async function openRaw({ command, args, env }: Start): Promise<Raw> {
   const raw: Raw = {
     send: (line) => void child.stdin.write(`${line}\n`),
     messages,
-    async answer(id) {
-      await waitUntil(`an answer to ${id}`, 30_000, () => messages().some((each) => each.id === id) || stdout + stderr);
+    async response(id) {
+      await waitUntil(`an response to ${id}`, 30_000, () => messages().some((each) => each.id === id) || stdout + stderr);
       return messages().find((each) => each.id === id);
     },
     stderr: () => stderr,

@@ -37,20 +37,20 @@ const domainsOf = async (developer: Developer): Promise<string[]> =>
 
 describe('get_status', () => {
   test('returns the account, if any, and the use of localhost', async () => {
-    expect((await succeeding(nobodys, 'get_status')).answer).toMatchObject({
+    expect((await succeeding(nobodys, 'get_status')).response).toMatchObject({
       host: service.url,
       mode: 'local',
       authenticated: false,
       siteCount: 0,
     });
     const domain = await addWebsite(owner);
-    const { answer, text } = await succeeding(mine, 'get_status');
-    expect(answer).toMatchObject({ authenticated: true, email: owner.email });
-    expect(answer.siteCount).toBe((await domainsOf(owner)).length);
+    const { response, text } = await succeeding(mine, 'get_status');
+    expect(response).toMatchObject({ authenticated: true, email: owner.email });
+    expect(response.siteCount).toBe((await domainsOf(owner)).length);
     expect(await domainsOf(owner)).toContain(domain);
     expect(text).toContain(owner.email);
     const strict = await succeeding(inProduction, 'get_status');
-    expect(strict.answer.mode).toBe('production');
+    expect(strict.response.mode).toBe('production');
     expect(strict.text).toContain('register_domain');
   });
 });
@@ -58,10 +58,10 @@ describe('get_status', () => {
 describe('register_domain', () => {
   test('registers a domain, emails the address and returns the next step', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
-    const { answer, text } = await succeeding(nobodys, 'register_domain', { domain, email });
-    expect(answer).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
-    expect(answer.nextSteps.join('\n')).toMatch(/scaffold_integration[\s\S]*check_integration[\s\S]*verify-token/);
-    expect(text).toContain(answer.nextSteps[0]);
+    const { response, text } = await succeeding(nobodys, 'register_domain', { domain, email });
+    expect(response).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
+    expect(response.nextSteps.join('\n')).toMatch(/scaffold_integration[\s\S]*check_integration[\s\S]*verify-token/);
+    expect(text).toContain(response.nextSteps[0]);
     expect((await stage.mailbox.waitFor(email)).text).toContain(domain);
     expect(await visitorToken(stage, service.client(), domain)).not.toBe('');
   });
@@ -74,8 +74,8 @@ describe('register_domain', () => {
     expect(await failing(mine, 'register_domain', { domain, email: owner.email })).toBe(said);
     const own = await addWebsite(owner);
     for (const address of [owner.email, email]) {
-      const { answer } = await succeeding(mine, 'register_domain', { domain: own.toUpperCase(), email: address });
-      expect(answer).toMatchObject({ domain: own, email: owner.email, status: 'already registered' });
+      const { response } = await succeeding(mine, 'register_domain', { domain: own.toUpperCase(), email: address });
+      expect(response).toMatchObject({ domain: own, email: owner.email, status: 'already registered' });
     }
     expect(await domainsOf(other)).toContain(domain);
   });
@@ -84,13 +84,13 @@ describe('register_domain', () => {
     const domain = freshDomain();
     await succeeding(mine, 'register_domain', { domain, email: owner.email });
     expect(await domainsOf(owner)).toContain(domain);
-    expect((await succeeding(mine, 'register_domain', { domain, email: owner.email })).answer.status).toBe('already registered');
+    expect((await succeeding(mine, 'register_domain', { domain, email: owner.email })).response.status).toBe('already registered');
   });
 
   test('finds localhost registered in local mode and rejects it in production', async () => {
     const input = { domain: 'localhost', email: freshAddress() };
-    const { answer } = await succeeding(nobodys, 'register_domain', input);
-    expect(answer).toMatchObject({ domain: 'localhost', status: 'already registered' });
+    const { response } = await succeeding(nobodys, 'register_domain', input);
+    expect(response).toMatchObject({ domain: 'localhost', status: 'already registered' });
     expect(await failing(inProduction, 'register_domain', input)).toContain('does not serve localhost');
   });
 
@@ -124,46 +124,46 @@ describe('register_domain', () => {
 describe('the four calls, not signed in', () => {
   test('lead to a verified sign-in at localhost', async () => {
     const domain = 'localhost';
-    expect((await succeeding(nobodys, 'get_status')).answer.mode).toBe('local');
+    expect((await succeeding(nobodys, 'get_status')).response.mode).toBe('local');
     await succeeding(nobodys, 'register_domain', { domain, email: freshAddress() });
-    const { answer } = await succeeding(nobodys, 'scaffold_integration', { framework: 'express', domain });
-    expect(answer.files[0]).toMatchObject({ path: 'auth.js', contents: expect.stringContaining(service.url) });
+    const { response } = await succeeding(nobodys, 'scaffold_integration', { framework: 'express', domain });
+    expect(response.files[0]).toMatchObject({ path: 'auth.js', contents: expect.stringContaining(service.url) });
     const email = freshAddress();
     const visitor = service.client();
-    const site = answer.env.find(({ name }: { name: string }) => name === 'SITE_URL').value;
+    const site = response.env.find(({ name }: { name: string }) => name === 'SITE_URL').value;
     await visitor.post('/api/auth/domain-auth', { email, forward_url: `${site}/auth/callback?state=x` });
     const { headers } = await visitor.get((await stage.mailbox.waitFor(email)).link);
     const token = new URL(String(headers.location)).searchParams.get('token');
-    expect((await succeeding(nobodys, 'verify_token', { token, domain })).answer).toEqual({ email, valid: true, domain });
+    expect((await succeeding(nobodys, 'verify_token', { token, domain })).response).toEqual({ email, valid: true, domain });
   });
 });
 
 describe('scaffold_integration', () => {
   test('returns files, settings, commands and steps of every framework as data and as text', async () => {
-    const { answer: list } = await succeeding(nobodys, 'list_frameworks');
+    const { response: list } = await succeeding(nobodys, 'list_frameworks');
     const domain = await registerWebsite(service.client());
     for (const { id } of list.frameworks) {
-      const { answer, text } = await succeeding(nobodys, 'scaffold_integration', {
+      const { response, text } = await succeeding(nobodys, 'scaffold_integration', {
         framework: id,
         domain,
         callbackPath: '/sign-in/done',
         language: 'lt',
       });
-      expect([id, answer.files.length > 0, answer.env.length > 0]).toEqual([id, true, !frameworkOf(id)?.ownSettings]);
-      for (const { path, contents } of answer.files) {
+      expect([id, response.files.length > 0, response.env.length > 0]).toEqual([id, true, !frameworkOf(id)?.ownSettings]);
+      for (const { path, contents } of response.files) {
         expect(text).toContain(`## ${path}\n`);
         expect(text).toContain(contents.trimEnd());
       }
-      expect(JSON.stringify(answer)).toContain(`https://${domain}`);
-      expect(answer.nextSteps.join(' ')).toContain(`check_integration with domain ${domain} and url https://${domain}/sign-in/done`);
-      expect(answer.nextSteps.join(' ')).not.toContain('is not registered');
+      expect(JSON.stringify(response)).toContain(`https://${domain}`);
+      expect(response.nextSteps.join(' ')).toContain(`check_integration with domain ${domain} and url https://${domain}/sign-in/done`);
+      expect(response.nextSteps.join(' ')).not.toContain('is not registered');
     }
   });
 
   test('returns first what the domain still needs', async () => {
     const domain = freshDomain();
     const first = async (client: McpClient, of: string) =>
-      (await succeeding(client, 'scaffold_integration', { framework: 'flask', domain: of })).answer.nextSteps[0];
+      (await succeeding(client, 'scaffold_integration', { framework: 'flask', domain: of })).response.nextSteps[0];
     expect(await first(nobodys, domain)).toBe(`${domain} is not registered at ${service.url}: call register_domain first.`);
     expect(await first(inProduction, 'localhost')).toContain('does not serve localhost');
     expect(await first(nobodys, 'LOCALHOST')).toContain('Write the files');
@@ -189,7 +189,7 @@ describe('verify_token', () => {
   test('verifies a token once for its website, and returns the reason otherwise', async () => {
     const [domain, elsewhere] = [await addWebsite(owner), await addWebsite(owner)];
     const token = await visitorToken(stage, service.client(), domain);
-    const verify = async (input: Record<string, unknown>) => (await succeeding(nobodys, 'verify_token', input)).answer;
+    const verify = async (input: Record<string, unknown>) => (await succeeding(nobodys, 'verify_token', input)).response;
     expect(await verify({ token, domain: elsewhere })).toEqual({ email: null, valid: false, domain: null, reason: 'other_domain' });
     expect(await verify({ token, domain })).toMatchObject({ valid: true, domain });
     expect(await verify({ token, domain })).toMatchObject({ valid: false, reason: 'used' });
@@ -200,11 +200,11 @@ describe('verify_token', () => {
 });
 
 test('search_docs finds a page that can be read, or reports that there is none', async () => {
-  const { answer, text } = await succeeding(nobodys, 'search_docs', { query: 'state cookie', limit: 3 });
-  expect(answer.results.length).toBe(3);
-  expect(text).toContain(answer.results[0].excerpt);
-  const { contents } = await nobodys.readResource({ uri: `emailauth://docs/${encodeURIComponent(answer.results[0].slug)}` });
-  expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: expect.stringContaining(answer.results[0].title) });
+  const { response, text } = await succeeding(nobodys, 'search_docs', { query: 'state cookie', limit: 3 });
+  expect(response.results.length).toBe(3);
+  expect(text).toContain(response.results[0].excerpt);
+  const { contents } = await nobodys.readResource({ uri: `emailauth://docs/${encodeURIComponent(response.results[0].slug)}` });
+  expect(contents[0]).toMatchObject({ mimeType: 'text/markdown', text: expect.stringContaining(response.results[0].title) });
   expect((await succeeding(nobodys, 'search_docs', { query: 'zzzzqq' })).text).toContain('Nothing was found');
 });
 
@@ -248,6 +248,6 @@ describe('hostile input', () => {
   test('gets an error for an unknown property, without prototype pollution', async () => {
     expect(await failing(nobodys, 'verify_token', { token: 'x', valid: true })).toContain('valid');
     const polluting = JSON.parse('{"token":"x","__proto__":{"valid":true,"domain":"shop.example"}}');
-    expect((await succeeding(nobodys, 'verify_token', polluting)).answer).toMatchObject({ valid: false, domain: null });
+    expect((await succeeding(nobodys, 'verify_token', polluting)).response).toMatchObject({ valid: false, domain: null });
   });
 });
