@@ -1,12 +1,18 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * The projects of `npm test` share their workers. Two for each core of two: a file uses about half a core and waits for processes,
+ * leases and retries otherwise. A worker runs many files, since starting one for each would take a tenth of all CPU time.
+ */
+const workers = { pool: 'forks', isolate: false, maxWorkers: 4 } as const;
+
 /** unit: beside the code, without services. integration and journeys: the built service, PostgreSQL, an SMTP server and a browser. templates and screenshots are not part of `npm test`. */
 export default defineConfig({
   test: {
-    pool: 'forks',
     projects: [
       {
         test: {
+          ...workers,
           name: 'unit',
           // The import rules and the regular expressions belong to `npm run check`, which runs this project.
           include: [
@@ -20,18 +26,18 @@ export default defineConfig({
       },
       {
         test: {
+          ...workers,
           name: 'integration',
           include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
           exclude: ['test/{import-rules,regular-expressions,linear-time}.test.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,
-          // Two for each core of two: a file uses about half a core and waits for processes, leases and retries otherwise.
-          maxWorkers: 4,
         },
       },
       {
         test: {
+          ...workers,
           name: 'journeys',
           include: ['test/journeys/*.spec.ts'],
           // A browser on a busy machine may lose a click. The report has the retries.
@@ -40,7 +46,6 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 180_000,
           expect: { poll: { timeout: 30_000 } },
-          maxWorkers: 2,
         },
       },
       {

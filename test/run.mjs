@@ -1,4 +1,4 @@
-// `npm test`: runs projects of vitest.config.ts one after the other and prints the sum of their results as the last line.
+// `npm test`: runs projects of vitest.config.ts side by side and prints the sum of their results as the last line.
 // `--project=NAME` selects a project. All other arguments are passed to vitest: `npm test -- -t "another browser"`.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -11,33 +11,25 @@ const projects = selected.length > 0 ? selected : ['unit', 'integration', 'journ
 const passedOn = process.argv.slice(2).filter((argument) => !isProject(argument));
 
 const directory = await mkdtemp(join(tmpdir(), 'emailauth-results-'));
-const total = { passed: 0, failed: 0 };
-const failures = [];
-
-for (const project of projects) {
-  console.log(`\n== ${project}`);
-  const file = join(directory, `${project}.json`);
-  const code = await runProject(project, file);
-  const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
-  const names = namesOfFailures(project, result);
-  failures.push(...names);
-  total.passed += result?.numPassedTests ?? 0;
-  // A run without failed tests fails as well when it has an unhandled error or no report.
-  total.failed += code !== 0 || !result ? Math.max(1, names.length) : names.length;
-}
-
+const file = join(directory, 'results.json');
+const code = await runVitest(file);
+const result = await readFile(file, 'utf8').then(JSON.parse, () => null);
 await rm(directory, { recursive: true, force: true });
-// Repeated here because a reader of a long log starts at its end.
-for (const name of failures) console.log(`FAILED ${name}`);
-console.log(`\n${total.passed} passed, ${total.failed} failed`);
-process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;
 
-function runProject(project, file) {
+const names = namesOfFailures(result);
+const passed = result?.numPassedTests ?? 0;
+// A run without failed tests fails as well when it has an unhandled error or no report.
+const failed = code !== 0 || !result ? Math.max(1, names.length) : names.length;
+// Repeated here because a reader of a long log starts at its end.
+for (const name of names) console.log(`FAILED ${name}`);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+function runVitest(file) {
   const args = [
     'node_modules/vitest/vitest.mjs',
     'run',
-    '--project',
-    project,
+    ...projects.flatMap((project) => ['--project', project]),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,
@@ -49,10 +41,10 @@ function runProject(project, file) {
 }
 
 /** Returns the names of failed tests, and the messages of files that failed before their tests started. */
-function namesOfFailures(project, result) {
+function namesOfFailures(result) {
   return (result?.testResults ?? []).flatMap((file) => {
     const failed = file.assertionResults.filter((test) => test.status === 'failed');
     const names = failed.length > 0 ? failed.map((test) => `> ${test.fullName}`) : file.status === 'failed' ? [file.message] : [];
-    return names.map((name) => `${project} ${relative(process.cwd(), file.name)} ${name}`);
+    return names.map((name) => `${relative(process.cwd(), file.name)} ${name}`);
   });
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { docPages, docPath, markdownPath } from '../../docs/pages.ts';
-import { heading, openScene, type Scene } from './scene.ts';
+import { evaluates, heading, openScene, type Scene } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -33,8 +33,8 @@ test('links the guide, the pages and their sections', async () => {
   await page.getByRole('link', { name: 'bad_forward_url', exact: true }).click();
   await heading(page, 'Troubleshooting');
   await page.waitForURL(`**${docPath('troubleshooting')}#bad_forward_url`);
-  await page.waitForFunction("document.getElementById('bad_forward_url')?.getBoundingClientRect().top < innerHeight / 2");
-  await page.waitForFunction('scrollY > 0');
+  await evaluates(page, "document.getElementById('bad_forward_url')?.getBoundingClientRect().top < innerHeight / 2", true);
+  await evaluates(page, 'scrollY > 0', true);
 
   await pagesNav(page).getByRole('link', { name: 'Frameworks', exact: true }).click();
   await page.getByRole('table').getByRole('link', { name: 'Flask' }).click();
@@ -56,7 +56,7 @@ test('copies and opens a page as the Markdown that assistants get, and copies co
   await page.getByText('Page copied as Markdown').waitFor();
   await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(twin);
   await page.getByRole('button', { name: 'Copy HTML' }).click();
-  await page.waitForFunction(`navigator.clipboard.readText().then((text) => text === '<a href="/login">Login with Email</a>')`);
+  await evaluates(page, 'navigator.clipboard.readText()', '<a href="/login">Login with Email</a>');
   await page.getByRole('link', { name: 'View as Markdown' }).click();
   await page.waitForURL(scene.service.url + markdownPath('quick-start'));
 });

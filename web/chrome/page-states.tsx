@@ -79,7 +79,7 @@ export function NotFoundPage() {
     <div className="mx-auto max-w-md py-24 text-center">
       <PageHeading title="404 Page Not Found" />
       <p className="mt-2 text-muted">Did you forget to add the page to the router?</p>
-      <p className="mt-6 font-mono text-[0.8125rem] text-muted [overflow-wrap:anywhere]">{path}</p>
+      <p className="mt-6 font-mono text-[0.8125rem] text-muted wrap-anywhere">{path}</p>
       <div className="mt-6 flex flex-wrap justify-center gap-2">
         <ButtonLink as={Link} href={paths.landing}>
           Go to Homepage

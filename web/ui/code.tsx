@@ -18,7 +18,7 @@ export function CodeBlock({ label, code, prose = false }: { label: string; code:
         tabIndex={0}
         className={cx(
           'p-4 font-mono text-[0.8125rem] leading-6 -outline-offset-2',
-          prose ? 'max-h-80 overflow-y-auto whitespace-pre-wrap [overflow-wrap:anywhere]' : 'overflow-x-auto',
+          prose ? 'max-h-80 overflow-y-auto whitespace-pre-wrap wrap-anywhere' : 'overflow-x-auto',
         )}
       >
         <code>{code}</code>

@@ -25,13 +25,13 @@ export function Integration({ domain }: { domain: string }) {
                   <dt className="font-mono text-[0.8125rem] leading-6">{name}</dt>
                   <dd className="leading-6 text-muted">
                     <InlineCode text={purpose} />
-                    {value && <span className="block font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{value}</span>}
+                    {value && <span className="block font-mono text-[0.8125rem] text-ink wrap-anywhere">{value}</span>}
                   </dd>
                 </div>
               ))}
             </dl>
           )}
-          <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge [overflow-wrap:anywhere]">
+          <ul className="list-disc space-y-1.5 pl-4 text-[0.9375rem] leading-6 text-muted marker:text-edge wrap-anywhere">
             {data.nextSteps.map((step) => (
               <li key={step}>
                 <InlineCode text={step} />

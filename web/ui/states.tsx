@@ -21,7 +21,7 @@ export function Loading() {
 /** An error, which screen readers announce at once. */
 export function Alert({ children }: { children: ReactNode }) {
   return (
-    <div role="alert" className="rounded-control border border-danger/40 bg-danger-tint px-4 py-3 text-sm [overflow-wrap:anywhere]">
+    <div role="alert" className="rounded-control border border-danger/40 bg-danger-tint px-4 py-3 text-sm wrap-anywhere">
       {children}
     </div>
   );

@@ -41,7 +41,7 @@ export function Toaster({ dismissLabel = 'Dismiss' }: { dismissLabel?: string })
     >
       <div className="min-w-0 grow py-2">
         <p className={cx('font-medium', shown.tone === 'failure' && 'text-danger')}>{shown.title}</p>
-        {shown.text && <p className="mt-0.5 text-muted [overflow-wrap:anywhere]">{shown.text}</p>}
+        {shown.text && <p className="mt-0.5 text-muted wrap-anywhere">{shown.text}</p>}
       </div>
       <button
         type="button"

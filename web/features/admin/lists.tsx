@@ -17,11 +17,11 @@ export function WebsiteList() {
         <>
           <div className="min-w-0 grow basis-64">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium [overflow-wrap:anywhere]">{domain}</h3>
+              <h3 className="font-medium wrap-anywhere">{domain}</h3>
               {claimed || email === null ? <StatusDot tone="live">Active</StatusDot> : <StatusDot tone="off">On probation</StatusDot>}
               {verified && <Badge>Verified</Badge>}
             </div>
-            <p className="mt-0.5 text-sm text-muted [overflow-wrap:anywhere]">
+            <p className="mt-0.5 text-sm text-muted wrap-anywhere">
               {email ?? 'No owner: it stands for this computer'} · Added {dayOf(createdAt)}
             </p>
           </div>
@@ -42,8 +42,8 @@ export function UserList() {
       row={({ id, email, name, websites, createdAt }) => (
         <>
           <div className="min-w-0 grow basis-64">
-            <h3 className="font-medium [overflow-wrap:anywhere]">{email}</h3>
-            <p className="mt-0.5 text-sm text-muted [overflow-wrap:anywhere]">
+            <h3 className="font-medium wrap-anywhere">{email}</h3>
+            <p className="mt-0.5 text-sm text-muted wrap-anywhere">
               {name && `${name} · `}
               {websites === 1 ? '1 website' : `${websites} websites`} · Since {dayOf(createdAt)}
             </p>
@@ -83,7 +83,7 @@ export function MailList() {
         <>
           <div className="min-w-0 grow basis-64">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium [overflow-wrap:anywhere]">{recipient}</h3>
+              <h3 className="font-medium wrap-anywhere">{recipient}</h3>
               <Badge>{kind.replaceAll('_', ' ')}</Badge>
             </div>
             <p className="mt-0.5 text-sm text-muted">
@@ -117,9 +117,7 @@ export function AuditList() {
         <>
           <div className="min-w-0 grow basis-64">
             <h3 className="font-medium first-letter:uppercase">{action.replaceAll('_', ' ')}</h3>
-            {(email || domain) && (
-              <p className="mt-0.5 text-sm text-muted [overflow-wrap:anywhere]">{[email, domain].filter(Boolean).join(' · ')}</p>
-            )}
+            {(email || domain) && <p className="mt-0.5 text-sm text-muted wrap-anywhere">{[email, domain].filter(Boolean).join(' · ')}</p>}
           </div>
           <time dateTime={createdAt} className="text-sm text-muted tabular-nums">
             {dateTimeOf(createdAt)}

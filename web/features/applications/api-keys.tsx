@@ -75,13 +75,13 @@ function ApiKeyRow({
     <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
       <div className="min-w-0 grow basis-72">
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <h3 className="mr-1 font-medium [overflow-wrap:anywhere]">{name}</h3>
+          <h3 className="mr-1 font-medium wrap-anywhere">{name}</h3>
           <Badge>{environment}</Badge>
           <Badge tone={isActive ? 'live' : 'plain'}>{isActive ? 'Active' : 'Inactive'}</Badge>
         </div>
         <div className="flex items-center gap-1 text-sm">
           <span className="shrink-0 text-muted">Key ID</span>
-          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{keyId}</code>
+          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] wrap-anywhere">{keyId}</code>
           <CopyButton text={keyId} what={`key ID of ${name}`} notice="Key ID copied" />
         </div>
         <p className="text-sm text-muted">

@@ -85,17 +85,17 @@ function ApplicationRow({
     <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
       <div className="min-w-0 grow basis-72">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h3 className="font-medium [overflow-wrap:anywhere]">{name}</h3>
+          <h3 className="font-medium wrap-anywhere">{name}</h3>
           <StatusDot tone={isActive ? 'live' : 'off'}>{isActive ? 'Active' : 'Inactive'}</StatusDot>
         </div>
         <div className="flex items-center gap-1 text-sm">
           <span className="shrink-0 text-muted">Client ID</span>
-          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{clientId}</code>
+          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] wrap-anywhere">{clientId}</code>
           <CopyButton text={clientId} what={`client ID of ${name}`} notice="Client ID copied" />
         </div>
         <ul aria-label={`Redirect URIs of ${name}`} className="grid gap-0.5">
           {redirectUris.map((uri) => (
-            <li key={uri} className="font-mono text-[0.8125rem] leading-5 text-muted [overflow-wrap:anywhere]">
+            <li key={uri} className="font-mono text-[0.8125rem] leading-5 text-muted wrap-anywhere">
               {uri}
             </li>
           ))}
@@ -148,7 +148,7 @@ function ApplicationLogs({ application, onClose }: { application: Application; o
               <time dateTime={createdAt} title={new Date(createdAt).toLocaleString('en-GB')} className="text-[0.8125rem] text-muted">
                 {timeAgo(Date.parse(createdAt), 'en')}
               </time>
-              {email && <span className="basis-full text-[0.8125rem] text-muted [overflow-wrap:anywhere]">{email}</span>}
+              {email && <span className="basis-full text-[0.8125rem] text-muted wrap-anywhere">{email}</span>}
             </li>
           ))}
         </ul>

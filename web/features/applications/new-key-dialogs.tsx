@@ -126,7 +126,7 @@ function NewKey({ created, onClose }: { created: NewApiKey; onClose: () => void 
           Anyone who has the key can act as you, so keep it out of code and browsers.
         </p>
         <div className="flex items-center gap-1 rounded-control border border-line bg-sunk pl-4">
-          <code ref={text} tabIndex={-1} className="min-w-0 grow py-3 font-mono text-[0.8125rem] leading-5 [overflow-wrap:anywhere]">
+          <code ref={text} tabIndex={-1} className="min-w-0 grow py-3 font-mono text-[0.8125rem] leading-5 wrap-anywhere">
             {created.key}
           </code>
           <CopyButton text={created.key} what="API key" notice="API key copied" />

@@ -50,7 +50,7 @@ export function TokenLogin({ children }: { children: ReactNode }) {
   return (
     <div className="rise mx-auto my-4 max-w-md rounded-panel border border-line bg-panel p-5 shadow-raised sm:my-10 sm:p-8">
       <PageHeading title="Confirm Sign In" />
-      <p className="mt-2 text-muted [overflow-wrap:anywhere]">
+      <p className="mt-2 text-muted wrap-anywhere">
         {user
           ? `You are signed in as ${user.email}. The link that you opened signs you in again, perhaps as someone else.`
           : 'The link that you opened signs you in to the developer portal, but this browser did not request it.'}

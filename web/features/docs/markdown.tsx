@@ -42,10 +42,10 @@ const components: Components = {
       <HeadingLink id={id}>{children}</HeadingLink>
     </h3>
   ),
-  p: ({ children }) => <p className="my-4 leading-7 [overflow-wrap:anywhere]">{children}</p>,
-  ul: ({ children }) => <ul className="my-4 list-disc space-y-2 pl-5 leading-7 marker:text-muted [overflow-wrap:anywhere]">{children}</ul>,
+  p: ({ children }) => <p className="my-4 leading-7 wrap-anywhere">{children}</p>,
+  ul: ({ children }) => <ul className="my-4 list-disc space-y-2 pl-5 leading-7 marker:text-muted wrap-anywhere">{children}</ul>,
   ol: ({ start, children }) => (
-    <ol start={start} className="my-4 list-decimal space-y-2 pl-5 leading-7 marker:text-muted [overflow-wrap:anywhere]">
+    <ol start={start} className="my-4 list-decimal space-y-2 pl-5 leading-7 marker:text-muted wrap-anywhere">
       {children}
     </ol>
   ),
@@ -55,9 +55,7 @@ const components: Components = {
     </DocLink>
   ),
   strong: ({ children }) => <strong className="font-semibold">{children}</strong>,
-  code: ({ children }) => (
-    <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] [overflow-wrap:anywhere]">{children}</code>
-  ),
+  code: ({ children }) => <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] wrap-anywhere">{children}</code>,
   pre: ({ node }) => <FencedCode node={node} label={languageLabel(node)} />,
   table: Table,
   thead: ({ node, children }) => (node && textOf(node).trim() === '' ? null : <thead>{children}</thead>),

@@ -141,7 +141,7 @@ function AssistantPrompts({ origin }: { origin: string }) {
     <ul className="divide-y divide-line border-y border-line">
       {promptsFor(origin).map((prompt, index) => (
         <li key={prompt} className="flex items-start gap-2 py-2">
-          <p className="min-w-0 grow py-2.5 text-[0.9375rem] leading-6 [overflow-wrap:anywhere]">{prompt}</p>
+          <p className="min-w-0 grow py-2.5 text-[0.9375rem] leading-6 wrap-anywhere">{prompt}</p>
           <CopyButton text={prompt} what={`prompt ${index + 1}`} notice="Prompt copied" />
         </li>
       ))}

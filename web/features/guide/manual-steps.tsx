@@ -56,5 +56,5 @@ function Step({ number, title, children }: { number: number; title: string; chil
 }
 
 const Code = ({ children }: { children: string }) => (
-  <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{children}</code>
+  <code className="rounded bg-sunk px-1 py-0.5 font-mono text-[0.8125rem] text-ink wrap-anywhere">{children}</code>
 );

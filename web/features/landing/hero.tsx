@@ -58,7 +58,7 @@ function Exchange() {
             {index + 1}
           </span>
           <p className="text-[0.9375rem] font-medium">{who}</p>
-          <p className="mt-1 font-mono text-[0.8125rem] leading-5 text-muted [overflow-wrap:anywhere]">
+          <p className="mt-1 font-mono text-[0.8125rem] leading-5 text-muted wrap-anywhere">
             {start}
             <span className="text-accent">{end}</span>
           </p>

@@ -65,7 +65,7 @@ function AssistantTip() {
           Tip for AI assistants
         </h2>
         <p className="mt-1 text-[0.9375rem] leading-6 text-muted">Paste this into the assistant that writes your site:</p>
-        <p className="mt-2 font-mono text-[0.8125rem] leading-6 [overflow-wrap:anywhere]">{prompt}</p>
+        <p className="mt-2 font-mono text-[0.8125rem] leading-6 wrap-anywhere">{prompt}</p>
       </div>
       <CopyButton text={prompt} what="the prompt" notice="Prompt copied" />
     </aside>

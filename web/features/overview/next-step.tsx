@@ -30,7 +30,7 @@ export function NextStep({ domains, logins }: { domains: string[]; logins: numbe
         <h2 id="next" className="text-lg font-semibold tracking-tight">
           Link to your sign-in page
         </h2>
-        <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted [overflow-wrap:anywhere]">
+        <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted wrap-anywhere">
           Nobody has signed in yet. Put this link on {domain}; a visitor who signs in returns with a token, which your server verifies once.
         </p>
       </div>

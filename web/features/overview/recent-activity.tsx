@@ -39,7 +39,7 @@ function Entries({ entries }: { entries: Entry[] }) {
     <Rows>
       {entries.map(({ id, action, createdAt, domain }) => (
         <li key={id} className="flex min-h-14 items-center gap-4 px-4 py-3 sm:px-5">
-          <span className="min-w-0 grow [overflow-wrap:anywhere]">
+          <span className="min-w-0 grow wrap-anywhere">
             <span className="inline-block font-medium first-letter:uppercase">{action.replaceAll('_', ' ')}</span>
             {domain && <span className="block font-mono text-[0.8125rem] text-muted">{domain}</span>}
           </span>

@@ -42,7 +42,7 @@ function Fact({ name, value }: { name: string; value: string | undefined }) {
   return (
     <div className="grid gap-x-4 px-4 py-3 sm:grid-cols-[9rem_1fr] sm:px-5">
       <dt className="text-sm leading-6 text-muted">{name}</dt>
-      <dd className="min-w-0 [overflow-wrap:anywhere]">{value ?? <Skeleton className="h-6 w-44" />}</dd>
+      <dd className="min-w-0 wrap-anywhere">{value ?? <Skeleton className="h-6 w-44" />}</dd>
     </div>
   );
 }

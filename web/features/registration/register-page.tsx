@@ -105,7 +105,7 @@ export function RegisterPage() {
       </div>
       <div className="min-w-0 border-t border-line pt-10 lg:border-t-0 lg:border-l lg:pt-0 lg:pl-14">
         <p className="mb-8 text-sm text-muted">
-          What comes next for <span className="font-mono text-[0.8125rem] text-ink [overflow-wrap:anywhere]">{domain}</span>
+          What comes next for <span className="font-mono text-[0.8125rem] text-ink wrap-anywhere">{domain}</span>
         </p>
         <IntegrationGuide domain={domain} />
       </div>

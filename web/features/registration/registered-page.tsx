@@ -22,7 +22,7 @@ export function RegisteredPage() {
       {domain ? (
         <>
           <PageHeading title="Registration Successful!" className="text-3xl leading-9" />
-          <p className="mt-3 max-w-xl leading-7 text-muted [overflow-wrap:anywhere]">
+          <p className="mt-3 max-w-xl leading-7 text-muted wrap-anywhere">
             Visitors of <strong className="font-medium text-ink">{domain}</strong> can sign in by email now. We have sent a sign-in link to
             your address: open it within 7 days to keep the domain.
           </p>

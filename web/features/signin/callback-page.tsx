@@ -62,9 +62,7 @@ function Completing({ code, bundle, onStartAgain }: { code: string; bundle: Pkce
     <Card>
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
       <PageHeading title={t('auth.confirm_title')} />
-      <p className="mt-2 text-muted [overflow-wrap:anywhere]">
-        {email ? t('auth.confirm_portal_as', { email }) : t('auth.confirm_portal')}
-      </p>
+      <p className="mt-2 text-muted wrap-anywhere">{email ? t('auth.confirm_portal_as', { email }) : t('auth.confirm_portal')}</p>
       <p role="status" className="mt-4 flex items-center gap-2 text-sm text-muted">
         <Spinner />
         {t('auth.signing_in')}

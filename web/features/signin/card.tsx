@@ -14,7 +14,7 @@ export function TargetLine({ target, portalName }: { target: SignInBoot['target'
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
       {hosts ? <SiteIcon name={hosts.displayHost} iconUrl={hosts.kind === 'site' ? hosts.iconUrl : null} /> : <Mark className="size-9" />}
-      <span className="min-w-0 [overflow-wrap:anywhere]">
+      <span className="min-w-0 wrap-anywhere">
         {hosts?.displayHost ?? portalName}
         {hosts && hosts.host !== hosts.displayHost && <span className="block font-normal text-muted">{hosts.host}</span>}
       </span>

@@ -7,7 +7,7 @@ import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Card } from './card.tsx';
 import { deleteRefusal, type Refusal } from './refusal.ts';
-import { isAddressError, isApiError } from './requests.ts';
+import { isAddressError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 /**
@@ -37,8 +37,7 @@ export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; childr
       location.replace(safePath(refusal.back, paths.signIn));
     } catch (error) {
       setSending(false);
-      const wrong = (isApiError(error) && error.code === 'bad_link') || isAddressError(error);
-      setError(wrong ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
+      setError(isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
     }
   };
 

@@ -1,14 +1,11 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
-import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { toastFailure } from '../../ui/toast.tsx';
+import { AddressForm } from './address-form.tsx';
 import { Card, TargetLine } from './card.tsx';
-import { looksLikeEmail } from './email.ts';
-import { isAddressError, isApiError } from './requests.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;
@@ -22,67 +19,31 @@ export function LinkPage({ target, link }: { target: Target; link: Link }) {
 }
 
 function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> }) {
-  const translator = useTranslator();
-  const { t, language } = translator;
+  const { t } = useTranslator();
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState('');
-  const [errorMessage, setError] = useState<string | null>(null);
-  const [sending, setSending] = useState(false);
   const host = target.kind === 'site' ? target.displayHost : null;
 
-  const confirm = async (event: FormEvent) => {
-    event.preventDefault();
-    if (sending) return;
-    const address = email.trim();
-    if (!looksLikeEmail(address)) {
-      setError(t('auth.error_email'));
-      field.current?.focus();
-      return;
-    }
-    setError(null);
-    setSending(true);
-    try {
-      const secret = new URLSearchParams(location.search).get('t') ?? '';
-      const { redirectUrl } = await api.confirmLink({ t: secret, email: address });
-      location.assign(redirectUrl);
-    } catch (error) {
-      setSending(false);
-      const text = failureText(translator, error, 'auth.error_unavailable');
-      if (isApiError(error) && error.code === 'bad_link') {
-        setError(t('auth.confirm_wrong_email'));
-        field.current?.focus();
-      } else if (isAddressError(error)) setError(text);
-      else toastFailure(t('auth.error_title'), text);
-    }
+  const confirm = async (address: string) => {
+    const secret = new URLSearchParams(location.search).get('t') ?? '';
+    const { redirectUrl } = await api.confirmLink({ t: secret, email: address });
+    location.assign(redirectUrl);
   };
 
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={t('auth.confirm_title')} />
-      <p className="mt-2 text-muted [overflow-wrap:anywhere]">{t('auth.confirm_text', { email: link.maskedEmail })}</p>
-      <form noValidate onSubmit={confirm} className="mt-6 grid gap-4" lang={language}>
-        <Field
-          ref={field}
-          label={t('auth.email_label')}
-          type="email"
-          name="email"
-          required
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          placeholder={link.maskedEmail}
-          value={email}
-          error={errorMessage}
-          onChange={(event) => {
-            setEmail(event.target.value);
-            setError(null);
-          }}
-        />
-        <Button type="submit" busy={sending} className="w-full [overflow-wrap:anywhere]">
-          {sending ? t('auth.signing_in') : host ? t('auth.confirm_button', { host }) : t('auth.continue_to_portal')}
-        </Button>
-      </form>
+      <p className="mt-2 text-muted wrap-anywhere">{t('auth.confirm_text', { email: link.maskedEmail })}</p>
+      <AddressForm
+        field={field}
+        email={email}
+        placeholder={link.maskedEmail}
+        labels={[host ? t('auth.confirm_button', { host }) : t('auth.continue_to_portal'), t('auth.signing_in')]}
+        fallback="auth.error_unavailable"
+        onChange={setEmail}
+        onSend={confirm}
+      />
       <p className="mt-5 border-t border-line pt-4 text-sm text-muted">{t('auth.confirm_or_code')}</p>
       <p className="mt-2 text-sm text-muted">{t('auth.confirm_not_you')}</p>
     </Card>
@@ -124,7 +85,7 @@ function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof type
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={t(title)} />
-      <p className="mt-2 text-muted [overflow-wrap:anywhere]">{t(text, { host: target.kind === 'site' ? target.displayHost : '' })}</p>
+      <p className="mt-2 text-muted wrap-anywhere">{t(text, { host: target.kind === 'site' ? target.displayHost : '' })}</p>
       <ButtonLink href={link.again} className="mt-6 w-full">
         {t('auth.start_again')}
       </ButtonLink>

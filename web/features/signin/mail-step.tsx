@@ -39,7 +39,7 @@ export function MailStep({
       <PageHeading title={t('auth.check_email')} />
       <p className="mt-1.5 text-muted">
         {before}
-        <strong className="font-medium text-ink [overflow-wrap:anywhere]">{email}</strong>
+        <strong className="font-medium text-ink wrap-anywhere">{email}</strong>
         {after}
       </p>
       <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>

@@ -58,7 +58,7 @@ function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind:
     <Card>
       {target.host && <TargetLine target={target} portalName="" />}
       <PageHeading title={t('auth.not_supported_title')} />
-      <p className="mt-2 text-muted [overflow-wrap:anywhere]">{text}</p>
+      <p className="mt-2 text-muted wrap-anywhere">{text}</p>
     </Card>
   );
 }

@@ -30,6 +30,7 @@ const errorTexts: Partial<Record<ApiError['code'], TextKey>> = {
   rate_limited: 'auth.error_rate_limited',
   internal: 'auth.error_internal',
   bad_email: 'auth.error_email',
+  bad_link: 'auth.confirm_wrong_email',
   bad_forward_url: 'auth.error_forward_url',
   site_recipients_used_up: 'auth.error_site_recipients',
 };

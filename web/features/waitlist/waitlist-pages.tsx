@@ -68,7 +68,7 @@ function Waitlist({ title, service }: { title: string; service: WaitlistService 
   if (!waitlist) return <Skeleton className="h-11 w-36" />;
   if (waitlist.joined.includes(service)) {
     return (
-      <p ref={place} tabIndex={-1} className="flex min-h-11 items-center gap-2.5 [overflow-wrap:anywhere]">
+      <p ref={place} tabIndex={-1} className="flex min-h-11 items-center gap-2.5 wrap-anywhere">
         <CheckIcon className="size-4 text-accent" />
         <span>
           <strong className="font-medium">You are on the list</strong>

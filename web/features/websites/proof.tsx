@@ -60,9 +60,7 @@ function Value({ name, value }: { name: string; value: string }) {
   return (
     <div className="grid grid-cols-[1fr_auto] items-center gap-x-3 pl-3 sm:grid-cols-[4rem_1fr_auto]">
       <dt className="pt-2 text-[0.8125rem] text-muted sm:pt-0">{name}</dt>
-      <dd className="col-start-1 min-w-0 pb-2 font-mono text-[0.8125rem] leading-5 [overflow-wrap:anywhere] sm:col-start-2 sm:py-2.5">
-        {value}
-      </dd>
+      <dd className="col-start-1 min-w-0 pb-2 font-mono text-[0.8125rem] leading-5 wrap-anywhere sm:col-start-2 sm:py-2.5">{value}</dd>
       <dd className="col-start-2 row-span-2 row-start-1 sm:col-start-3 sm:row-span-1">
         <CopyButton text={value} what={name.toLowerCase()} notice={`${name} copied`} />
       </dd>

@@ -33,8 +33,8 @@ export function WebsiteRow({
           <SiteIcon name={displayDomain} iconUrl={iconUrl} />
           <div className="min-w-0 grow">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium [overflow-wrap:anywhere]">{displayDomain}</h3>
-              {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted [overflow-wrap:anywhere]">{domain}</span>}
+              <h3 className="font-medium wrap-anywhere">{displayDomain}</h3>
+              {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted wrap-anywhere">{domain}</span>}
               <Badge tone="live">Active</Badge>
               {verified && (
                 <Badge>
