@@ -32,7 +32,7 @@ type Application = { id: string; clientId: string; name: string; redirectUris: s
 
 async function addApplication(redirectUris = [REDIRECT], owner = ann): Promise<Application> {
   const response = await owner.client.post('/api/clients', { name: 'Notes', redirectUris });
-  if (response.status !== 200) throw new Error(`Adding an application answered ${response.status}: ${response.text}`);
+  if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
   return response.json;
 }
 
@@ -60,7 +60,7 @@ const exchange = (application: Application, code: string, verifier: string, clie
 async function tokenFor(application: Application, email = freshAddress('user')): Promise<string> {
   const begun = await begin(application, email);
   const response = await exchange(application, await codeAtRedirect(begun), begun.pkce.codeVerifier);
-  if (response.status !== 200) throw new Error(`The exchange answered ${response.status}: ${response.text}`);
+  if (response.status !== 200) throw new Error(`The exchange returned ${response.status}: ${response.text}`);
   return response.json.access_token;
 }
 

@@ -140,7 +140,7 @@ test('answers 500 concurrent requests on a small pool without a 5xx', async () =
           : service.client().post('/api/auth/domain-auth', { email: freshAddress(), forward_url: `https://${shop}/` }),
       ),
     );
-  // A request waits at most 2.5 s, so send only as many as this machine answers in one second. When its load rises
+  // A request waits at most 2.5 s, so send only as many as this machine handles in one second. When its load rises
   // meanwhile, that is too many, and the requests are sent again.
   let statuses: number[] = [];
   for (let attempt = 0; attempt < 3; attempt++) {

@@ -33,7 +33,7 @@ async function faultOf(link: string, from: string): Promise<string | null> {
   const { status, headers, text } = await get(target.pathname);
   const type = String(headers['content-type']).split(';')[0];
   const wanted = /\.md$/.test(target.pathname) ? 'text/markdown' : /\.txt$/.test(target.pathname) ? 'text/plain' : undefined;
-  if (status !== 200) return `${from}: ${link} answers ${status}`;
+  if (status !== 200) return `${from}: ${link} returns ${status}`;
   if (wanted ? type !== wanted : !['text/html', 'application/json'].includes(type)) return `${from}: ${link} is ${type}`;
   const anchor = decodeURIComponent(target.hash.slice(1));
   if (!anchor || !wanted) return null;

@@ -146,11 +146,11 @@ function startLoad(port: number, databasePath: string) {
   const timer = setInterval(() => {
     for (; sent < (performance.now() - start) / 5 && inProgress.size < MAX_IN_PROGRESS; sent++) {
       const path = sent % 10 === 0 ? databasePath : '/api/languages';
-      const answered = send(port, path).then((problem) => {
-        inProgress.delete(answered);
+      const request = send(port, path).then((problem) => {
+        inProgress.delete(request);
         if (problem) lost.push(`${path}: ${problem}`);
       });
-      inProgress.add(answered);
+      inProgress.add(request);
     }
   }, 20);
   return {

@@ -112,7 +112,7 @@ test('restarts the embedded PostgreSQL after a kill -9 and continues to serve', 
   process.kill(await postmaster(), 'SIGKILL');
   await waitUntil('requests are served again', 60_000, async () => {
     const response = await service.client().get('/api/verify-token?token=nothing');
-    return response.status === 200 || `it answers ${response.status}`;
+    return response.status === 200 || `it returns ${response.status}`;
   });
   await service.ready();
   await signIn(service);

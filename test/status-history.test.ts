@@ -70,11 +70,11 @@ test('uptime, response time, days and incidents are computed from the probes', a
   const service = await stage.start();
   const status = async () => (await service.client().get('/api/status')).json;
   await waitUntil('the response has the incidents', 90_000, async () => (await status()).history?.incidents.length === 2);
-  const { history: answered } = await status();
+  const { history: returned } = await status();
   await service.stop();
-  expect(answered.uptimePercent).toBeGreaterThanOrEqual(99.6);
-  expect(answered.uptimePercent).toBeLessThan(99.61);
-  expect(answered.incidents).toMatchObject([{ minutes: 1 }, { minutes: 8 }]);
+  expect(returned.uptimePercent).toBeGreaterThanOrEqual(99.6);
+  expect(returned.uptimePercent).toBeLessThan(99.61);
+  expect(returned.incidents).toMatchObject([{ minutes: 1 }, { minutes: 8 }]);
 
   expect(await removeOldProbes()((text, values) => pool.query(text, values))).toBe(false);
   expect(await stage.query("select 1 from probes where minute < now() - interval '90 days'")).toEqual([]);

@@ -84,7 +84,7 @@ test('a file in chunks of one byte uses memory for its bytes, not for its chunks
     agent: false,
     headers: { 'Content-Type': 'image/png', 'Transfer-Encoding': 'chunked' },
   });
-  const answered = once(sent, 'response');
+  const responded = once(sent, 'response');
   const chunks = Buffer.from('1\r\nx\r\n'.repeat(10_000));
   const socket = await new Promise<Socket>((resolve) => sent.on('socket', resolve));
   sent.flushHeaders();
@@ -95,7 +95,7 @@ test('a file in chunks of one byte uses memory for its bytes, not for its chunks
     maxMegabytes = Math.max(maxMegabytes, await residentMegabytes());
   }
   socket.write('0\r\n\r\n');
-  const [response] = await answered;
+  const [response] = await responded;
   expect(response.statusCode).toBe(422);
   expect(maxMegabytes - before).toBeLessThan(80);
 });

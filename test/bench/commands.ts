@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openAnswering } from '../cli/answering.ts';
+import { openFakeService } from '../cli/fake-service.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 
 const RUNS = 11;
@@ -12,7 +12,7 @@ const entry = join(import.meta.dirname, '../../dist/cli/main.js');
 /** Measures the CPU time of commands, including that of Node.js, and of Node.js alone. */
 export async function measureCommands(): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'emailauth-bench-'));
-  const server = await openAnswering((_, response) => response.end(JSON.stringify({ id: '1', email: 'you@example.com', name: null })));
+  const server = await openFakeService((_, response) => response.end(JSON.stringify({ id: '1', email: 'you@example.com', name: null })));
   const env = { PATH: process.env.PATH, HOME: home, EMAILAUTH_HOST: server.url, EMAILAUTH_TOKEN: 'ea_live_something' };
   try {
     heading('The command line', 'CPU ms');

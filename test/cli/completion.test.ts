@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
-import { openAnswering } from './answering.ts';
 import { entry, type Home, openHome } from './command.ts';
+import { openFakeService } from './fake-service.ts';
 import { openProgram, type Terminal } from './terminal.ts';
 
 const CLEAR_LINE = '\x15';
@@ -88,7 +88,7 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
   });
 
   test.skipIf(isMissing)(`${name} runs nothing of what is typed or of what the service answers`, async () => {
-    const server = await openAnswering((_, response) => {
+    const server = await openFakeService((_, response) => {
       const domains = ['$(touch pwned)', '`touch pwned`', 'sound.example'];
       response.end(JSON.stringify(domains.map((domain) => ({ ...site, domain }))));
     });
@@ -102,7 +102,7 @@ for (const name of ['bash', 'zsh', 'fish'] as const) {
 }
 
 test('completes without messages when not signed in and when no service responds', async () => {
-  const silent = await openAnswering(() => {});
+  const silent = await openFakeService(() => {});
   onTestFinished(() => silent.close());
   const ask = (env: Record<string, string>) => home.run(['complete', '--', 'sites', 'get', ''], { env });
   await waitUntil('the service answers within 250 ms', 60_000, async () => (await ask({})).stdout === `${domain}\t\n:4`);

@@ -50,7 +50,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
   let port: number;
   let url: string;
   let good: { key: string; cert: string };
-  let answer: RequestListener;
+  let respond: RequestListener;
   let visits: { url: string; headers: Record<string, unknown> }[];
 
   /** Like the templates: rejects a callback without the state of this browser. */
@@ -62,7 +62,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     good = await authority.issue(shop, 60);
     site = createTlsServer(good, (request, response) => {
       visits.push({ url: request.url ?? '', headers: request.headers });
-      answer(request, response);
+      respond(request, response);
     });
     port = await clinic.listen(site);
     url = `https://${shop}:${port}/auth/callback`;
@@ -75,7 +75,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
   beforeEach(() => {
     names.setAddresses(shop, ['127.0.0.1']);
     site.setSecureContext(good);
-    answer = template;
+    respond = template;
     visits = [];
   });
 
@@ -139,7 +139,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
       /verify-token/,
     ],
   ])('that %s fails', async (_, id, listener, detail, fix) => {
-    answer = listener;
+    respond = listener;
     const { of, ran } = await diagnose([shop, '--url', url]);
     expect(of(id)).toMatchObject({ ok: false, detail: expect.stringMatching(detail), fix: expect.stringMatching(fix) });
     expect(ran.exitCode).toBe(10);
@@ -157,7 +157,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
 
   test('on the default ports is checked for its redirect to https, its callback, and the file of its proof', async ({ skip }) => {
     const domain = freshDomain();
-    const secure = createTlsServer(await authority.issue(domain, 60), (request, response) => answer(request, response));
+    const secure = createTlsServer(await authority.issue(domain, 60), (request, response) => respond(request, response));
     const plain = createServer((_, response) => response.writeHead(301, { Location: `https://${domain}/` }).end());
     try {
       await clinic.listen(secure, LOOPBACK, 443);
@@ -168,7 +168,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     }
     names.setAddresses(domain, [LOOPBACK]);
     const { proof } = (await owner.client.post('/api/websites', { domain })).json;
-    answer = (request, response) =>
+    respond = (request, response) =>
       request.url === '/.well-known/emailauth.json' ? response.end(proof.fileBody) : template(request, response);
     const { of } = await diagnose([domain]);
     expect([of('tls').ok, of('redirect').ok, of('callback').ok, of('callback_refusal').ok]).toEqual([true, true, true, true]);

@@ -154,9 +154,9 @@ describe('the service', () => {
   /** Starts a proxy of the service that changes its response. */
   const behind = (change: (about: Record<string, unknown>) => object) =>
     serve(async (request, response) => {
-      const answer = await fetch(`${service.url}${request.url}`, { headers: { Authorization: request.headers.authorization ?? '' } });
-      const body = (await answer.json()) as Record<string, unknown>;
-      response.writeHead(answer.status).end(JSON.stringify(request.url === '/api/about' ? change(body) : body));
+      const received = await fetch(`${service.url}${request.url}`, { headers: { Authorization: request.headers.authorization ?? '' } });
+      const body = (await received.json()) as Record<string, unknown>;
+      response.writeHead(received.status).end(JSON.stringify(request.url === '/api/about' ? change(body) : body));
     });
 
   test.each<[string, () => string | Promise<string>, RegExp, RegExp]>([

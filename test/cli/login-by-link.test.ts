@@ -169,9 +169,9 @@ describe('the listener', () => {
       [404, { host: `evil.example:${port}` }],
       [404, { host: `localhost:${port}` }],
     ] as const) {
-      const answer = await send(redirectUrl, changes);
-      expect([answer.status, changes]).toEqual([status, changes]);
-      expect(answer.text).not.toMatch(/<script|xxxx/);
+      const response = await send(redirectUrl, changes);
+      expect([response.status, changes]).toEqual([status, changes]);
+      expect(response.text).not.toMatch(/<script|xxxx/);
     }
     const page = await openMailedLink(mail);
     expect(page.status).toBe(200);

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../waiting.ts';
-import { openAnswering } from './answering.ts';
 import { entry, type Home, openHome } from './command.ts';
+import { openFakeService } from './fake-service.ts';
 import { KEYS, openTerminal } from './terminal.ts';
 
 let home: Home;
@@ -14,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 /** Returns the environment of a signed-in developer at a server with this response to `me`. */
-async function signedInAt(answer: Parameters<typeof openAnswering>[0]) {
-  const server = await openAnswering(answer);
+async function signedInAt(answer: Parameters<typeof openFakeService>[0]) {
+  const server = await openFakeService(answer);
   onTestFinished(() => server.close());
   return { server, env: { EMAILAUTH_HOST: server.url, EMAILAUTH_TOKEN: 'ea_live_something' } };
 }

@@ -24,11 +24,11 @@ test('registers a domain, active immediately, and prints the next steps', async 
   const [domain, email] = [freshDomain(), freshAddress('owner')];
   const ran = await home.run(['register', domain, '--email', email, '--json']);
   expect([ran.exitCode, ran.stderr]).toEqual([0, expect.stringContaining(email)]);
-  const answer = ran.json();
-  expect(Object.keys(answer)).toEqual(['domain', 'email', 'status', 'authUrl', 'nextSteps']);
-  expect(answer).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
-  expect(answer.nextSteps).toHaveLength(4);
-  const [link, verify, session, quick] = answer.nextSteps;
+  const output = ran.json();
+  expect(Object.keys(output)).toEqual(['domain', 'email', 'status', 'authUrl', 'nextSteps']);
+  expect(output).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
+  expect(output.nextSteps).toHaveLength(4);
+  const [link, verify, session, quick] = output.nextSteps;
   expect(link).toContain(`${service.url}/auth?forward_url=${encodeURIComponent(`https://${domain}/auth/callback?state=STATE`)}`);
   expect(verify).toContain(`curl '${service.url}/api/verify-token?token=TOKEN&domain=${domain}'`);
   expect(session).toContain('session');

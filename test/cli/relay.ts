@@ -11,12 +11,12 @@ export async function openRelay(service: string, change: (body: string) => strin
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     paths.push(String(request.url));
-    const answer = await fetch(`${service}${request.url}`, {
+    const received = await fetch(`${service}${request.url}`, {
       method: request.method,
       headers: { 'Content-Type': 'application/json' },
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     });
-    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(change(await answer.text()));
+    response.writeHead(received.status, { 'Content-Type': 'application/json' }).end(change(await received.text()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answering, openAnswering } from './answering.ts';
 import { type Home, openHome, type Ran } from './command.ts';
+import { type FakeService, openFakeService } from './fake-service.ts';
 
 /** A command as `emailauth --help --json` describes it. */
 type Row = { usage: string; needs?: 'service' | 'sign-in'; examples: string[]; json?: string };
@@ -10,7 +10,7 @@ type Row = { usage: string; needs?: 'service' | 'sign-in'; examples: string[]; j
 // Vitest collects tests before hooks run.
 const home: Home = await openHome('http://127.0.0.1:1');
 const rows: Row[] = (await home.run(['--help', '--json'])).json().commands;
-const answering = rows.filter(({ needs, json }) => needs || json);
+const commandsWithService = rows.filter(({ needs, json }) => needs || json);
 const asking = rows.filter(({ needs }) => needs);
 
 const nameOf = ({ usage }: Row) => usage.replace(/ [<[].*/, '');
@@ -43,9 +43,9 @@ async function run(
 
 const token = { EMAILAUTH_TOKEN: 'ea_live_something' };
 const page = '<!doctype html><title>Bad gateway</title><p>Sorry';
-const servers: Answering[] = [];
-async function serve(...answer: Parameters<typeof openAnswering>): Promise<Record<string, string>> {
-  const server = await openAnswering(...answer);
+const servers: FakeService[] = [];
+async function serve(...listener: Parameters<typeof openFakeService>): Promise<Record<string, string>> {
+  const server = await openFakeService(...listener);
   servers.push(server);
   return { ...token, EMAILAUTH_HOST: server.url };
 }
@@ -72,7 +72,7 @@ test('has a table of commands', () => {
   expect(asking.length).toBeGreaterThan(10);
 });
 
-describe.each(answering.map((row) => [nameOf(row), row] as const))('%s', (name, row) => {
+describe.each(commandsWithService.map((row) => [nameOf(row), row] as const))('%s', (name, row) => {
   test('prints one JSON value without a prompt, a service or a sign-in', async () => {
     const { exitCode, error } = await run(row, {});
     if (exitCode !== 0 && exitCode !== 10) expect(error).toMatchObject({ message: expect.any(String), hint: expect.any(String) });

@@ -116,7 +116,7 @@ describe('/iladmin after the password', () => {
     await page.route('**/api/admin/daily-login-stats', whileLoading, { times: 1 });
     await enter(page, PASSWORD);
     await heading(page, 'All Daily Login Stats (Last 30 Days)');
-    const days = (await page.evaluate("fetch('/api/admin/daily-login-stats').then((answer) => answer.json())")) as {
+    const days = (await page.evaluate("fetch('/api/admin/daily-login-stats').then((response) => response.json())")) as {
       date: string;
       count: number;
     }[];

@@ -93,8 +93,8 @@ test('signs a visitor in through the application by keyboard: the emailed link r
   const target = new URL((await arrived).url());
   expect([target.searchParams.get('state'), target.searchParams.get('iss')]).toEqual([pkce.state, scene.service.url]);
   const code = target.searchParams.get('code');
-  const answer = await program.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: clientId });
-  expect(answer.json.email).toBe(email);
+  const exchanged = await program.post('/api/auth/token', { code, code_verifier: pkce.codeVerifier, client_id: clientId });
+  expect(exchanged.json.email).toBe(email);
 
   await button('View Logs of Team notes').click();
   await dialog().getByText('Signed in', { exact: true }).waitFor();
@@ -116,8 +116,8 @@ test('renames an application, removes a redirect URI and disables it', async () 
   await row.getByText('Inactive').waitFor();
   await expect.poll(() => row.textContent()).not.toContain('app.example.com');
   const clientId = await clipboard();
-  const { response: answer } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
-  expect(answer.json.code).toBe('unknown_client');
+  const { response: refusal } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
+  expect(refusal.json.code).toBe('unknown_client');
 });
 
 test('reports what cannot be saved or loaded and offers a retry', async () => {

@@ -57,16 +57,16 @@ describe('the landing page', () => {
   test('shows that it is loading until the account is known', async () => {
     const context = await scene.newBrowser();
     const page = await context.newPage();
-    let answer = () => {};
+    let respond = () => {};
     await page.route('**/api/user/me', async (route) => {
       await new Promise<void>((resolve) => {
-        answer = resolve;
+        respond = resolve;
       });
       await route.continue();
     });
     await page.goto(scene.service.url);
     await page.getByText('Loading...', { exact: true }).waitFor();
-    answer();
+    respond();
     await heading(page, 'Services');
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { type Answering, openAnswering } from '../cli/answering.ts';
 import { type Home, openHome } from '../cli/command.ts';
+import { type FakeService, openFakeService } from '../cli/fake-service.ts';
 import { waitUntil } from '../waiting.ts';
 import { closeRaw, openRaw, request, startIn, toolCall } from './stdio.ts';
 
@@ -10,8 +10,8 @@ const newHome = async (host = 'http://127.0.0.1:1'): Promise<Home> => {
   open.push(home);
   return home;
 };
-const newServer = async (...response: Parameters<typeof openAnswering>): Promise<Answering> => {
-  const server = await openAnswering(...response);
+const newServer = async (...response: Parameters<typeof openFakeService>): Promise<FakeService> => {
+  const server = await openFakeService(...response);
   open.push(server);
   return server;
 };

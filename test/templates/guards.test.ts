@@ -23,7 +23,7 @@ afterAll(() => stage?.close());
 
 const available = (...ids: string[]) => recipes.filter((recipe) => ids.includes(recipe.id) && recipe.available());
 
-/** Signs in at a site as far as its callback. @returns what that answers */
+/** Signs in at a site as far as its callback. @returns its response */
 async function signIn(visitor: Client, email: string) {
   const browser = service.client();
   const page = new URL(String((await visitor.get('/login')).headers.location));

@@ -45,10 +45,10 @@ export function describeSites(recipes: readonly Recipe[]) {
 
     /** Asks for a sign-in at the site. @returns the address that it gave the visitor along */
     async function begin(visitor: Client): Promise<string> {
-      const answer = await visitor.get('/login');
-      expect([302, 303]).toContain(answer.status);
-      expect(unsafe(answer.setCookies)).toEqual([]);
-      const page = new URL(String(answer.headers.location));
+      const response = await visitor.get('/login');
+      expect([302, 303]).toContain(response.status);
+      expect(unsafe(response.setCookies)).toEqual([]);
+      const page = new URL(String(response.headers.location));
       expect([page.origin, page.pathname, page.searchParams.get('language')]).toEqual([scene.service.url, '/auth', 'en']);
       return page.searchParams.get('forward_url') ?? '';
     }
@@ -84,11 +84,11 @@ export function describeSites(recipes: readonly Recipe[]) {
       expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
       const callback = await comeBack(visitor, email);
       const before = new Map(visitor.cookies);
-      const answer = await visitor.get(callback);
-      expect([302, 303]).toContain(answer.status);
-      expect(new URL(String(answer.headers.location), site.url).href).toBe(`${site.url}/account`);
-      expect(answer.setCookies.filter((cookie) => /HttpOnly/i.test(cookie) && !IS_GONE.test(cookie))).not.toEqual([]);
-      expect(unsafe(answer.setCookies)).toEqual([]);
+      const response = await visitor.get(callback);
+      expect([302, 303]).toContain(response.status);
+      expect(new URL(String(response.headers.location), site.url).href).toBe(`${site.url}/account`);
+      expect(response.setCookies.filter((cookie) => /HttpOnly/i.test(cookie) && !IS_GONE.test(cookie))).not.toEqual([]);
+      expect(unsafe(response.setCookies)).toEqual([]);
       // The session is a new one: nothing that was known before the sign-in opens the page.
       const eavesdropper = site.client();
       eavesdropper.cookies = before;
@@ -103,8 +103,8 @@ export function describeSites(recipes: readonly Recipe[]) {
     test.each(['/account', '/account/', '//account', '/%61ccount', '/account.html', '/ACCOUNT'])(
       'does not show the account at %j without a session',
       async (path) => {
-        const answer = await site.client().get(path);
-        expect(answer.text).not.toContain('Log out');
+        const response = await site.client().get(path);
+        expect(response.text).not.toContain('Log out');
       },
     );
 
@@ -160,8 +160,8 @@ export function describeSites(recipes: readonly Recipe[]) {
       try {
         const visitor = away.client();
         const { searchParams } = new URL(String((await visitor.get('/login')).headers.location));
-        const answer = await visitor.get(`${searchParams.get('forward_url')}&token=abc`);
-        expect([answer.status, answer.text.includes('Try again')]).toEqual([503, true]);
+        const response = await visitor.get(`${searchParams.get('forward_url')}&token=abc`);
+        expect([response.status, response.text.includes('Try again')]).toEqual([503, true]);
         expect((await visitor.get('/')).status).toBe(200);
       } finally {
         await away.close();

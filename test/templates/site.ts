@@ -133,10 +133,10 @@ async function launch(directory: string, recipe: Recipe, port: number): Promise<
     running.delete(child);
   };
   try {
-    await waitUntil(`${recipe.id} answers`, 60_000, async () => {
+    await waitUntil(`${recipe.id} responds`, 60_000, async () => {
       if (child.exitCode !== null) throw new Error(`${recipe.id} ended. It wrote:\n${output}`);
-      const answer = await new Client(url).get('/').catch(() => null);
-      return answer?.status === 200 || `It wrote:\n${output}`;
+      const response = await new Client(url).get('/').catch(() => null);
+      return response?.status === 200 || `It wrote:\n${output}`;
     });
   } catch (error) {
     await close();
