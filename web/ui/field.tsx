@@ -2,21 +2,26 @@ import { type InputHTMLAttributes, type Ref, type SelectHTMLAttributes, useId } 
 import { cx } from './cx.ts';
 import { DownIcon } from './icons.tsx';
 
-/** A text field with its label. Screen readers read the hint and the error with it. */
-export function Field({
-  label,
-  hint,
-  error,
-  mono = false,
-  ref,
-  ...rest
-}: InputHTMLAttributes<HTMLInputElement> & {
+type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
   label: string;
   hint?: string;
   error?: string | null;
   mono?: boolean;
   ref?: Ref<HTMLInputElement>;
-}) {
+};
+
+/** A required field for an email address. */
+export const EmailField = (props: FieldProps) => (
+  <Field type="email" name="email" required autoComplete="email" autoCapitalize="none" spellCheck={false} {...props} />
+);
+
+/** A required field for a domain. */
+export const DomainField = (props: FieldProps) => (
+  <Field name="domain" required autoComplete="off" autoCapitalize="none" spellCheck={false} inputMode="url" {...props} />
+);
+
+/** A text field with its label. Screen readers read the hint and the error with it. */
+export function Field({ label, hint, error, mono = false, ref, ...rest }: FieldProps) {
   const id = useId();
   const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (

@@ -6,7 +6,7 @@ import { domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../
 import { api, errorText } from '../../lib/api.ts';
 import { paths, registeredPath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { DomainField, EmailField } from '../../ui/field.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Alert } from '../../ui/states.tsx';
@@ -70,28 +70,16 @@ export function RegisterPage() {
         <p className="mt-2 text-muted">Active at once; your setup instructions follow.</p>
         <form ref={form} noValidate onSubmit={submit} className="mt-8 grid gap-5">
           {register.error && <Alert>{errorText(register.error, 'An error occurred during registration')}</Alert>}
-          <Field
+          <DomainField
             label="Domain"
-            name="domain"
-            required
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            inputMode="url"
             placeholder={EXAMPLE}
             hint="Root domain only, without protocol, subdomains or paths."
             value={fields.domain}
             error={faults.domain}
             onChange={change('domain')}
           />
-          <Field
+          <EmailField
             label="Email Address"
-            name="email"
-            type="email"
-            required
-            autoComplete="email"
-            autoCapitalize="none"
-            spellCheck={false}
             placeholder="you@example.com"
             hint="Only this email will be able to log in and manage changes for the domain."
             value={fields.email}

@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { looksLikeEmail } from './email.ts';
 import { isAddressError } from './requests.ts';
@@ -56,15 +56,9 @@ export function AddressForm({
 
   return (
     <form noValidate onSubmit={send} className="mt-6 grid gap-4">
-      <Field
+      <EmailField
         ref={field}
         label={t('auth.email_label')}
-        type="email"
-        name="email"
-        required
-        autoComplete="email"
-        autoCapitalize="none"
-        spellCheck={false}
         placeholder={placeholder}
         value={email}
         error={errorMessage}

@@ -3,7 +3,7 @@ import { api } from '../../lib/api.ts';
 import { readPkce } from '../../lib/pkce-store.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { Field } from '../../ui/field.tsx';
+import { EmailField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Card } from './card.tsx';
 import { deleteRefusal, type Refusal } from './refusal.ts';
@@ -46,18 +46,7 @@ export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; childr
       <PageHeading title={t('auth.browser_title')} />
       <p className="mt-2 text-muted">{t('auth.browser_text')}</p>
       <form noValidate onSubmit={confirm} className="mt-6 grid gap-4" lang={language}>
-        <Field
-          label={t('auth.email_label')}
-          type="email"
-          name="email"
-          required
-          autoComplete="email"
-          autoCapitalize="none"
-          spellCheck={false}
-          value={email}
-          error={errorMessage}
-          onChange={(event) => setEmail(event.target.value)}
-        />
+        <EmailField label={t('auth.email_label')} value={email} error={errorMessage} onChange={(event) => setEmail(event.target.value)} />
         <Button type="submit" busy={sending} className="w-full">
           {t('auth.browser_button')}
         </Button>

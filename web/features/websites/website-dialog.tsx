@@ -4,7 +4,7 @@ import { normalHost } from '../../../contract/rules.ts';
 import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
+import { DomainField } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { IconField } from './icon-field.tsx';
@@ -55,15 +55,9 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
             <strong className="font-medium">{title}.</strong> {errorText(failure, fallback)}
           </Alert>
         )}
-        <Field
+        <DomainField
           ref={field}
           label="Domain"
-          name="domain"
-          required
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          inputMode="url"
           placeholder="example.com"
           hint="Enter the domain without protocol, subdomain or path."
           value={domain}
