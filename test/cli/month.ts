@@ -15,7 +15,7 @@ export let site: string;
 /** The last 30 UTC days as YYYY-MM-DD, newest first. */
 export let dates: string[];
 /** Sign-ins of today, which are in the audit log, and of the days before. */
-export let today = 4;
+export let today: number;
 export const past = Array.from({ length: 29 }, (_, i) => (i + 1 === 5 ? 0 : 1001 + i));
 export const total = () => past.reduce((sum, count) => sum + count, today);
 const terminals: Terminal[] = [];
@@ -25,6 +25,7 @@ export async function openMonth(): Promise<void> {
   stage = await openStage();
   service = await stage.start(production);
   home = await openHome(service.url);
+  today = 4;
   // A past month and four sign-ins of today: one to the portal, three to a website.
   await stage.query(`insert into daily_logins select (now() at time zone 'utc')::date - n, case when n = 5 then 0 else 1000 + n end
     from generate_series(1, 29) n`);
