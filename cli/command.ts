@@ -55,7 +55,7 @@ export type CommandSpec = {
   run(context: Context, args: (string | undefined)[], flags: Flags): Promise<number>;
 };
 
-export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'Statistics', 'This program', 'The service'] as const;
+export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'This program', 'The service'] as const;
 
 /** Splits a usage: `sites add <domain>` has the name `sites add` and takes `<domain>`. */
 export function partsOf({ usage }: Pick<CommandSpec, 'usage'>): { name: string; args: string[] } {

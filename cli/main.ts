@@ -52,7 +52,8 @@ function onInterrupt(stop: AbortController, cleanUpMs: number): Promise<never> {
   });
 }
 
-const program = createProgram(version(), runCommand);
+const versionText = process.argv.includes('--json') ? printableJson({ version: version() }) : version();
+const program = createProgram(versionText, runCommand);
 let hasEnded = false;
 let isStdoutOwned = false;
 

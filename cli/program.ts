@@ -15,7 +15,7 @@ export type RunCommand = (
 ) => Promise<void>;
 
 /**
- * Creates commander's program from the list of commands. It writes help and the version to stdout, and nothing to stderr:
+ * Creates commander's program from the list of commands. `--version` prints `version` as it is. It writes help and the version to stdout, and nothing to stderr:
  * parsing throws a CommandError for a usage error, and a CommanderError with exit code 0 after help and version.
  */
 export function createProgram(version: string, run: RunCommand): Command {
@@ -92,11 +92,12 @@ function toUsageError(command: Command, { code, message }: CommanderError): Comm
   const help = `\`${path} --help\` shows its usage.`;
   const quote = (text: string | undefined) => printable(text ?? '').slice(0, 60);
   const [, suggested] = /\(Did you mean (?:one of )?([^()]+)\?\)/.exec(message) ?? [];
-  const suggestion = (prefix: string) => {
-    const similar = suggested?.split(', ').map((each) => `\`${prefix}${each}\``);
-    return similar && `Did you mean ${similar.join(' or ')}?`;
-  };
   const quoted = quote(/'(.+?)'/s.exec(message)?.[1]);
+  const suggestion = (prefix: string) => {
+    // Commander alone would suggest `open` for `nope`.
+    const similar = suggested?.split(', ').filter((each) => firstLetter(each) === firstLetter(quoted)) ?? [];
+    return similar.length > 0 && `Did you mean ${similar.map((each) => `\`${prefix}${each}\``).join(' or ')}?`;
+  };
   const unknownCommand = (hint: string) => usageError(`"${quote(command.args[0])}" is not a command of ${path}.`, hint);
   switch (code) {
     case 'commander.help':
@@ -121,6 +122,8 @@ function toUsageError(command: Command, { code, message }: CommanderError): Comm
       return usageError(quote(message.replace(/^error: /, '')), help);
   }
 }
+
+const firstLetter = (word: string) => word.replace(/^-+/, '').at(0);
 
 /** Returns the words of a command, such as `emailauth sites add`. */
 function commandPath(command: Command): string {

@@ -76,11 +76,14 @@ export function throwTaken(error: unknown, domain: string, proof: string): never
   throw new CommandError(EXIT.conflict, 'domain_taken', `${domain} is registered already.`, `If it is yours: ${proof}.`, error);
 }
 
+/** Returns a website as data for `--json`, with the URL of its icon in full. */
+export const siteData = (site: Site, host: string): Site => ({ ...site, iconUrl: site.iconUrl && `${host}${site.iconUrl}` });
+
 /** Returns a website as lines of text. */
 export function formatSite({ terminal }: Pick<Context, 'terminal'>, site: Site, host: string): string {
   const rows: [string, string][] = [
     ['verified', site.verified ? 'yes' : `no; prove it with \`emailauth sites verify ${site.domain}\``],
-    ['icon', site.iconUrl ? `${host}${site.iconUrl}` : 'none'],
+    ['icon', siteData(site, host).iconUrl ?? 'none'],
     ['since', dayOf(site.createdAt)],
   ];
   const lines = rows.map(([name, value]) => `  ${terminal.style('dim', name.padEnd(10))}${value}`);

@@ -20,6 +20,8 @@ export type Terminal = {
   progress(line: string): void;
   /** Reads stdin, up to `maxBytes`. */
   readInput(maxBytes: number): Promise<string>;
+  /** Reads stdin line by line until `signal` aborts. */
+  readLines(signal: AbortSignal): AsyncIterable<string>;
   /** Returns a text in a color or weight, where colors are wanted. */
   style(format: Style, text: string): string;
 };
@@ -52,6 +54,10 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     style: (format, text) => (hasColors ? styleText(format, text) : text),
     progress(line) {
       if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${printable(line)}`);
+    },
+    async *readLines(signal) {
+      const { createInterface } = await import('node:readline');
+      yield* createInterface({ input: stdin, signal });
     },
     async readInput(maxBytes) {
       const chunks: Buffer[] = [];

@@ -66,7 +66,7 @@ const debugCallback = (origin: string, domain: string, symptom?: string) =>
 1. Call check_integration for ${domain} (for localhost give url, the callback's address) and fix what it names. If it needs a sign-in or a proof of the domain that you do not have, go on.
 2. Read the code of /login and of the callback, and the settings EMAILAUTH_URL and SITE_URL. EMAILAUTH_URL must be ${origin}; the host of SITE_URL must be ${domain} or, for the same registration, a subdomain of it.
 3. If no email arrives, or the page says that the domain is not supported: forward_url must be https on a registered domain or its subdomain (http only for localhost, where the service runs in local mode), without user info and without a token parameter.
-4. If the callback refuses the state: its cookie did not come back. It must be SameSite=Lax and not Strict, Secure only on https, with a path that covers the callback, and set on exactly the host of the callback: localhost is not 127.0.0.1, and www.${domain} is not ${domain}.
+4. If the callback refuses the state: its cookie did not come back. It must be SameSite=Lax and not Strict, Secure only on https, with a path that covers the callback, and set on exactly the host of the callback: ${domain === LOCALHOST ? 'localhost is not 127.0.0.1' : `www.${domain} is not ${domain}`}.
 5. If the callback refuses the token: the response of ${origin}/api/verify-token has a reason:
    - used: it was verified before. Look for a second call: a callback that runs twice, a reloaded page, a link fetched before the click.
    - expired: more than an hour passed.

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
 import type { Loopback } from '../loopback.ts';
 import { promptText } from '../prompts.ts';
+import type { Terminal } from '../terminal.ts';
 import { openBrowser } from './open.ts';
 
 /** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
@@ -20,7 +21,7 @@ export const login: CommandSpec = {
   group: 'Sign-in',
   summary: 'sign in with an emailed link or its code',
   about:
-    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and waits for the link.',
+    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and reads the code as a line of stdin.',
   flags: { '--email <address>': 'your address', '--no-browser': 'do not open the inbox of local mode' },
   examples: ['login', 'login --email you@example.com', 'login --host https://auth.example.com'],
   json: '{email,host,expiresAt,source}',
@@ -53,9 +54,11 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   try {
     loopback.expect(await attempts.requestEmail());
     await announceEmail(context, { email, host, opensBrowser: options.opensBrowser });
-    if (terminal.interactive) field = new CodeField(fieldOptions(context, attempts));
+    const hasScreen = terminal.interactive && env.TERM !== 'dumb';
+    if (hasScreen) field = new CodeField(fieldOptions(context, attempts));
     const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
     if (field) results.push(field.cancelled, readCode(field, attempts, loopback, done.signal));
+    else results.push(readCodeLines(terminal, attempts, done.signal));
     const authorization = await Promise.race(results);
     done.abort();
     field?.close();
@@ -105,7 +108,8 @@ async function announceEmail(context: Context, sent: { email: string; host: stri
   terminal.note(`An email is on its way to ${sent.email}.`);
   if (inbox)
     terminal.note(opened ? `The inbox of local mode is open in your browser: ${inbox}` : `Read it in the inbox of local mode: ${inbox}`);
-  if (!terminal.interactive) terminal.note('Open its link on this machine within ten minutes; this command waits for it.');
+  if (!terminal.interactive)
+    terminal.note('Open its link on this machine within ten minutes, or write its six digits to stdin; this command waits for either.');
   else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link only works in a browser on ${hostname()}.`);
   else terminal.note('Open its link on this machine, or type its six digits here.');
 }
@@ -139,7 +143,7 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
       if (input.kind === 'code') {
         const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(input.digits, signal) : null;
         if (authorization) return authorization;
-        field.showMessage(describeWrongCode(attempts.triesLeft));
+        field.showMessage(describeWrongCode(attempts.triesLeft, 'press r for a new email'));
         continue;
       }
       const wait = hasResent ? secondsToResend(attempts) : 0;
@@ -157,17 +161,39 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
   }
 }
 
+/** Tries the lines of stdin as codes until one is right. Stays pending after the last line: the link can still be opened. */
+async function readCodeLines(terminal: Terminal, attempts: Attempts, signal: AbortSignal): Promise<Authorization> {
+  for await (const line of terminal.readLines(signal)) {
+    const digits = line.replace(/[\s-]/g, '');
+    if (digits === '') continue;
+    if (!/^\d{6}$/.test(digits)) {
+      terminal.note('The code has six digits.');
+      continue;
+    }
+    try {
+      const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(digits, signal) : null;
+      if (authorization) return authorization;
+      terminal.note(describeWrongCode(attempts.triesLeft, 'run `emailauth login` again'));
+    } catch (error) {
+      const { message, hint } = describeFailure(error);
+      terminal.note(`${message} ${hint}`);
+    }
+  }
+  return new Promise(() => {});
+}
+
 /** Returns the seconds until another email may be requested. */
 function secondsToResend(attempts: Attempts): number {
   return RESEND_SECONDS - Math.floor((Date.now() - attempts.sentAt) / 1000);
 }
 
-function describeWrongCode(triesLeft: number): string {
+/** @param again how to get another email */
+function describeWrongCode(triesLeft: number, again: string): string {
   if (triesLeft === 0)
-    return 'Too many wrong codes: this email can no longer be used with a code. Open its link on this machine, or press r for a new email.';
+    return `Too many wrong codes: this email can no longer be used with a code. Open its link on this machine, or ${again}.`;
   const left = `That code is not right; ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left.`;
   if (triesLeft > 2) return left;
-  return `${left} Use the digits of the newest email, requested in this window, or press r for a new email.`;
+  return `${left} Use the digits of the newest email that this command requested, or ${again}.`;
 }
 
 /** Rejects when the newest email has expired. */

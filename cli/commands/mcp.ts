@@ -19,9 +19,13 @@ export const mcp: CommandSpec = {
   run: (context, _, { readOnly = false }) => serve(context, readOnly),
 };
 
+const IN_TERMINAL = `This is an MCP server: it waits for the messages of an assistant on stdin. Ctrl-C ends it.
+To configure an assistant, run \`emailauth mcp install\`.`;
+
 /** Serves MCP on stdin and stdout until the client disconnects. Nothing else may be written to stdout. */
 async function serve(context: Context, readOnly: boolean): Promise<number> {
   const { terminal, signal } = context;
+  if (terminal.interactive) terminal.note(IN_TERMINAL);
   // Log output of a package would break the protocol.
   Object.assign(console, { log: console.error, info: console.error, debug: console.error });
   const [{ createServer }, { serveStdio }, { openStdio }, { readOpenApi }, { toModelError }, { createSignIns }, { loginCommand }, host] =

@@ -1,5 +1,4 @@
 import type { CommandSpec } from '../command.ts';
-import { signInNeeded } from '../context.ts';
 import { EXIT } from '../exit.ts';
 
 export const logout: CommandSpec = {
@@ -55,19 +54,19 @@ export const whoami: CommandSpec = {
 
 export const token: CommandSpec = {
   usage: 'token',
+  needs: 'sign-in',
   group: 'Sign-in',
   summary: 'print an access token for scripts',
-  about: 'It gives access to everything in your account. For long-term use, create an API key in the dashboard.',
+  about:
+    'It gives access to everything in your account. The service is asked whether it still works, so that a script does not get a token that has ended. For long-term use, create an API key in the dashboard.',
   examples: ['token', 'curl -H "Authorization: Bearer $(emailauth token)" https://auth.example.com/api/websites'],
   json: '{token,host,expiresAt,source}',
-  async run({ terminal, credentials, host }) {
-    const origin = await host();
-    const caller = (await credentials()).callerAt(origin);
-    if (!caller) throw signInNeeded(origin);
+  async run({ terminal, signedIn }) {
+    const { client, caller, host } = await signedIn();
+    await client.me({});
     const expiresAt = caller.source === 'credentials' ? caller.expiresAt : null;
-    if (expiresAt !== null && Date.parse(expiresAt) <= Date.now()) throw signInNeeded(origin, `Your sign-in at ${origin} has ended.`);
     if (terminal.fullScreen) terminal.note('Keep this token secret: it gives access to everything in your account.');
-    terminal.result({ token: caller.token, host: origin, expiresAt, source: caller.source }, caller.token);
+    terminal.result({ token: caller.token, host, expiresAt, source: caller.source }, caller.token);
     return EXIT.ok;
   },
 };

@@ -3,12 +3,13 @@ import type { Output } from '../../contract/routes.ts';
 import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
-import { promptChoice, promptText } from '../prompts.ts';
-import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, throwTaken } from '../sites.ts';
+import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
+import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
 import type { Terminal } from '../terminal.ts';
 import { table } from '../text.ts';
 
-const SITE_SHAPE = '{id,domain,displayDomain,verified,iconUrl,createdAt,proof}';
+const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,proof';
+const SITE_SHAPE = `{${SITE_FIELDS}}`;
 
 export const sitesList: CommandSpec = {
   usage: 'sites list',
@@ -16,11 +17,11 @@ export const sitesList: CommandSpec = {
   group: 'Websites',
   summary: 'your websites',
   examples: ['sites list', "sites list --json | jq -r '.[].domain'"],
-  json: `[${SITE_SHAPE}]`,
+  json: `[{${SITE_FIELDS},signIns}]`,
   async run({ terminal, signedIn }) {
-    const { client } = await signedIn();
+    const { client, host } = await signedIn();
     const { STATS_DAYS } = await import('../../contract/limits.ts');
-    const [sites, stats] = await Promise.all([client.listWebsites({}), terminal.json ? [] : client.websiteStats({})]);
+    const [sites, stats] = await Promise.all([client.listWebsites({}), client.websiteStats({})]);
     const heading = `SIGN-INS (${STATS_DAYS}D)`;
     const signInsOf = (id: string) => stats.find((each) => each.id === id)?.completed ?? 0;
     const rows = sites.map((site) => [
@@ -30,7 +31,8 @@ export const sitesList: CommandSpec = {
       dayOf(site.createdAt),
     ]);
     const [head, ...lines] = table([['DOMAIN', 'VERIFIED', heading, 'SINCE'], ...rows]).split('\n');
-    terminal.result(sites, sites.length > 0 ? [terminal.style('dim', head), ...lines].join('\n') : '');
+    const result = sites.map((site) => ({ ...siteData(site, host), signIns: signInsOf(site.id) }));
+    terminal.result(result, sites.length > 0 ? [terminal.style('dim', head), ...lines].join('\n') : '');
     if (sites.length === 0) terminal.note('You have no websites yet. Add one: `emailauth sites add shop.example`');
     return EXIT.ok;
   },
@@ -60,7 +62,7 @@ export const sitesAdd: CommandSpec = {
       }
       return throwTaken(error, domain, `\`emailauth sites verify ${domain}\``);
     });
-    terminal.result(site, formatSite(context, site, host));
+    terminal.result(siteData(site, host), formatSite(context, site, host));
     if (!site.verified)
       terminal.note(`\nVisitors can sign in now. To write the sign-in into your project:\n\`emailauth init --domain ${site.domain}\``);
     return EXIT.ok;
@@ -78,7 +80,7 @@ export const sitesGet: CommandSpec = {
   group: 'Websites',
   summary: 'one website and its sign-ins of 30 days',
   examples: ['sites get shop.example'],
-  json: '{id,domain,displayDomain,verified,iconUrl,createdAt,proof,figures}',
+  json: `{${SITE_FIELDS},figures}`,
   async run(context, [domain = '']) {
     const { terminal } = context;
     const { client, host } = await context.signedIn();
@@ -86,7 +88,10 @@ export const sitesGet: CommandSpec = {
     const { id, ...stats } = (await client.websiteStats({})).find((each) => each.id === site.id) ?? { id: site.id, ...NO_STATS };
     const { STATS_DAYS } = await import('../../contract/limits.ts');
     const title = terminal.style('bold', `Last ${STATS_DAYS} days`);
-    terminal.result({ ...site, id, figures: stats }, `${formatSite(context, site, host)}\n\n${title}\n${formatStats(stats)}`);
+    terminal.result(
+      { ...siteData(site, host), id, figures: stats },
+      `${formatSite(context, site, host)}\n\n${title}\n${formatStats(stats)}`,
+    );
     return EXIT.ok;
   },
 };
@@ -109,13 +114,14 @@ export const sitesUpdate: CommandSpec = {
   choices: { domain: 'sites', '--icon': 'files' },
   group: 'Websites',
   summary: 'change the domain or the icon of a website',
-  about: 'Sign-ins at the old domain end immediately; the new one has to be proved again.',
+  about:
+    'With a new domain, sign-ins at the old one end immediately, and the new one has to be proved again: you confirm that, or pass --yes.',
   flags: {
     '--domain <domain>': 'the new domain',
     '--icon <file>': 'JPG or PNG of at most 5 MB',
     '--no-icon': 'remove the icon',
   },
-  examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example'],
+  examples: ['sites update shop.example --icon logo.png', 'sites update shop.example --domain store.example --yes'],
   json: SITE_SHAPE,
   exits: { 6: 'the new domain is registered already' },
   async run(context, [given = ''], { domain: newDomain, icon: file }) {
@@ -123,13 +129,18 @@ export const sitesUpdate: CommandSpec = {
     if (newDomain === undefined && file === undefined) throw usageError('Nothing to change.', 'Give --domain, --icon or --no-icon.');
     const { client, host } = await context.signedIn();
     const icon = await openIconFile(context, file);
-    const { id, domain, verified } = await requireSite(client, given);
+    const current = await requireSite(client, given);
+    const { id, domain, verified } = current;
+    if (newDomain !== undefined && !findSite([current], newDomain)) {
+      const proof = verified ? ' The new domain has to be proved again.' : '';
+      await requireConfirmation(terminal, `Sign-ins at ${displayName(current)} end immediately.${proof} Change it to ${newDomain}?`);
+    }
     const iconUrl = file === false ? null : await icon?.upload(client, host);
     const wanted = newDomain ?? domain;
     const site = await client
       .updateWebsite({ id, domain: wanted, iconUrl })
       .catch((error) => throwTaken(error, wanted, `\`emailauth sites verify ${wanted}\``));
-    terminal.result(site, formatSite(context, site, host));
+    terminal.result(siteData(site, host), formatSite(context, site, host));
     if (site.domain !== domain) {
       const proof = verified ? ' The new domain has to be proved again.' : '';
       terminal.note(`\nSign-ins at ${domain} have ended; ${site.domain} replaces it.${proof}`);

@@ -8,10 +8,10 @@ import { table } from '../text.ts';
 export const stats: CommandSpec = {
   usage: 'stats',
   needs: 'service',
-  group: 'Statistics',
-  summary: 'the sign-ins of 30 days, on an interactive screen',
+  group: 'The service',
+  summary: 'sign-ins of 30 days at all websites, for the operator',
   about:
-    'For the operator: prompts for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD. On the screen ←/→ choose a day, ↑/↓ scroll, ? shows every key and q quits. Without a terminal it prints a table, as it does for a screen reader (INK_SCREEN_READER=true). Days are UTC days.',
+    'Prompts for the admin password, or takes it from EMAILAUTH_ADMIN_PASSWORD; the sign-ins of one of your websites are in `emailauth sites get`. On the interactive screen ←/→ choose a day, ↑/↓ scroll, ? shows every key and q quits. Without a terminal it prints a table, as it does for a screen reader (INK_SCREEN_READER=true). Days are UTC days.',
   flags: { '--days <n>': 'how many days, today included: 1 to 30', '--plain': 'a table instead of the screen' },
   examples: ['stats', 'stats --plain --days 7', 'stats --json | jq .total'],
   json: '{days:[{date,count}],today,total,average}',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { oneLine } from '../../diagnostics/check.ts';
+import { normalHost } from '../../contract/rules.ts';
 import { nextSteps } from '../../templates/next-steps.ts';
 import type { McpContext } from '../context.ts';
 import { numberedList } from '../integration.ts';
@@ -67,11 +67,10 @@ async function register(
   } catch (error) {
     if (!hasCode(error, 'domain_taken')) throw error;
     // The owner is not disclosed, not even to the owner's own address before a sign-in.
-    throw refusal(
-      'domain_taken',
-      `${oneLine(domain, 80)} is registered already.`,
-      `If the person registered it, continue with scaffold_integration. If it is theirs and another account registered it, they sign in at ${host}/developer and prove it under My Websites.`,
-    );
+    return [
+      { domain: normalHost(domain) ?? domain, status: 'already registered', authUrl },
+      `If another account registered it and it belongs to the person, they sign in at ${host}/developer and prove it under My Websites.`,
+    ];
   }
 }
 

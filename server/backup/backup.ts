@@ -2,7 +2,6 @@ import { lstat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
-import { hasCluster } from '../db/embedded/embedded.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { openStorage } from '../uploads/storage.ts';
 import { BackupError, readableError } from './backup-error.ts';
@@ -37,7 +36,6 @@ export async function writeBackup(options: BackupOptions): Promise<Backup> {
   let database: Attached | undefined;
   try {
     await refuseExisting(file, force);
-    if (!config.databaseUrl && !hasCluster(config.dataDir)) throw noDatabase(config.dataDir);
     spool = await Spool.open(file, signal);
     database = await attachDatabase(config, { exclusive: false });
     signal.throwIfAborted();
@@ -125,6 +123,3 @@ async function refuseExisting(file: string, force: boolean): Promise<void> {
   }
   if (existing && !force) throw new BackupError('taken', `${file} exists already.`, 'Give another name, or pass --force to replace it.');
 }
-
-const noDatabase = (dataDir: string) =>
-  new BackupError('database', `There is no database in ${dataDir}.`, 'Set DATA_DIR or DATABASE_URL to the value that the service has.');

@@ -39,7 +39,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   if (manifest.migrations.some((name) => !MIGRATIONS.includes(name))) throw newer(file);
   let database: Attached | undefined;
   try {
-    database = await attachDatabase(config, { exclusive: true });
+    database = await attachDatabase(config, { exclusive: true, creates: true });
     signal.throwIfAborted();
     return await restoreInto(options, manifest, database);
   } catch (error) {

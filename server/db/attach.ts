@@ -31,6 +31,18 @@ export class DatabaseUnreachable extends StartError {
   readonly code = 'database_unreachable';
 }
 
+/** An operator's command was run where there is no database, in another directory than the service for instance. */
+export class NoDatabase extends StartError {
+  override name = 'NoDatabase';
+  override readonly exitCode = 3;
+  readonly code = 'no_database';
+  readonly hint = 'Run this in the directory of the service, or set DATA_DIR or DATABASE_URL to the value that the service has.';
+
+  constructor(dataDir: string) {
+    super(`There is no database in ${dataDir}, and DATABASE_URL is not set.`);
+  }
+}
+
 const CONNECT_MS = 5_000;
 /** How long a running service may take to start its PostgreSQL. */
 const START_MS = 15_000;
@@ -41,15 +53,17 @@ const SETTINGS = `set statement_timeout = 0; set idle_in_transaction_session_tim
  * Returns the database of the settings. The embedded one is that of the running service; if no service runs, it is started,
  * and no service can start until `stop`.
  * @param options.exclusive fails with DataDirInUse when a service runs on DATA_DIR
- * @throws DataDirInUse, EmbeddedUnusable, DatabaseUnreachable
+ * @param options.creates creates an embedded database where there is none
+ * @throws DataDirInUse, EmbeddedUnusable, DatabaseUnreachable, NoDatabase
  */
-export async function attachDatabase(config: StorageConfig, options: { exclusive: boolean }): Promise<Attached> {
+export async function attachDatabase(config: StorageConfig, options: { exclusive: boolean; creates?: boolean }): Promise<Attached> {
   const { databaseUrl, databaseDirectUrl, dataDir } = config;
   const url = databaseDirectUrl ?? databaseUrl;
   const stop = async () => {};
   if (url) return { url, setting: databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL', place: placeOf(url), stop };
-  const { findEmbedded, startEmbedded } = await import('./embedded/embedded.ts');
+  const { findEmbedded, hasCluster, startEmbedded } = await import('./embedded/embedded.ts');
   const { DataDirInUse } = await import('./embedded/lock.ts');
+  if (!options.creates && !hasCluster(dataDir)) throw new NoDatabase(dataDir);
   const place = `the embedded PostgreSQL in ${dataDir}`;
   const log = createLog({ logLevel: 'silent', mode: 'production' });
   for (const end = Date.now() + START_MS; ; await sleep(100)) {

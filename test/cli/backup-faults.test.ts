@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -230,10 +231,17 @@ describe('arguments and prompts', () => {
     }
     expect(await failed(['backup', here('x.tar.gz')], { DATABASE_URL: '' })).toEqual([
       3,
-      'database',
+      'no_database',
       expect.stringContaining('There is no database in'),
     ]);
     expect(await leftovers()).toEqual([]);
+    // Another directory than that of the service.
+    const empty = here('empty');
+    for (const command of ['db migrate', 'db forget-secret-key --yes', 'admin unlock']) {
+      const [exitCode, code, message] = await failed(command.split(' '), { DATABASE_URL: '', DATA_DIR: empty });
+      expect([exitCode, code, message]).toEqual([3, 'no_database', `There is no database in ${empty}, and DATABASE_URL is not set.`]);
+    }
+    expect(existsSync(empty)).toBe(false);
   });
 
   test('requires --yes when it cannot prompt; shows in a terminal what is replaced, and no changes nothing', async () => {

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
 import { authorize, freshAddress } from '../sign-ins.ts';
-import { freePort } from '../waiting.ts';
-import { type Home, openHome } from './command.ts';
+import { freePort, waitUntil } from '../waiting.ts';
+import { entry, type Home, openHome } from './command.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { openMailedLink, redirectOf, signInHome } from './sign-in.ts';
 
@@ -56,6 +57,24 @@ test('prints JSON, writes to stderr what it waits for, and stores the sign-in re
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect([await mode(directory), await mode(join(directory, 'credentials.json'))]).toEqual(['700', '600']);
   expect((await home.run(['whoami', '--json'])).json()).toEqual(json());
+});
+
+test('accepts the code as a line of stdin, after a wrong one', async () => {
+  const home = await newHome();
+  const email = freshAddress('dev');
+  const login = execa(process.execPath, [entry, 'login', '--email', email], { env: home.env, extendEnv: false, reject: false });
+  let written = '';
+  login.stderr.on('data', (chunk) => {
+    written += chunk;
+  });
+  const { code } = await stage.mailbox.waitFor(email);
+  login.stdin.write(`hello\n${code === '123456' ? '654321' : '123456'}\n`);
+  await waitUntil('the wrong code is reported', 60_000, () => written.includes('4 tries are left'));
+  login.stdin.write(`${code.slice(0, 3)} ${code.slice(3)}\n`);
+  const { exitCode, stdout, stderr } = await login;
+  expect([exitCode, stdout]).toEqual([0, `Signed in as ${email} at ${service.url}.`]);
+  expect(stderr).toContain('write its six digits to stdin');
+  expect(stderr).toContain('The code has six digits.');
 });
 
 test('exits with 3 without --email or for an invalid address, and sends no email', async () => {

@@ -37,6 +37,7 @@ test('help as JSON describes every command, and --version prints that of the pac
   expect((await home.run(['help', 'sites', 'add', '--json'])).json().commands).toMatchObject([{ usage: 'sites add [domain]' }]);
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'));
   expect((await home.run(['--version'])).stdout).toBe(version);
+  expect((await home.run(['--version', '--json'])).json()).toEqual({ version });
 });
 
 test.each([
@@ -44,6 +45,7 @@ test.each([
   ['sites lst', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
   ['sites lst --help', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
   ['help sites lst', '"lst" is not a command of emailauth sites.', 'Did you mean `emailauth sites list`?'],
+  ['help nope', '"nope" is not a command of emailauth.', '`emailauth --help` lists its commands.'],
   ['xyzzy', '"xyzzy" is not a command of emailauth.', '`emailauth --help` lists its commands.'],
   ['whoami --jsn', '--jsn is not a flag of emailauth whoami.', 'Did you mean `--json`?'],
   ['whoami --xyzzy', '--xyzzy is not a flag of emailauth whoami.', '`emailauth whoami --help` lists its flags.'],

@@ -78,8 +78,20 @@ describe('token', () => {
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^[\w-]{43}$/), '']);
     expect(await statusOf(stdout)).toBe(200);
     expect((await home.run(['token', '--json'])).json()).toMatchObject({ token: stdout, host: service.url, source: 'credentials' });
-    const given = await home.run(['token', '--json'], { env: { EMAILAUTH_TOKEN: 'given' } });
-    expect(given.json()).toEqual({ token: 'given', host: service.url, expiresAt: null, source: 'EMAILAUTH_TOKEN' });
+    const key = await newApiKey();
+    const given = await home.run(['token', '--json'], { env: { EMAILAUTH_TOKEN: key } });
+    expect(given.json()).toEqual({ token: key, host: service.url, expiresAt: null, source: 'EMAILAUTH_TOKEN' });
+  });
+
+  test('exits with 4 for a sign-in that has ended and for a token that the service does not accept', async () => {
+    const home = await newHome();
+    await signInHome(home, stage);
+    const { stdout } = await home.run(['token']);
+    await service.client().post('/api/auth/logout', {}, { Authorization: `Bearer ${stdout}` });
+    const ended = await home.run(['token']);
+    expect([ended.exitCode, ended.stdout, ended.stderr]).toEqual([4, '', expect.stringContaining('has ended')]);
+    const unknown = await home.run(['token'], { env: { EMAILAUTH_TOKEN: 'given' } });
+    expect([unknown.exitCode, unknown.stdout]).toEqual([4, '']);
   });
 
   test('warns in a terminal that the token gives full access', async () => {

@@ -51,7 +51,7 @@ describe('list', () => {
     expect(rows).toMatchObject({ DOMAIN: expect.anything(), [quiet]: ['no', '0', today], [busy]: ['no', '1', today] });
     const sites = (await home.run(['sites', 'list', '--json'], { env })).json();
     expect(sites.map((site: { domain: string }) => site.domain).sort()).toEqual([quiet, busy].sort());
-    for (const site of sites) expect(Object.keys(site)).toEqual(SITE);
+    for (const site of sites) expect([Object.keys(site), site.signIns]).toEqual([[...SITE, 'signIns'], site.domain === busy ? 1 : 0]);
   });
 });
 
@@ -124,9 +124,12 @@ describe('get', () => {
 });
 
 describe('update', () => {
-  test('changes the domain of a website', async () => {
+  test('changes the domain of a website with --yes, which it requires when it cannot prompt', async () => {
     const [domain, wanted] = [await added(), freshDomain()];
-    const ran = await home.run(['sites', 'update', domain, '--domain', wanted, '--json']);
+    const refused = await home.run(['sites', 'update', domain, '--domain', wanted, '--json']);
+    expect([refused.exitCode, refused.json().error.hint]).toEqual([3, 'Pass --yes to confirm.']);
+    expect(await domainsOf(ann)).toContain(domain);
+    const ran = await home.run(['sites', 'update', domain, '--domain', wanted, '--yes', '--json']);
     expect([ran.exitCode, Object.keys(ran.json()), ran.json().domain]).toEqual([0, SITE, wanted]);
     expect(await domainsOf(ann)).toContain(wanted);
     expect(await domainsOf(ann)).not.toContain(domain);
@@ -136,7 +139,7 @@ describe('update', () => {
     const [domain, foreign] = [await added(), await addWebsite(stage, service)];
     const nothing = await home.run(['sites', 'update', domain]);
     expect([nothing.exitCode, nothing.stderr]).toEqual([3, expect.stringMatching(/--domain, --icon or --no-icon/)]);
-    const taken = await home.run(['sites', 'update', domain, '--domain', foreign]);
+    const taken = await home.run(['sites', 'update', domain, '--domain', foreign, '--yes']);
     expect([taken.exitCode, taken.stderr]).toEqual([6, expect.stringContaining(`emailauth sites verify ${foreign}`)]);
     expect((await home.run(['sites', 'update', foreign, '--domain', freshDomain()])).exitCode).toBe(5);
     expect(await domainsOf(ann)).toContain(domain);
@@ -202,7 +205,7 @@ describe('the caller', () => {
     expect((await home.run(['sites', 'get', domain], { env })).exitCode).toBe(0);
     for (const args of [
       ['add', freshDomain()],
-      ['update', domain, '--domain', freshDomain()],
+      ['update', domain, '--domain', freshDomain(), '--yes'],
       ['verify', domain],
       ['remove', domain, '--yes'],
     ]) {
