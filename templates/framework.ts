@@ -5,10 +5,16 @@ export type Framework = {
   name: string;
   language: 'JavaScript' | 'TypeScript' | 'Python' | 'Go' | 'PHP' | 'Ruby';
   files: readonly TemplateFile[];
-  /** Install commands to run first, in the directory of the project. */
+  /** Packages of npm, PyPI, Packagist or RubyGems that the files import and a fresh project lacks. */
+  packages?: readonly string[];
+  /** Commands to run after the packages are installed, in the directory of the project. */
   commands: readonly string[];
   /** The steps that remain after the files are written; code is in backticks, placeholders are filled in. */
   next: readonly string[];
+  /** Changes of existing files that connect the integration to the app. Where one is not possible, its `instead` is a next step. */
+  wiring?: readonly Wiring[];
+  /** What differs in projects of another kind; the first variant that fits applies. */
+  variants?: readonly Variant[];
   /** The framework has its own sessions and needs no SESSION_SECRET. */
   ownSessions?: true;
   /** The integration does not read `.env`: its files contain the settings. */
@@ -26,6 +32,42 @@ export type Framework = {
   rank?: 0 | 1 | 2 | 3;
   /** Alternative directory layouts of such projects. */
   layouts?: readonly Layout[];
+};
+
+/** What a project is like, as far as the files of an integration depend on it. */
+export type ProjectKind = {
+  /** Whether the code is TypeScript. */
+  typescript: boolean;
+  /** How Node.js loads a `.js` file of the project. */
+  module: 'esm' | 'commonjs';
+  /** The router of a Next.js project; null in any other one. */
+  router: 'app' | 'pages' | null;
+};
+
+/** An integration for projects of another kind. Fields that are absent are those of the framework. */
+export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+  /** Unique within the framework, such as `commonjs`. */
+  id: string;
+  /** For people, such as "CommonJS". */
+  name: string;
+  /** Applies to a project with all of these properties. */
+  fits: Partial<ProjectKind>;
+};
+
+/** An insertion into an existing file, such as the entry file of an app. */
+export type Wiring = {
+  /** The candidates; the first that exists and matches `after` is changed. `$ENTRY` stands for the entry files that the manifest names. */
+  files: readonly string[];
+  /** The line after which `insert` is placed. Its group `app`, if any, is the name that replaces `$APP` in `insert`. */
+  after: RegExp;
+  /** The lines to insert; empty when only `import` is added. */
+  insert: string;
+  /** The line to add below the last import of the file, or at its start. */
+  import?: string;
+  /** The file is connected already when it contains this text. */
+  unless: string;
+  /** The step for people when no candidate can be changed, as a sentence with code in backticks. */
+  instead: string;
 };
 
 export type Layout = {
@@ -50,3 +92,9 @@ export type TemplateFile = {
 };
 
 export type EnvironmentVariable = { name: string; value: string; purpose: string };
+
+/** Returns the framework with the integration for a kind of project. */
+export function forProject(framework: Framework, kind: ProjectKind): Framework {
+  const fits = ({ fits }: Variant) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value);
+  return { ...framework, ...framework.variants?.find(fits), id: framework.id, name: framework.name };
+}

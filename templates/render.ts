@@ -12,6 +12,8 @@ export type TemplateValues = {
   domain: string;
   /** The path of the website that the visitor returns to; `/auth/callback` by default. */
   callbackPath?: string;
+  /** The path of the website that starts a sign-in; `/login` by default. */
+  loginPath?: string;
   /** The language of the sign-in page; English by default. */
   language?: LanguageCode;
   /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
@@ -31,7 +33,10 @@ export type Integration = {
 };
 
 const CALLBACK_PATH = '/auth/callback';
-const RESERVED_PATHS = ['/login', '/logout', '/account'];
+const LOGIN_PATH = '/login';
+const RESERVED_PATHS = ['/logout', '/account'];
+// Paths go into string literals of six languages and into file names.
+const PATH = /^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i;
 
 /**
  * Returns the files of a framework with their placeholders filled in for one website.
@@ -61,17 +66,13 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, language = 'en' }: TemplateValues,
+  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en' }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
   if (!SERVICE_ORIGIN.test(origin)) throw new RangeError(`"${origin}" is not a valid origin of a service.`);
-  // The path goes into string literals of six languages and into file names. Some routers ignore the case of a path.
-  if (!/^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i.test(callbackPath) || RESERVED_PATHS.includes(callbackPath.toLowerCase())) {
-    throw new RangeError(
-      `"${callbackPath}" is not a valid callback path. Use one such as ${CALLBACK_PATH}, but not ${RESERVED_PATHS.join(', ')}.`,
-    );
-  }
+  requirePath('login', loginPath, LOGIN_PATH, RESERVED_PATHS);
+  requirePath('callback', callbackPath, CALLBACK_PATH, [loginPath, ...RESERVED_PATHS]);
   if (!languages.some(({ code }) => code === language))
     throw new RangeError(
       `"${language}" is not a language of the sign-in page. Use one of ${languages.map(({ code }) => code).join(', ')}.`,
@@ -81,12 +82,19 @@ function placeholdersOf(
     DOMAIN: host,
     SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
     CALLBACK: callbackPath,
+    LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
     // The relative path from the callback's file to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
   };
+}
+
+function requirePath(what: string, path: string, example: string, taken: readonly string[]): void {
+  // Some routers ignore the case of a path.
+  if (PATH.test(path) && !taken.some((each) => each.toLowerCase() === path.toLowerCase())) return;
+  throw new RangeError(`"${path}" is not a valid ${what} path. Use one such as ${example}, but not ${taken.join(', ')}.`);
 }
 
 /** Returns the origin of a development server; the next port when the service uses its port, as most development servers choose. */
