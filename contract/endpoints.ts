@@ -56,6 +56,7 @@ export const endpoints = {
   claimWebsite: { method: 'GET', path: '/api/websites/claim/{domain}', access: 'account' },
   proveWebsite: { method: 'POST', path: '/api/websites/prove', access: 'account' },
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
+  websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
 
   listClients: { method: 'GET', path: '/api/clients', access: 'account' },

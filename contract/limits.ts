@@ -27,6 +27,10 @@ export const MAX_ICON_BYTES = 5 * 1024 * 1024;
 export const ICON_TYPES = ['image/jpeg', 'image/png'] as const;
 /** How long an upload may pause, in seconds. */
 export const UPLOAD_IDLE_SECONDS = 5;
+/** How long the events of websites are kept, in seconds (7 days). */
+export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
+/** How long a call may wait for an event, in seconds. Below the 30 s after which some proxies end a request. */
+export const MAX_EVENT_WAIT_SECONDS = 25;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
 

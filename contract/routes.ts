@@ -41,6 +41,7 @@ import {
   RotateRequest,
 } from './applications.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
+import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './languages.ts';
 import {
   AttemptQuery,
@@ -147,6 +148,12 @@ export const routes = {
   claimWebsite: route('claimWebsite', 'How to prove that a domain is mine', DomainParams, Claim),
   proveWebsite: route('proveWebsite', 'Check the proof; a proven claim transfers the domain to the account', DomainInput, Website),
   beginUpload: route('beginUpload', 'Get a URL to PUT an icon to', nothing, UploadResponse),
+  websiteEvents: route(
+    'websiteEvents',
+    'What happened in the sign-ins at my websites, each step with an explanation; can wait for the next one',
+    EventsQuery,
+    WebsiteEvents,
+  ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
 
   listClients: route('listClients', 'My applications (OAuth clients)', nothing, ClientList),

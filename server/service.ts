@@ -19,6 +19,8 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
+import { eventRoutes, WebsiteEvents } from './events/events.ts';
+import { EventRecorder } from './events/recorder.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
@@ -66,6 +68,8 @@ const ORM_DELAY_MS = 300;
 export type Service = {
   listener: RequestListener;
   start(): Promise<void>;
+  /** Ends the requests that wait for an event, before `stop`. */
+  endWaits(): void;
   stop(): Promise<void>;
   /** Releases registrations that were not claimed. */
   releaseUnclaimed(query: Query): Promise<number>;
@@ -91,8 +95,8 @@ export function createService(parts: Parts): Service {
   const core = createSignInCore(parts);
   const portal = createPortal(parts, core);
   const { config, database } = parts;
-  const { targets, outbox, codes, apiKeyBearers } = core;
-  const { probes, websites, uploads } = portal;
+  const { targets, outbox, codes, apiKeyBearers, events } = core;
+  const { probes, websites, uploads, websiteEvents } = portal;
   return {
     listener: createRequestListener(parts, core, portal),
     start: async () => {
@@ -102,9 +106,11 @@ export function createService(parts: Parts): Service {
       apiKeyBearers.start();
       setTimeout(() => void database.orm(), ORM_DELAY_MS).unref();
     },
+    endWaits: () => websiteEvents.stop(),
     stop: async () => {
       probes.stop();
       await Promise.all([outbox.stop(), apiKeyBearers.stop()]);
+      await events.stop();
     },
     releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
     removeUnneededUploads: (query) => uploads.removeUnneeded(query),
@@ -122,6 +128,7 @@ function createSignInCore({ config, database, log }: Parts) {
   const { core } = database;
   const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
+  const events = new EventRecorder(database);
   const secrets = new AttemptSecrets(config.secretKey);
   const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
@@ -132,16 +139,20 @@ function createSignInCore({ config, database, log }: Parts) {
     log,
     secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
     onRefused: (mail) => store.markMailFailed(mail.id),
+    onDelayed: async ({ kind, recipient, data: { website } }, reason) => {
+      if (kind === 'sign_in' && website) await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient });
+    },
     limitFactor,
   });
-  const targets = new Targets({ publicUrl, local: config.mode === 'local', core });
-  const requests = new SignInRequests({ targets, store, outbox });
+  const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
+  const requests = new SignInRequests({ targets, store, outbox, events });
   const opener = new AttemptOpener(core);
   const limits = new Limits(core, limitFactor);
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
   return {
+    events,
     secrets,
     inbox,
     mailer,
@@ -151,12 +162,12 @@ function createSignInCore({ config, database, log }: Parts) {
     apiKeyBearers,
     applications,
     requests,
-    links: new SignInLinks({ core, secrets, opener }),
-    codes: new SignInCodes({ core, secrets, opener, log, limitFactor }),
+    links: new SignInLinks({ core, secrets, opener, events }),
+    codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
     quickLogins: new QuickLogins({ core, targets }),
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
-    verifier: new TokenVerifier({ core, limits, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
+    verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
 }
 
@@ -188,6 +199,7 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
     status,
     admin: new Admin({ config, development: isDevelopment(config), database, limits, outbox }),
     stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
@@ -201,6 +213,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...websiteRoutes(portal.websites),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
+    ...eventRoutes(portal.websiteEvents),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
@@ -241,7 +254,8 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     }),
     openLink: linkListener({
       links,
-      describeLink: (secret) => describeLink({ core: parts.database.core, secrets, applications, publicUrl }, secret),
+      describeLink: (secret, isVisit) =>
+        describeLink({ core: parts.database.core, secrets, applications, events: core.events, publicUrl }, secret, isVisit),
       browserRequestOf: (request, response) => ({
         clientAddress: clientAddressOf(request, trustProxy),
         cookies: cookiesOf(request, response, secure),

@@ -125,6 +125,7 @@ class Instance {
   async stop(): Promise<void> {
     this.#state = 'stopping';
     for (const stream of this.#streams) stream.end();
+    this.service.endWaits();
     await Promise.all([finishRequests(this.server), withTimeout(this.#jobs?.stop())]);
     await withTimeout(this.service.stop());
   }

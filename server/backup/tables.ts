@@ -38,6 +38,8 @@ export const LEFT_OUT: readonly string[] = [
   'remembered_keys',
   'admin_sessions',
   'outbox',
+  // Diagnostics of a few days.
+  'website_events',
   'website_recipients',
   'sign_in_limits',
   'rate_limits',

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -122,6 +123,14 @@ export const removeExpiredTokens = removal({
   column: 'expires_at',
   ...byTime,
   before: "now() - interval '1 day'",
+});
+
+/** Events of websites. */
+export const removeOldEvents = removal({
+  table: 'website_events',
+  column: 'at',
+  ...byTime,
+  before: `now() - interval '${MAX_EVENT_AGE_SECONDS} seconds'`,
 });
 
 /** Counters of the email limits whose window has ended. */

@@ -11,6 +11,7 @@ import {
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
+  removeOldEvents,
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
@@ -28,7 +29,7 @@ export const TIMETABLE: Timetable = [
   { task: 'clean-up-uploads', minute: 41 },
 ];
 
-const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeEndedLimits, removeEndedRateLimits];
+const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeOldEvents, removeEndedLimits, removeEndedRateLimits];
 const ACCOUNT_REMOVALS = [
   removeEndedSessions,
   removeIdleKeys,

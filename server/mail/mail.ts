@@ -13,7 +13,7 @@ export type Mail = {
   language: LanguageCode;
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in an email that a requester
-   * chooses. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
+   * chooses. `website`, the registered domain, for sign_in: whose events its delivery is. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
    */
   data: Record<string, string>;
 };

@@ -32,6 +32,8 @@ type Parts = {
   secretsOf(mail: Mail): MailSecrets | null;
   /** Called once for an email that the mail server permanently refused (5yz), before its row is deleted. */
   onRefused(mail: Mail): Promise<void>;
+  /** Called for an email that has to wait: the mail server did not accept it yet (4yz), or could not be reached. Never rejects. */
+  onDelayed?(mail: Mail, reason: string): Promise<void>;
   /** Multiplies the rate limits; 1 unless given. */
   limitFactor?: number;
 };
@@ -146,6 +148,8 @@ export class Outbox {
       await this.#tryStatement(() => this.#store.retryLater(mail.id));
       return;
     }
+    if (typeof result === 'object' && 'temporary' in result)
+      void this.#parts.onDelayed?.(mail, result.connection ? 'connection' : replyCodeOf(result.temporary));
     if (typeof result === 'object' && 'temporary' in result && result.connection) {
       if (this.#breaker.open()) log.error({ reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
       return this.#postpone(mail.id);
@@ -154,10 +158,10 @@ export class Outbox {
       log.info('mail: the mail server is back');
       this.#scheduleSweep(0);
     }
-    if (result === 'sent') return this.#remove(mail.id);
+    if (result === 'sent') return this.#remove(mail.id, null);
     if ('refused' in result) {
       log.warn({ mail: mail.id, kind: mail.kind, reason: result.refused }, 'mail: permanently refused');
-      return (await this.#tryStatement(() => onRefused(mail))) ? this.#remove(mail.id) : undefined;
+      return (await this.#tryStatement(() => onRefused(mail))) ? this.#remove(mail.id, replyCodeOf(result.refused)) : undefined;
     }
     log.debug({ mail: mail.id, kind: mail.kind, reason: result.temporary }, 'mail: temporarily refused, to be tried again');
     await this.#tryStatement(() => this.#store.retryLater(mail.id));
@@ -173,9 +177,9 @@ export class Outbox {
     await this.#tryStatement(() => this.#store.postpone({ id, seconds: this.#stopping ? 0 : POSTPONE_SECONDS }));
   }
 
-  async #remove(id: string): Promise<void> {
+  async #remove(id: string, refusal: string | null): Promise<void> {
     this.#sent.add(id);
-    for (let waitMs = 100; !(await this.#tryStatement(() => this.#store.remove(id))); waitMs = Math.min(2 * waitMs, 1_000)) {
+    for (let waitMs = 100; !(await this.#tryStatement(() => this.#store.remove({ id, refusal }))); waitMs = Math.min(2 * waitMs, 1_000)) {
       if (this.#stopping) return;
       await sleep(waitMs, undefined, { ref: false });
     }
@@ -226,4 +230,10 @@ export class Outbox {
         this.#scheduleSweep(SWEEP_MS);
       });
   }
+}
+
+/** Returns the codes in a reply of a mail server (RFC 5321 §4.2, RFC 3463), such as `550 5.1.1`. Its text could quote the email. */
+function replyCodeOf(reply: string): string {
+  const [, code, enhanced] = /(?<!\d)([45]\d\d)(?!\d)(?:[ -](\d\.\d{1,3}\.\d{1,3})(?!\d))?/.exec(reply) ?? [];
+  return [code ?? 'no reply code', enhanced].filter(Boolean).join(' ');
 }

@@ -19,7 +19,11 @@ const CLAIM = `
 with dead as (
   delete from outbox where id in (
     select id from outbox where due_at <= now() and expires_at <= now() order by due_at limit 200 for update skip locked)
-  returning id
+  returning kind, recipient, data->>'website' as website
+),
+events as (
+  insert into website_events (domain, kind, email)
+  select website, 'mail_expired', recipient from dead where kind = 'sign_in' and website is not null
 ),
 due as (
   select id from outbox where due_at <= now() and expires_at > now() order by due_at limit $1 for update skip locked
@@ -54,7 +58,12 @@ update outbox o set
 from hit where o.id = $1
 returning hit.admitted`;
 
-const REMOVE = 'delete from outbox where id = any($1::uuid[])';
+// The delivery of a website's email is an event of the website. $1 ids; $2 kinds and $3 reasons of the events.
+const REMOVE = `
+with removed as (delete from outbox where id = any($1::uuid[]) returning id, kind, recipient, data->>'website' as website)
+insert into website_events (domain, kind, reason, email)
+select website, ($2::text[])[n], ($3::text[])[n], recipient
+from removed cross join array_position($1::uuid[], id) as n where kind = 'sign_in' and website is not null`;
 
 const RETRY = `
 update outbox set tries = tries + 1, due_at = coalesce(
@@ -80,14 +89,16 @@ moved as (update outbox o set due_at = now() from mail where o.id = mail.id and 
 audit as (insert into audit_log (action, domain) select 'mail_retried', data->>'domain' from mail)
 select id from mail`;
 
+/** An email that is done. `refusal`: the code with which the mail server permanently refused it; null: accepted. */
+type Ended = { id: string; refusal: string | null };
 type Postponed = { id: string; seconds: number };
 
 /** The queue of pending emails. Every clock in it is the database's; `due_at` in the future is also the lease of the process that holds the email. */
 export class OutboxStore {
   readonly #core: pg.Pool;
   readonly #noticeLimit: number;
-  /** Deletes emails that were sent or permanently refused. */
-  readonly remove: (id: string) => Promise<void>;
+  /** Deletes an email that was sent or permanently refused, and adds the event of its website. */
+  readonly remove: (ended: Ended) => Promise<void>;
   /** Counts a try and makes an email due at the next of RETRY_SECONDS. */
   readonly retryLater: (id: string) => Promise<void>;
   /** Makes an email due in some seconds, without counting a try. */
@@ -97,7 +108,7 @@ export class OutboxStore {
   constructor(core: pg.Pool, limitFactor: number) {
     this.#core = core;
     this.#noticeLimit = (RATE_LIMITS.mails_to_mailbox.points - RESERVED_MAILS) * limitFactor;
-    this.remove = batched((ids: string[]) => this.#execute('outbox-remove', REMOVE, [ids]), { delayMs: 4 });
+    this.remove = batched((ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
     this.retryLater = batched((ids: string[]) => this.#execute('outbox-retry', RETRY, [ids, RETRY_SECONDS]));
     this.postpone = batched((mails: Postponed[]) =>
       this.#execute('outbox-postpone', POSTPONE, [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)]),
@@ -150,3 +161,9 @@ export class OutboxStore {
     return [];
   }
 }
+
+const columnsOf = (ended: Ended[]) => [
+  ended.map(({ id }) => id),
+  ended.map(({ refusal }) => (refusal === null ? 'mail_accepted' : 'mail_refused')),
+  ended.map(({ refusal }) => refusal),
+];

@@ -3,6 +3,7 @@ import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import type { Log } from '../log.ts';
 import { digest } from '../secrets.ts';
 import { clientActive } from './conditions.ts';
@@ -10,7 +11,7 @@ import type { AttemptOpener, SignedIn } from './opener.ts';
 import { type AttemptKind, type AttemptSecrets, handleToId } from './secrets.ts';
 
 /** An open attempt whose code may be compared. */
-type Candidate = { id: string; kind: AttemptKind; browser: Buffer };
+type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null };
 
 /** The browser that began the attempt, or the attempt whose handle a program has. */
 type EnteredBy = { browser: Buffer } | { id: string };
@@ -38,11 +39,11 @@ tried as (
   where ${column} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
     and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientActive('a')} end
     and not exists (select from refused)
-  returning id, kind, browser
+  returning id, kind, browser, domain
 )
-select id, kind, browser, null::integer as seconds from tried
+select id, kind, browser, domain, null::integer as seconds from tried
 union all
-select null, null, null, seconds from refused`;
+select null, null, null, null, seconds from refused`;
 
 // A code that is compared with the codes of several emails is as many guesses. $1 key of the network, $2 number of guesses. Every
 // statement locks the rows in one order.
@@ -59,6 +60,7 @@ type Parts = {
   core: Database['core'];
   secrets: AttemptSecrets;
   opener: AttemptOpener;
+  events: Pick<EventRecorder, 'record'>;
   log: Pick<Log, 'error'>;
   /** Multiplies the limits; 100 in local mode. */
   limitFactor: number;
@@ -116,8 +118,14 @@ export class SignInCodes {
     if (first && first.seconds !== null)
       throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter: first.seconds });
     const match = rows.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
-    if (!match && rows.length > 0) await this.#countWrong(network, rows.length);
+    if (!match && rows.length > 0) await Promise.all([this.#countWrong(network, rows.length), this.#recordWrong(rows, entered.email)]);
     return match ?? null;
+  }
+
+  /** Adds an event for each website to which the code could have belonged. */
+  async #recordWrong(candidates: Candidate[], email: string): Promise<void> {
+    const domains = new Set(candidates.flatMap(({ domain }) => domain ?? []));
+    await Promise.all([...domains].map((domain) => this.#parts.events.record({ domain, kind: 'wrong_code', email })));
   }
 
   async #countWrong(network: string, guesses: number): Promise<void> {

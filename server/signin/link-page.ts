@@ -5,6 +5,7 @@ import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientActive, endedBySibling, sameRegistration } from './conditions.ts';
@@ -28,6 +29,8 @@ type LinkState = {
   icon: string | null;
   /** Whether the domain is registered now, possibly by another account. */
   registered: boolean;
+  /** Whether it is, or its application is, not the one for which the email was sent. */
+  withdrawn: boolean;
   /** `withdrawn`: the website or the application for which the email was sent no longer exists, or is not the same one. */
   status: 'open' | 'used' | 'expired' | 'withdrawn';
 };
@@ -38,7 +41,7 @@ const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.
 const LINK_STATE = `
 select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
   (select ${SHOWN_ICON} from websites w where w.domain = a.domain) as icon,
-  exists (select from websites w where w.domain = a.domain) as registered,
+  exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} then 'expired'
@@ -52,21 +55,33 @@ type Parts = {
   core: Database['core'];
   secrets: AttemptSecrets;
   applications: Pick<Applications, 'redirectUrisOf'>;
+  events: Pick<EventRecorder, 'record'>;
   publicUrl: string;
 };
 
-/** Returns the page of a link, without using the link: for a browser that has to give the address, or for a native client (RFC 8252). */
-export async function describeLink(parts: Parts, secret: string): Promise<LinkPage> {
+/**
+ * Returns the page of a link, without using the link: for a browser that has to give the address, or for a native client (RFC 8252).
+ * @param isVisit whether the website's owner sees it as an event; not for HEAD and prefetches
+ */
+export async function describeLink(parts: Parts, secret: string, isVisit: boolean): Promise<LinkPage> {
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
   if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
+  if (isVisit) await recordVisit(parts, found);
   const { language } = found;
   const target = targetOf(found);
   if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
   if (found.kind !== 'app') return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email) } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
+}
+
+/** Adds the event for a link of a website that did not sign in. */
+async function recordVisit({ events }: Parts, { domain, status, email, withdrawn }: LinkState): Promise<void> {
+  if (!domain) return;
+  const failure = status === 'open' ? ({ kind: 'wrong_browser' } as const) : ({ kind: 'link_refused', reason: status } as const);
+  await events.record({ domain, email: withdrawn ? null : email, ...failure });
 }
 
 async function linkState(core: Database['core'], id: string): Promise<LinkState | null> {

@@ -7,15 +7,18 @@ import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
+import { sameRegistration } from './conditions.ts';
 import type { LinkPage } from './link-page.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
 import type { AttemptSecrets } from './secrets.ts';
 
 const COUNT_ADDRESS_TRY = `
 update sign_in_attempts set secret_tries = secret_tries + 1
-where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}`;
+where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}
+returning email, case when ${sameRegistration('domain', `expires_at - interval '${ATTEMPT_SECONDS} seconds'`)} then domain end as domain`;
 
 const COUNT_BROWSER_TRY = `
 update sign_in_attempts set secret_tries = secret_tries + 1
@@ -26,7 +29,10 @@ const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
 values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
 
-type Parts = { core: Database['core']; secrets: AttemptSecrets; opener: AttemptOpener };
+/** The attempt for which an address was entered. */
+type Tried = { email: string; domain: string | null };
+
+type Parts = { core: Database['core']; secrets: AttemptSecrets; opener: AttemptOpener; events: Pick<EventRecorder, 'record'> };
 
 /** The links of sign-in emails. */
 export class SignInLinks {
@@ -48,10 +54,13 @@ export class SignInLinks {
     const attempt = this.#parts.secrets.readLink(t);
     if (!attempt || attempt.kind === 'app') throw new Fault('bad_link');
     // The try is counted before anything is compared.
-    const counted = await this.#parts.core.query({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
-    const signedIn = counted.rowCount === 1 && (await this.#parts.opener.open(attempt.id, browser, { browser: null, email }));
-    if (!signedIn) throw new Fault('bad_link');
-    return signedIn;
+    const { core, opener, events } = this.#parts;
+    const counted = await core.query<Tried>({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });
+    const [tried] = counted.rows;
+    const signedIn = tried && (await opener.open(attempt.id, browser, { browser: null, email }));
+    if (signedIn) return signedIn;
+    if (tried?.domain && tried.email !== email) await events.record({ domain: tried.domain, kind: 'wrong_address', email: tried.email });
+    throw new Fault('bad_link');
   }
 
   /**
@@ -80,7 +89,8 @@ export class SignInLinks {
  */
 export function linkListener(parts: {
   links: SignInLinks;
-  describeLink(secret: string): Promise<LinkPage>;
+  /** @param mayOpen whether the request would open the link in the right browser */
+  describeLink(secret: string, mayOpen: boolean): Promise<LinkPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
   sendPage(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
   /** Headers of the redirect. */
@@ -91,11 +101,11 @@ export function linkListener(parts: {
     const secret = typeof t === 'string' ? t : '';
     const browserRequest = parts.browserRequestOf(request, response);
     const { cookies } = browserRequest;
-    const mayOpen = request.method === 'GET' && !isPrefetch(request) && isRandomSecret(cookies.get('attempt'));
-    const signedIn = mayOpen ? await parts.links.open(secret, browserOf(browserRequest)) : null;
+    const mayOpen = request.method === 'GET' && !isPrefetch(request);
+    const signedIn = mayOpen && isRandomSecret(cookies.get('attempt')) ? await parts.links.open(secret, browserOf(browserRequest)) : null;
     if (!signedIn) {
       // The page is in the language of the email, unless another one is chosen on it.
-      const page = await parts.describeLink(secret);
+      const page = await parts.describeLink(secret, mayOpen);
       parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
       return;
     }

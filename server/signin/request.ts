@@ -6,6 +6,7 @@ import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
@@ -19,7 +20,15 @@ const LIMIT_MESSAGES: Record<Limit, string> = {
   mailbox: 'Too many sign-in emails were sent to this mailbox. Please wait a little.',
 };
 
-type Parts = { targets: Targets; store: RequestStore; outbox: Pick<Outbox, 'handOver'> };
+/** The reasons of events for requests that sent no email. */
+const EVENT_REASONS: Record<Limit, string> = { address: 'network', pair: 'pair', mailbox: 'mailbox' };
+
+type Parts = {
+  targets: Targets;
+  store: RequestStore;
+  outbox: Pick<Outbox, 'handOver'>;
+  events: Pick<EventRecorder, 'record'>;
+};
 
 /** Requests for a sign-in email: each begins an attempt. */
 export class SignInRequests {
@@ -44,7 +53,7 @@ export class SignInRequests {
         domain: target.domain,
         host: audienceOf(target.host),
         mailKind: 'sign_in',
-        mailData: { host: target.host },
+        mailData: { host: target.host, website: target.domain },
       });
     return { sent: true, expiresIn: ATTEMPT_SECONDS };
   }
@@ -68,12 +77,16 @@ export class SignInRequests {
    * @throws Fault domain_not_registered, rate_limited, site_recipients_used_up
    */
   async begin(attempt: NewAttempt, first?: (query: Query) => Promise<unknown>): Promise<void> {
-    const { store, outbox } = this.#parts;
+    const { store, outbox, events } = this.#parts;
     // The secrets of the email derive from the attempt's kind and id, at the first try as at every retry.
     const data = { ...attempt.mailData, attempt: attempt.kind };
     const row = { ...attempt, mailData: data };
     const result = await (first ? store.requestAfter(first, row) : store.request(row));
     if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
+    if (result.status !== 'sent' && attempt.domain) {
+      const reason = result.status === 'limited' ? EVENT_REASONS[result.limit] : 'probation';
+      await events.record({ domain: attempt.domain, kind: 'request_refused', reason, email: attempt.email });
+    }
     if (result.status === 'limited') throw limited(result.limit, result.retryAfter);
     if (result.status !== 'sent') throw new Fault('site_recipients_used_up');
     outbox.handOver({

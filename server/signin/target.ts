@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/errors.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
 import { readForwardUrl } from './redirects.ts';
@@ -17,17 +18,21 @@ const REGISTERED = `select ${SHOWN_ICON} as icon from websites w where domain = 
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
+type Parts = { publicUrl: string; local: boolean; core: Database['core']; events: Pick<EventRecorder, 'record'> };
+
 /** Where forward_urls lead. */
 export class Targets {
   readonly portalHome: string;
   readonly #local: boolean;
   readonly #core: Database['core'];
+  readonly #events: Pick<EventRecorder, 'record'>;
 
-  /** @param local local mode: a forward_url may lead to this machine */
-  constructor({ publicUrl, local, core }: { publicUrl: string; local: boolean; core: Database['core'] }) {
+  /** @param parts.local local mode: a forward_url may lead to this machine */
+  constructor({ publicUrl, local, core, events }: Parts) {
     this.portalHome = `${publicUrl}/developer`;
     this.#local = local;
     this.#core = core;
+    this.#events = events;
   }
 
   /**
@@ -36,7 +41,7 @@ export class Targets {
    */
   of(forwardUrl: string | undefined): Target {
     if (forwardUrl === undefined || forwardUrl === this.portalHome) return { kind: 'portal', forwardUrl: this.portalHome };
-    const { host } = readForwardUrl(forwardUrl, this.#local);
+    const { host } = this.#read(forwardUrl);
     const domain = registrableOf(host);
     if (!domain) throw new Fault('bad_forward_url', { message: 'The forward_url must be on a registered domain.', field: 'forward_url' });
     return { kind: 'site', domain, host, forwardUrl };
@@ -62,6 +67,17 @@ export class Targets {
     const [website] = rows;
     if (!website) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
     return { kind: 'site', ...hosts, iconUrl: website.icon && uploadPath(website.icon) };
+  }
+
+  /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */
+  #read(forwardUrl: string): { host: string } {
+    try {
+      return readForwardUrl(forwardUrl, this.#local);
+    } catch (error) {
+      const domain = registrableOf(hostOf(forwardUrl));
+      if (domain) void this.#events.record({ domain, kind: 'request_refused', reason: 'forward_url' });
+      throw error;
+    }
   }
 
   /** Registers `localhost` without an owner, so that local mode accepts any app under development. */

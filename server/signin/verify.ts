@@ -3,15 +3,22 @@ import type { Output } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Caller } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
-import { audienceOf } from '../websites/domains.ts';
+import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { sameRegistration } from './conditions.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
-type Result = { valid: true; email: string; host: string } | { valid: false; reason: 'used' | 'expired' | 'unknown' | 'other_domain' };
+type Refused = {
+  valid: false;
+  reason: 'used' | 'expired' | 'unknown' | 'other_domain';
+  /** The website that the token is for, and its visitor, unless the registration has changed since; null for a token that is not known. */
+  issuedFor: { domain: string; email: string | null } | null;
+};
+type Result = { valid: true; email: string; host: string } | Refused;
 
 const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
 
@@ -37,7 +44,7 @@ select n::integer, email, host from used`;
  * then. Within 60 s the same Idempotency-Key gets the first result again.
  */
 const REFUSAL = `
-select t.host,
+select t.host, t.domain, case when ${SAME_REGISTRATION} then t.email end as visitor,
   case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
     then t.email end as email,
   case
@@ -56,6 +63,7 @@ const WEBSITE_OF_TOKEN =
 type Parts = {
   core: Database['core'];
   limits: Limits;
+  events: Pick<EventRecorder, 'record'>;
   /** Returns the owner of the API key in an Authorization header, undefined when it holds none. @throws Fault bad_api_key, test_key */
   keyOwnerOf(authorization: string): Promise<string | undefined>;
 };
@@ -86,9 +94,10 @@ export class TokenVerifier {
     const owner = authorization === undefined ? undefined : await keyOwnerOf(authorization);
     const result = await this.#verify(token, domain, header('idempotency-key'), owner);
     if (result.valid) return { email: result.email, valid: true, domain: result.host };
+    const recorded = this.#recordRefusal(result, domain);
     // Only failures are limited: bad tokens that one visitor sends through a website must not stop its other visitors.
     limits.refuseBlocked('failed_verify', clientAddress);
-    await limits.hit('failed_verify', clientAddress);
+    await Promise.all([limits.hit('failed_verify', clientAddress), recorded]);
     return { email: null, valid: false, reason: result.reason };
   }
 
@@ -96,7 +105,7 @@ export class TokenVerifier {
     const hash = digest(token);
     if (owner !== undefined) {
       const website = await this.#websiteOf(hash);
-      if (website?.owner !== owner) return { valid: false, reason: website ? 'other_domain' : 'unknown' };
+      if (website?.owner !== owner) return { valid: false, reason: website ? 'other_domain' : 'unknown', issuedFor: null };
     }
     const verification: Verification = {
       hash,
@@ -104,6 +113,21 @@ export class TokenVerifier {
       idempotencyKey: idempotencyKey === undefined ? null : digest(idempotencyKey),
     };
     return (await this.#use(verification)) ?? this.#refusal(verification);
+  }
+
+  /**
+   * Adds an event for the website that verified a token: the one that it names, else the one that the token is for. The address is
+   * recorded only for the latter's owner.
+   */
+  async #recordRefusal({ reason, issuedFor }: Refused, host: string | undefined): Promise<void> {
+    const domain = host === undefined ? issuedFor?.domain : registrableOf(audienceOfCaller(host));
+    if (!domain) return;
+    await this.#parts.events.record({
+      domain,
+      kind: 'token_refused',
+      reason,
+      email: domain === issuedFor?.domain ? issuedFor.email : null,
+    });
   }
 
   /** Returns the linked address of the website that a token is for, without using it; null when it is not a token of a website. */
@@ -141,7 +165,11 @@ async function useAll(core: Database['core'], verifications: Verification[]): Pr
 }
 
 async function refusalsOf(core: Database['core'], verifications: Verification[]): Promise<Result[]> {
-  type Row = { email: string | null; host: string; reason: Extract<Result, { valid: false }>['reason'] };
+  type Row = { email: string | null; host: string; domain: string | null; visitor: string | null; reason: Refused['reason'] };
   const { rows } = await core.query<Row>({ name: 'signin-refusal', text: REFUSAL, values: columnsOf(verifications) });
-  return rows.map(({ email, host, reason }) => (email === null ? { valid: false, reason } : { valid: true, email, host }));
+  return rows.map(({ email, host, domain, visitor, reason }) =>
+    email === null
+      ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
+      : { valid: true, email, host },
+  );
 }

@@ -38,6 +38,21 @@ const cleanUpIndexes: readonly Step[] = [
   { index: 'domain_claims_created', table: 'domain_claims', definition: '(created_at)' },
 ];
 
+/** The steps of sign-ins that the audit log does not contain, for the owners of websites; see docs/decisions/0015. */
+const websiteEvents = `
+create table website_events (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  domain text not null,
+  kind text not null,
+  reason text,
+  email text,
+  -- More than 1: a sum of further events of the same minute.
+  count integer not null default 1
+);
+create index website_events_at on website_events (at);
+`;
+
 /**
  * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
  * How to write one is in docs/architecture.md.
@@ -50,4 +65,5 @@ export const migrations: readonly Migration[] = [
   { name: '0004-device-sessions', steps: [{ index: 'sessions_device', table: 'sessions', definition: '(device)' }] },
   { name: '0005-domain-claims', sql: domainClaims },
   { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
+  { name: '0007-website-events', sql: websiteEvents },
 ];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS } from './limits.ts';
+
+/** Which events to return: those after a cursor, or those of the last `since` seconds. */
+export const EventsQuery = z.object({
+  domain: z.string().min(1).max(253).optional().meta({ description: 'One of my websites; omitted: all of them' }),
+  after: z
+    .string()
+    .regex(/^\d{1,15}\.\d{1,15}$/, 'Not a cursor')
+    .optional()
+    .meta({ description: 'The cursor of the previous response' }),
+  since: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_EVENT_AGE_SECONDS)
+    .default(600)
+    .meta({ description: 'Without `after`: begin so many seconds ago' }),
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_EVENT_WAIT_SECONDS)
+    .default(0)
+    .meta({ description: 'When there are no events yet, wait for one for so many seconds' }),
+});
+
+/** One step of a sign-in at a website. Contains no link, code or token. */
+export const WebsiteEvent = z.object({
+  id: z.string().meta({ description: 'Distinguishes the event from all others' }),
+  at: z.string(),
+  domain: z.string().meta({ description: 'As A-label' }),
+  // A text and not an enum: a program must be able to show the kinds of a later version.
+  kind: z.string().meta({
+    description:
+      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused',
+  }),
+  reason: z.string().nullable().meta({ description: 'Why something was refused; for an email, the code of the mail server' }),
+  email: z.string().nullable().meta({ description: "The visitor's address; masked until the domain is proven, except in local mode" }),
+  level: z.enum(['info', 'success', 'problem']),
+  text: z.string().meta({ description: 'What happened, as a sentence' }),
+  fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing' }),
+  count: z.number().int().meta({ description: 'More than 1: so many further events of the same kind, in one entry' }),
+});
+
+export const WebsiteEvents = z.object({
+  events: z.array(WebsiteEvent).meta({ description: 'Oldest first' }),
+  cursor: z.string().meta({ description: 'For `after` of the next call' }),
+  more: z.boolean().meta({ description: 'Whether there are later events already' }),
+});

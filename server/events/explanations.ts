@@ -1,0 +1,105 @@
+import type { Output } from '../../contract/routes.ts';
+
+type Level = Output<'websiteEvents'>['events'][number]['level'];
+
+/** What happened, and what to do about it; `fix` is null when there is nothing to do. */
+export type Explanation = { level: Level; text: string; fix: string | null };
+
+/** Steps that are in the audit log. */
+const AUDITED = {
+  requested: info('A sign-in email was requested.'),
+  opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
+  remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
+  verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
+} as const satisfies Record<string, Explanation>;
+
+/** Steps that are recorded as events of a website, by kind or by kind and reason. */
+const RECORDED = {
+  mail_accepted: info('The mail server accepted the email.'),
+  mail_delayed: problem(
+    'The mail server did not accept the email yet; the service tries again for ten minutes.',
+    'Nothing, if the email is accepted soon. Otherwise let the operator check the mail server and its log.',
+  ),
+  mail_refused: problem(
+    'The mail server refused the email for good.',
+    'Check that the address exists. If others are refused too, `emailauth doctor` checks SPF, DKIM and DMARC of the sender.',
+  ),
+  mail_expired: problem(
+    'The email could not be sent within ten minutes and was deleted.',
+    'The visitor can request a new one. Let the operator check that the service reaches its mail server.',
+  ),
+  wrong_browser: problem(
+    'The link was opened in a browser that did not request the email, or by a mail scanner. It was not used up.',
+    'The visitor enters the address on the page of the link, or types the code where the sign-in began.',
+  ),
+  'link_refused used': problem(
+    'The link was opened again after it had been used.',
+    'Nothing, if the visitor is signed in. Otherwise begin again on the website.',
+  ),
+  'link_refused expired': problem('The link was opened after it had expired.', 'Begin again on the website, and use the newest email.'),
+  'link_refused withdrawn': problem(
+    'The link belongs to a registration of the website that no longer exists.',
+    'Begin again on the website.',
+  ),
+  wrong_address: problem(
+    'A wrong address was entered for a link that was opened in another browser.',
+    'Enter the address that received the email; after five wrong ones, request a new email.',
+  ),
+  wrong_code: problem('A wrong code was entered.', 'Use the code of the newest email; after five wrong ones, request a new email.'),
+  'token_refused used': problem(
+    'The website verified a token that had been used up before.',
+    'Verify each token once: open your own session in the callback, then redirect to an address without the token. For retries send Idempotency-Key.',
+  ),
+  'token_refused expired': problem(
+    'The website verified a token more than an hour after the sign-in.',
+    'Verify the token in the callback, as soon as the visitor arrives.',
+  ),
+  'token_refused unknown': problem(
+    'The website verified a token that this service did not issue, or whose registration has changed since.',
+    'Pass the `token` parameter of the callback unchanged, to the service that issued it. A forged token is refused like this, too.',
+  ),
+  'token_refused other_domain': problem(
+    'The website verified a token that is for another host.',
+    'Send the host of the forward_url as `domain`, and an API key of the account that owns the website, if any.',
+  ),
+  'request_refused network': problem(
+    'No email was sent: too many were requested from one network address.',
+    'Wait up to an hour. Behind a proxy, the operator sets TRUST_PROXY, so that visitors do not share one address.',
+  ),
+  'request_refused pair': problem(
+    'No email was sent: too many were requested for one address.',
+    'Use the newest email, or wait 15 minutes. While you test, use several addresses.',
+  ),
+  'request_refused mailbox': problem(
+    'No email was sent: too many went to this mailbox within an hour.',
+    'Wait up to an hour, or open one of its emails in this browser and confirm the address.',
+  ),
+  'request_refused probation': problem(
+    'No email was sent: the website has reached the number of visitors that it may have before its owner signs in.',
+    'Sign in once with the linked address of the website, or prove the domain.',
+  ),
+  'request_refused forward_url': problem(
+    'A sign-in began with a forward_url that cannot be used.',
+    'Give an absolute https URL on the registered domain: without user info, port or a `token` parameter.',
+  ),
+} as const satisfies Record<string, Explanation>;
+
+/** The kind and the reason of a step that is recorded as an event. */
+export type EventKind = keyof typeof RECORDED extends infer Key ? (Key extends `${infer Kind} ${string}` ? Kind : Key) : never;
+
+/** Returns the explanation of an event. @param reason a known one, or the code with which a mail server replied */
+export function explain(kind: string, reason: string | null): Explanation {
+  const known: Record<string, Explanation> = { ...AUDITED, ...RECORDED };
+  const found = known[`${kind} ${reason}`] ?? known[kind];
+  if (!found) return { level: 'info', text: `${kind.replaceAll('_', ' ')}.`, fix: null };
+  if (reason === null || known[kind] === undefined) return found;
+  return { ...found, text: `${found.text.slice(0, -1)} (${reason === 'connection' ? 'it could not be reached' : reason}).` };
+}
+
+function info(text: string): Explanation {
+  return { level: 'info', text, fix: null };
+}
+
+function problem(text: string, fix: string): Explanation {
+  return { level: 'problem', text, fix };
+}

@@ -1,0 +1,68 @@
+import { batched } from '../db/batch.ts';
+import type { Database } from '../db/database.ts';
+import type { EventKind } from './explanations.ts';
+import { EventStore, type NewEvent } from './store.ts';
+
+/** What one step of a sign-in at a website failed with, or waits for. */
+export type StepEvent = { domain: string; kind: EventKind; reason?: string | null; email?: string | null };
+
+const WINDOW_MS = 60_000;
+/** Entries of one website, kind and reason in a minute, per process; further ones are summed up in one entry. */
+const MAX_ENTRIES = 10;
+/** Entries of all websites in a minute, per process, and different sums. What exceeds both is not recorded. */
+const MAX_ENTRIES_TOTAL = 600;
+const MAX_SUMS = 1_000;
+
+/** Records events of websites. An attacker who causes many of them adds a bounded number of rows. */
+export class EventRecorder {
+  readonly #insert: (event: NewEvent) => Promise<undefined>;
+  /** By website, kind and reason, since the begin of the minute: how many there were. */
+  readonly #counts = new Map<string, { event: StepEvent; count: number }>();
+  #entries = 0;
+  #window: NodeJS.Timeout | null = null;
+
+  constructor({ core }: Pick<Database, 'core'>) {
+    const store = new EventStore(core);
+    this.#insert = batched(async (events: NewEvent[]) => {
+      await store.insert(events);
+      return events.map(() => undefined);
+    });
+  }
+
+  /** Records an event; resolves when it is stored. Never rejects: a sign-in does not depend on it. */
+  async record(event: StepEvent): Promise<void> {
+    if (!this.#admits(event)) return;
+    this.#entries += 1;
+    await this.#store(event, 1);
+  }
+
+  /** Stores the sums of the current minute. */
+  async stop(): Promise<void> {
+    if (this.#window) clearTimeout(this.#window);
+    await this.#endWindow();
+  }
+
+  /** Counts an event. Returns whether it gets an entry of its own. */
+  #admits(event: StepEvent): boolean {
+    this.#window ??= setTimeout(() => void this.#endWindow(), WINDOW_MS).unref();
+    const key = `${event.domain} ${event.kind} ${event.reason ?? ''}`;
+    const counted = this.#counts.get(key);
+    if (!counted && this.#counts.size >= MAX_SUMS) return false;
+    const count = (counted?.count ?? 0) + 1;
+    if (counted) counted.count = count;
+    else this.#counts.set(key, { event, count });
+    return count <= MAX_ENTRIES && this.#entries < MAX_ENTRIES_TOTAL;
+  }
+
+  async #endWindow(): Promise<void> {
+    const sums = [...this.#counts.values()].filter(({ count }) => count > MAX_ENTRIES);
+    this.#counts.clear();
+    this.#entries = 0;
+    this.#window = null;
+    await Promise.all(sums.map(({ event, count }) => this.#store({ ...event, email: null }, count - MAX_ENTRIES)));
+  }
+
+  async #store({ domain, kind, reason = null, email = null }: StepEvent, count: number): Promise<void> {
+    await this.#insert({ domain, kind, reason, email, count }).catch(() => {});
+  }
+}

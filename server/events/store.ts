@@ -1,0 +1,185 @@
+import type pg from 'pg';
+
+/** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
+export type Position = { audit: number; event: number };
+
+/** A row of one of the two sources. */
+export type EventRow = {
+  id: number;
+  at: Date;
+  domain: string;
+  kind: string;
+  reason: string | null;
+  email: string | null;
+  count: number;
+  /** Whether the domain is proven. */
+  proven: boolean;
+  /** False: from before the website had its present owner or domain. */
+  visible: boolean;
+};
+
+/** The rows of one source within a range, in the order of their numbers. */
+export type Source = {
+  rows: EventRow[];
+  /** The range was read up to this number. */
+  end: number;
+  /** The time of the last row that was read, when there are later rows. */
+  endAt: Date | null;
+};
+
+/** Whose events to read. `localhost`: also those of localhost, which nobody owns. */
+export type Owner = { email: string; localhost: boolean };
+
+/** A new row. */
+export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number };
+
+/** Numbers that one call reads of each source, and rows that it returns of each. The rows of a domain have no index. */
+const MAX_SCANNED = 100_000;
+const MAX_ROWS = 200;
+
+const IS_OWN = '(w.email = $1 or $2 and w.email is null)';
+
+const DOMAINS = `select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)`;
+
+/** The actions of the audit log that are events, and their kinds. */
+const AUDIT_KINDS = `(values ('sign_in_requested', 'requested'), ('signed_in', 'opened'), ('signed_in_again', 'remembered'),
+  ('token_verified', 'verified')) as k (action, kind)`;
+
+/**
+ * Selects the newest row of both tables, and the transactions that may still add a row before it; stats/store.ts explains why the rows
+ * are complete once these have ended.
+ */
+const NEWEST = `
+select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select coalesce(max(id), 0) from website_events)::float8 as event, array(
+  select virtualtransaction from pg_locks
+  where relation in ('audit_log'::regclass, 'website_events'::regclass) and mode = 'RowExclusiveLock' and granted
+    and database = (select oid from pg_database where datname = current_database())
+) as writers`;
+
+const STILL_WRITING = `
+select count(distinct virtualtransaction)::integer as writers from pg_locks
+where relation in ('audit_log'::regclass, 'website_events'::regclass) and virtualtransaction = any($1::text[])`;
+
+/** Finds the number before the first row of the last $1 seconds by bisection: the times of a table rise with its numbers. */
+const startOf = (table: string) => `
+with recursive span (low, high) as (
+  select coalesce(min(id), 0), coalesce(max(id), 0) + 1 from ${table}
+  union all
+  select case when older then middle + 1 else low end, case when older then high else middle end
+  from (select low, high, (low + high) / 2 as middle from span where low < high) step cross join lateral (
+    select coalesce((select at < now() - make_interval(secs => $1) from ${table} where id >= middle order by id limit 1), false) as older
+  ) probe
+)
+select greatest(low - 1, 0)::float8 as start from span where low >= high`;
+
+const OWNED = `
+owned as materialized (
+  select domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
+  from websites w where ${IS_OWN} and domain = any($3::text[])
+)`;
+
+// $1 $2 the owner, $3 domains, $4 after and $5 up to which number, $6 limit.
+const AUDIT_ROWS = `
+with ${OWNED},
+row as materialized (
+  select id, at, domain, action, email from audit_log
+  where id > $4 and id <= $5 and domain = any($3::text[])
+    and action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified')
+  order by id limit $6
+)
+select row.id::float8 as id, at, row.domain, k.kind, null as reason, email, 1 as count, proven, at >= since as visible
+from row join ${AUDIT_KINDS} using (action) join owned using (domain) order by row.id`;
+
+const EVENT_ROWS = `
+with ${OWNED},
+row as materialized (
+  select id, at, domain, kind, reason, email, count from website_events
+  where id > $4 and id <= $5 and domain = any($3::text[]) order by id limit $6
+)
+select row.id::float8 as id, at, domain, kind, reason, email, count, proven, at >= since as visible
+from row join owned using (domain) order by row.id`;
+
+const lastAt = (table: string) => `select at from ${table} where id <= $1 order by id desc limit 1`;
+
+// $1 domains; $2 $3 and $4 $5: after and up to which number.
+const DOMAINS_WITH_NEWS = `
+select distinct domain from audit_log where id > $2 and id <= $3 and domain = any($1::text[])
+union select domain from website_events where id > $4 and id <= $5 and domain = any($1::text[])`;
+
+// Rows of domains that are not registered would be seen by nobody.
+const INSERT = `
+insert into website_events (domain, kind, reason, email, count)
+select g.domain, kind, reason, g.email, count
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[]) with ordinality as g (domain, kind, reason, email, count, n)
+where exists (select from websites w where w.domain = g.domain) order by n`;
+
+/** The statements of events. All of them find rows by the primary keys. */
+export class EventStore {
+  readonly #core: pg.Pool;
+
+  constructor(core: pg.Pool) {
+    this.#core = core;
+  }
+
+  async insert(events: NewEvent[]): Promise<void> {
+    const column = <Key extends keyof NewEvent>(key: Key) => events.map((event) => event[key]);
+    const values = [column('domain'), column('kind'), column('reason'), column('email'), column('count')];
+    await this.#query('events-insert', INSERT, values);
+  }
+
+  /** Returns which domains an owner has, all of them or `domain` alone. */
+  async domainsOf({ email, localhost }: Owner, domain: string | null): Promise<string[]> {
+    const rows = await this.#query<{ domain: string }>('events-domains', DOMAINS, [email, localhost, domain]);
+    return rows.map((row) => row.domain);
+  }
+
+  /** Returns the newest position, and the transactions that may still add a row before it. */
+  async newest(): Promise<Position & { writers: string[] }> {
+    return (await this.#query<Position & { writers: string[] }>('events-newest', NEWEST, []))[0];
+  }
+
+  /** Returns how many of these transactions have not ended. */
+  async countWriters(writers: string[]): Promise<number> {
+    return (await this.#query<{ writers: number }>('events-writers', STILL_WRITING, [writers]))[0].writers;
+  }
+
+  /** Returns the position before the events of the last `seconds`. */
+  async startOf(seconds: number): Promise<Position> {
+    const [[audit], [event]] = await Promise.all([
+      this.#query<{ start: number }>('events-start-audit', startOf('audit_log'), [seconds]),
+      this.#query<{ start: number }>('events-start', startOf('website_events'), [seconds]),
+    ]);
+    return { audit: audit.start, event: event.start };
+  }
+
+  /** Returns the rows of an owner's domains between two positions, up to the limits of one call. */
+  async read(owner: Owner, domains: string[], after: Position, upTo: Position): Promise<{ audit: Source; event: Source }> {
+    const [audit, event] = await Promise.all([
+      this.#readSource('audit_log', AUDIT_ROWS, owner, domains, after.audit, upTo.audit),
+      this.#readSource('website_events', EVENT_ROWS, owner, domains, after.event, upTo.event),
+    ]);
+    return { audit, event };
+  }
+
+  /** Returns those of the domains that have rows between two positions. */
+  async domainsWithNews(domains: string[], after: Position, upTo: Position): Promise<Set<string>> {
+    const values = [domains, after.audit, upTo.audit, after.event, upTo.event];
+    const rows = await this.#query<{ domain: string }>('events-news', DOMAINS_WITH_NEWS, values);
+    return new Set(rows.map(({ domain }) => domain));
+  }
+
+  async #readSource(table: string, text: string, owner: Owner, domains: string[], after: number, upTo: number): Promise<Source> {
+    const scannedTo = Math.min(after + MAX_SCANNED, Math.max(after, upTo));
+    const values = [owner.email, owner.localhost, domains, after, scannedTo, MAX_ROWS];
+    const rows = scannedTo > after ? await this.#query<EventRow>(`events-read-${table}`, text, values) : [];
+    const last = rows.at(-1);
+    if (rows.length === MAX_ROWS && last && last.id < upTo) return { rows, end: last.id, endAt: last.at };
+    if (scannedTo >= upTo) return { rows, end: scannedTo, endAt: null };
+    const [end] = await this.#query<{ at: Date }>(`events-last-${table}`, lastAt(table), [scannedTo]);
+    return { rows, end: scannedTo, endAt: end?.at ?? new Date(0) };
+  }
+
+  async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#core.query<Row>({ name, text, values })).rows;
+  }
+}
