@@ -22,6 +22,7 @@ export type Flags = Partial<{
   readOnly: boolean;
   revokeApiKeys: boolean;
   scope: string;
+  since: string;
   url: string;
 }>;
 

@@ -14,6 +14,7 @@ import { logout, token, whoami } from './commands/session.ts';
 import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
 import { start } from './commands/start.ts';
 import { stats } from './commands/stats.ts';
+import { tail } from './commands/tail.ts';
 import { verify } from './commands/verify.ts';
 
 /** What the commands with two words have in common, by their first word. */
@@ -53,6 +54,7 @@ export const commands: readonly CommandSpec[] = [
   sitesRemove,
   sitesVerify,
   verify,
+  tail,
   init,
   doctor,
   mcp,

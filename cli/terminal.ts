@@ -6,12 +6,16 @@ export type Terminal = {
   readonly interactive: boolean;
   /** Whether a full screen can be drawn: a person can be prompted and stdout is a terminal. */
   readonly fullScreen: boolean;
+  /** The width of the terminal that shows results; Infinity without one. */
+  readonly columns: number;
   readonly json: boolean;
   readonly verbose: boolean;
   /** `--yes`: confirmations are given without a prompt. */
   readonly yes: boolean;
   /** Prints the command's result: `value` as JSON with `--json`, else the text, if any. */
   result(value: unknown, text: string): void;
+  /** Prints one of several results as soon as it is known: `value` as one line of JSON with `--json`, else the text. */
+  item(value: unknown, text: string): void;
   /** Prints a message for the person on stderr; not with `--quiet`. */
   note(text: string): void;
   /** Prints details for debugging on stderr, with `--verbose`. */
@@ -38,12 +42,16 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
   return {
     interactive,
     fullScreen: interactive && Boolean(stdout.isTTY) && !flags.json,
+    columns: stdout.columns || Number.POSITIVE_INFINITY,
     json: Boolean(flags.json),
     verbose: Boolean(flags.verbose),
     yes: Boolean(flags.yes),
     result(value, text) {
       if (flags.json) stdout.write(`${printableJson(value)}\n`);
       else if (text) stdout.write(`${printable(text)}\n`);
+    },
+    item(value, text) {
+      stdout.write(`${flags.json ? printableJson(value, 0) : printable(text)}\n`);
     },
     note(text) {
       if (!flags.quiet) stderr.write(`${printable(text)}\n`);
@@ -85,7 +93,7 @@ export function printable(text: string): string {
 }
 
 /** Returns JSON in which such characters are escaped; it parses to the same value. */
-export function printableJson(value: unknown): string {
+export function printableJson(value: unknown, indent = 2): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, null, 2).replace(control, (character) => (character === '\n' ? character : escaped(character)));
+  return JSON.stringify(value, null, indent).replace(control, (character) => (character === '\n' ? character : escaped(character)));
 }

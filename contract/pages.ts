@@ -13,6 +13,7 @@ export const pages = {
   '/': 'portal',
   '/developer': 'portal',
   '/developer-email-auth': 'portal',
+  '/developer-email-auth/live': 'portal',
   '/dashboard': 'portal',
   '/dashboard/overview': 'portal',
   '/dashboard/auth': 'portal',

@@ -65,6 +65,14 @@ export function maskEmail(email: string): string {
   return `${local[0]}•••@${domain}`;
 }
 
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Returns the seconds of a time such as `30s`, `10m`, `1h` or `2d`, or null for any other text. */
+export function secondsOf(time: string): number | null {
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(time.trim()) ?? [];
+  return amount === undefined ? null : Number(amount) * UNIT_SECONDS[unit];
+}
+
 /** Returns why a text cannot be the name of a person or an organization (one line, at most 80 characters), or null. */
 export const nameFault = (text: string) => lineFault(text, 80);
 

@@ -37,6 +37,7 @@ const READING = [
   'list_frameworks',
   'scaffold_integration',
   'check_integration',
+  'explain_sign_in',
   'search_docs',
   'list_sites',
   'get_site',

@@ -4,6 +4,7 @@ import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { checkIntegration } from './tools/check-integration.ts';
+import { explainSignIn } from './tools/explain-sign-in.ts';
 import { getStats } from './tools/get-stats.ts';
 import { getStatus } from './tools/get-status.ts';
 import { completeLogin, startLogin } from './tools/login.ts';
@@ -20,6 +21,7 @@ const tools: readonly Tool[] = [
   listFrameworks,
   scaffoldIntegration,
   checkIntegration,
+  explainSignIn,
   verifyToken,
   searchDocs,
   startLogin,
@@ -62,6 +64,6 @@ To add it to an app:
 1. ${register} While the app runs on localhost, and get_status says local mode, skip this: localhost needs no registration.
 2. scaffold_integration with the framework and the domain; write its files into the project.
 3. ${check}
-Then let the person sign in once. search_docs answers questions.
+Then let the person sign in once; explain_sign_in shows what happened and how to fix it. search_docs answers questions.
 ${accountTools} are for the websites of the signed-in account${besideApp ? '; check_integration for localhost needs no sign-in' : ''}. ${howToSignIn}`;
 }

@@ -10,6 +10,7 @@ export const paths = {
   link: '/auth/link',
   developer: '/developer',
   websites: '/developer-email-auth',
+  live: '/developer-email-auth/live',
   dashboard: '/dashboard',
   overview: '/dashboard/overview',
   applications: '/dashboard/auth',
@@ -29,6 +30,9 @@ export const paths = {
 
 /** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
+
+/** Returns the path of the page with the events of a website. */
+export const livePath = (domain: string) => `${paths.live}?domain=${encodeURIComponent(domain)}`;
 
 /** Returns the path of the page after a registration, whose steps are filled in with the domain. */
 export const registeredPath = (domain: string) => `${paths.registered}?domain=${encodeURIComponent(domain)}`;

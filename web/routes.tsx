@@ -13,6 +13,7 @@ const page = <Name extends string, Props = object>(load: () => Promise<Record<Na
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
+const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
@@ -52,6 +53,7 @@ export function Routes() {
         </DeveloperShell>
       </Route>
       <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
+      <DeveloperRoute path={paths.live} page={<LivePage />} />
       <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
       <Route path={paths.overview}>

@@ -23,6 +23,11 @@ const examples: Record<string, Example> = {
     await scene.stage.query('update websites set proven_at = now() where domain = $1', [domain]);
     return { domain };
   },
+  explain_sign_in: async (scene) => {
+    const domain = await ownSite(scene);
+    await visitorToken(scene.stage, scene.service.client(), domain);
+    return { domain, since: '1h' };
+  },
   verify_token: async (scene) => {
     const domain = await ownSite(scene);
     return { token: await visitorToken(scene.stage, scene.service.client(), domain), domain };

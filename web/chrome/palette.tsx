@@ -20,6 +20,7 @@ const publicPages = [
 const portalPages = [
   { href: paths.developer, label: 'Developer Home', keywords: ['portal'] },
   { href: paths.websites, label: 'Email Auth Service', keywords: ['my websites', 'domains'] },
+  { href: paths.live, label: 'Live Sign-ins', keywords: ['tail', 'log', 'events', 'debug'] },
   { href: paths.dashboard, label: 'Dashboard', keywords: ['overview', 'figures', 'statistics'] },
   { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
   { href: paths.analytics, label: 'Analytics', keywords: ['waitlist', 'soon'] },

@@ -50,9 +50,10 @@ export function Button({
 /** A link in the style of a button. @param as the router's link component, for pages of the same entry */
 export function ButtonLink({
   variant = 'primary',
+  small = false,
   as: Anchor = 'a',
   className,
   ...rest
-}: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string; variant?: Variant; as?: ElementType }) {
-  return <Anchor {...rest} className={cx(base, sizes.normal, variants[variant], className)} />;
+}: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string; variant?: Variant; small?: boolean; as?: ElementType }) {
+  return <Anchor {...rest} className={cx(base, sizes[small ? 'small' : 'normal'], variants[variant], className)} />;
 }

@@ -1,6 +1,8 @@
+import { Link } from 'wouter';
 import { dayOf } from '../../lib/dates.ts';
+import { livePath } from '../../paths.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
@@ -48,6 +50,16 @@ export function WebsiteRow({
         </div>
         <div className="-mx-3 flex flex-wrap max-sm:-mx-2">
           <Action name="Test sign-in" of={displayDomain} onClick={onTry} />
+          <ButtonLink
+            as={Link}
+            href={livePath(domain)}
+            variant="quiet"
+            small
+            aria-label={`Live sign-ins of ${displayDomain}`}
+            className="max-sm:px-2"
+          >
+            Live sign-ins
+          </ButtonLink>
           {!verified && <Action name="Verify" of={displayDomain} onClick={onProve} />}
           <Action name="Edit" of={displayDomain} onClick={onEdit} />
           <Action name="Delete" of={displayDomain} onClick={onDelete} className="hover:text-danger" />

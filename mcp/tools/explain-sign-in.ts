@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Client } from '../../contract/client.ts';
+import { WebsiteEvent } from '../../contract/events.ts';
+import { MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
+import { maskEmail, secondsOf } from '../../contract/rules.ts';
+import { oneLine } from '../../diagnostics/check.ts';
+import { hasCode, refusal } from '../result.ts';
+import { defineTool } from '../tool.ts';
+import { Address, OwnDomain } from './fields.ts';
+
+type Event = z.output<typeof WebsiteEvent>;
+
+const Shown = WebsiteEvent.omit({ id: true });
+
+const MAX_EVENTS = 50;
+/** Calls for one explanation; each reads some seconds to hours, as busy as the service is. */
+const MAX_PAGES = 20;
+
+/** What has not happened yet after a step that is the newest one. */
+const MISSING: Readonly<Record<string, string>> = {
+  requested: 'The mail server has not accepted the email yet.',
+  mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
+  opened:
+    'The website has not verified the token: its callback has to send the token parameter to verify-token. check_integration checks the callback.',
+  remembered:
+    'The website has not verified the token: its callback has to send the token parameter to verify-token. check_integration checks the callback.',
+  verified: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
+};
+
+export const explainSignIn = defineTool({
+  name: 'explain_sign_in',
+  title: 'What happened in a sign-in',
+  description:
+    'Shows the steps of the sign-ins at one of your websites, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is proved.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    domain: OwnDomain.describe('Domain of one of your own websites, or localhost'),
+    email: Address.describe('Only the sign-ins with this address, and refusals whose address is unknown').optional(),
+    since: z.string().max(10).describe('How far back: 30s, 10m, 2h or 7d; 1h by default').optional(),
+  }),
+  output: z.object({
+    domain: z.string(),
+    summary: z.string().describe('The newest step, and what is missing or to be fixed'),
+    events: z.array(Shown).describe('Newest first'),
+  }),
+  async run({ domain, email, since = '1h' }, { client }, signal) {
+    const seconds = secondsOf(since);
+    if (seconds === null || seconds > MAX_EVENT_AGE_SECONDS)
+      throw refusal('bad_request', 'since is not a time up to 7d.', 'Give one such as 30s, 10m, 2h or 7d.');
+    const all = await readEvents(client, domain, seconds, signal);
+    const wanted = all.filter((event) => email === undefined || event.email === null || isOf(event.email, email));
+    const events = wanted.slice(-MAX_EVENTS).reverse();
+    return { domain, summary: summaryOf(events, domain, since), events: events.map(({ id: _, ...event }) => event) };
+  },
+  text: ({ summary, events }) =>
+    [
+      summary,
+      ...events.map(({ at, kind, reason, email, text, fix, count }) => {
+        const who = email === null ? '' : ` (${oneLine(email, 254)})`;
+        const times = count > 1 ? ` ${count} times more.` : '';
+        return `- ${at} ${kind}${reason ? ` ${reason}` : ''}${who}: ${text}${times}${fix ? ` Fix: ${fix}` : ''}`;
+      }),
+    ].join('\n'),
+});
+
+/** Returns the events of a website, oldest first. @throws ApiError website_not_found */
+async function readEvents(client: Client, domain: string, since: number, signal: AbortSignal): Promise<Event[]> {
+  const events: Event[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const page = await client.websiteEvents({ domain, since, after }, { signal }).catch((error) => {
+      if (!hasCode(error, 'website_not_found')) throw error;
+      const hint = 'Nobody can sign in at a domain that is not registered. list_sites shows yours; register_domain adds one.';
+      throw refusal('website_not_found', `"${oneLine(domain, 80)}" is not one of your websites.`, hint);
+    });
+    events.push(...page.events);
+    if (!page.more) break;
+    after = page.cursor;
+  }
+  return events;
+}
+
+/** Whether an event's address, which may be masked, is an address. */
+const isOf = (shown: string, email: string) => shown === email || shown === maskEmail(email);
+
+/** @param events newest first */
+function summaryOf([newest]: Event[], domain: string, since: string): string {
+  if (!newest)
+    return `Nothing happened at ${oneLine(domain, 80)} in the last ${since}. If somebody tried to sign in, the app did not send them to the sign-in page with a forward_url at this domain.`;
+  const next = newest.fix ?? MISSING[newest.kind] ?? '';
+  return `The newest step, at ${newest.at}: ${newest.text} ${next}`.trim();
+}

@@ -1,0 +1,143 @@
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { errorText } from '../../lib/api.ts';
+import { paths } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { Select } from '../../ui/field.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { RowsLoading } from '../../ui/panels.tsx';
+import { Alert, Empty, Failed } from '../../ui/states.tsx';
+import { EventRow } from './event-row.tsx';
+import { type LiveEvent, useLiveEvents } from './live-events.ts';
+import { useWebsites, type Website } from './queries.ts';
+import { TryDialog } from './try-dialog.tsx';
+
+/** /developer-email-auth/live: the steps of the sign-ins at the account's websites, as they happen. */
+export function LivePage() {
+  const { data: websites, error, isFetching, refetch } = useWebsites();
+  const [parameters, setParameters] = useSearchParams();
+  const chosen = websites?.find(({ domain }) => domain === parameters.get('domain'));
+  const show = (domain: string) => setParameters(domain ? { domain } : {}, { replace: true });
+  return (
+    <>
+      <PageHeading title="Live Sign-ins" />
+      <p className="mt-1.5 mb-8 max-w-2xl text-muted">
+        Each step of the sign-ins at your websites, as it happens: from the request of the email to the token that your server verifies.
+      </p>
+      {error && <Failed error={error} fallback="Your websites could not be loaded." isFetching={isFetching} refetch={refetch} />}
+      {!websites && !error && <RowsLoading what="your websites" />}
+      {websites?.length === 0 && (
+        <Empty title="No Websites Added" text="Add the domain of your site; then you see here what happens when its visitors sign in.">
+          <ButtonLink as={Link} href={paths.websites} variant="secondary">
+            My Websites
+          </ButtonLink>
+        </Empty>
+      )}
+      {websites && websites.length > 0 && <Panel key={chosen?.domain} websites={websites} chosen={chosen} onChoose={show} />}
+    </>
+  );
+}
+
+function Panel({
+  websites,
+  chosen,
+  onChoose,
+}: {
+  websites: Website[];
+  /** Undefined: all of them. */
+  chosen: Website | undefined;
+  onChoose: (domain: string) => void;
+}) {
+  const [paused, setPaused] = useState(false);
+  const [trying, setTrying] = useState(false);
+  const { events, error } = useLiveEvents(chosen?.domain, paused);
+  const all = { value: '', label: 'All websites' };
+  return (
+    <>
+      <div className="mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-3">
+        <div className="min-w-0 grow basis-64 sm:max-w-sm">
+          <Select
+            label="Website"
+            value={chosen?.domain ?? ''}
+            onChange={(event) => onChoose(event.target.value)}
+            options={[all, ...websites.map(({ domain, displayDomain }) => ({ value: domain, label: displayDomain }))]}
+          />
+        </div>
+        <div className="flex items-center gap-4">
+          <State paused={paused} failed={Boolean(error)} />
+          <Button variant="secondary" className="min-w-24" onClick={() => setPaused(!paused)}>
+            {paused ? 'Resume' : 'Pause'}
+          </Button>
+        </div>
+      </div>
+      <Scroller count={events?.length ?? 0}>
+        {!events && !error && <RowsLoading what="sign-ins" rows={4} />}
+        {!events && error ? <Alert>{errorText(error, 'The sign-ins could not be loaded.')}</Alert> : null}
+        {events?.length === 0 && (
+          <Empty
+            title="Nothing in the last hour"
+            text="Sign in to your website as a visitor would: each step appears here, with what to change if it fails."
+          >
+            {chosen && (
+              <Button variant="secondary" onClick={() => setTrying(true)}>
+                Test sign-in
+              </Button>
+            )}
+          </Empty>
+        )}
+        {events && <Log events={events} withDomain={!chosen} />}
+      </Scroller>
+      {trying && chosen && <TryDialog website={chosen} onClose={() => setTrying(false)} />}
+    </>
+  );
+}
+
+/** Whether new events appear. Screen readers announce its changes. */
+function State({ paused, failed }: { paused: boolean; failed: boolean }) {
+  const [tone, text] = paused ? ['bg-edge', 'Paused'] : failed ? ['bg-danger', 'Reconnecting'] : ['bg-accent', 'Live'];
+  return (
+    <p role="status" className="flex min-w-28 items-center justify-end gap-2 text-sm">
+      <span aria-hidden="true" className={`size-2 rounded-full ${tone}`} />
+      {text}
+    </p>
+  );
+}
+
+const AT_END_PX = 40;
+
+/** A box of fixed height, so that new rows move nothing on the page. It shows the newest row unless the person has scrolled up. */
+function Scroller({ count, children }: { count: number; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for each new row
+  useLayoutEffect(() => {
+    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [count]);
+  return (
+    <section
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard can scroll it only when it has the focus
+      tabIndex={0}
+      aria-label="Steps of sign-ins"
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
+      }}
+      className="h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border border-line bg-panel"
+    >
+      {children}
+    </section>
+  );
+}
+
+/** The events, oldest first. Screen readers read new ones when they are idle. */
+function Log({ events, withDomain }: { events: LiveEvent[]; withDomain: boolean }) {
+  return (
+    <div role="log">
+      <ol className="divide-y divide-line">
+        {events.map((event) => (
+          <EventRow key={event.id} event={event} withDomain={withDomain} />
+        ))}
+      </ol>
+    </div>
+  );
+}
