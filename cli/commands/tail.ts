@@ -32,7 +32,7 @@ export const tail: CommandSpec = {
     const first = await client.websiteEvents({ domain, since: seconds }).catch((error) => throwNotOwn(error, domain));
     const print = createPrinter(context, domain === undefined);
     first.events.forEach(print);
-    context.terminal.note(await introductionOf(client, domain, first.events.length === 0 ? since : null));
+    note(context, await introductionOf(client, domain, first.events.length === 0 ? since : null));
     await follow(context, client, { domain, cursor: first.cursor, more: first.more }, print).catch((error) => {
       if (!context.signal.aborted) throw error;
     });
@@ -42,17 +42,18 @@ export const tail: CommandSpec = {
 
 /** Prints the later events until Ctrl-C. While the service cannot be reached, it tries again from the same cursor. */
 async function follow(
-  { terminal, signal }: Context,
+  context: Context,
   client: Client,
   { domain, cursor, more }: { domain: string | undefined; cursor: string; more: boolean },
   print: (event: Event) => void,
 ): Promise<void> {
+  const { signal } = context;
   const { MAX_EVENT_WAIT_SECONDS } = await import('../../contract/limits.ts');
   for (let failures = 0; !signal.aborted; ) {
     const start = Date.now();
     try {
       const page = await client.websiteEvents({ domain, after: cursor, wait: more ? 0 : MAX_EVENT_WAIT_SECONDS });
-      if (failures > 0) terminal.note('The service is back.');
+      if (failures > 0) note(context, 'The service is back.');
       failures = 0;
       ({ cursor, more } = page);
       page.events.forEach(print);
@@ -60,7 +61,7 @@ async function follow(
       if (isEarly) await sleep(MIN_PAUSE_MS, undefined, { signal });
     } catch (error) {
       if (signal.aborted || !isTemporary(error)) throw error;
-      if (failures === 0) terminal.note(`${describeFailure(error).message} Trying again.`);
+      if (failures === 0) note(context, `${describeFailure(error).message} Trying again.`);
       await sleep(Math.min(MIN_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS), undefined, { signal });
       failures += 1;
     }
@@ -98,10 +99,16 @@ async function introductionOf(client: Client, domain: string | undefined, since:
   return `${isEmpty}Waiting for the next sign-in; Ctrl-C ends.`;
 }
 
+const widthOf = ({ columns }: Context['terminal']) => Math.min(TEXT_WIDTH, columns);
+
+function note({ terminal }: Context, text: string): void {
+  terminal.note(wrap(text, widthOf(terminal)).join('\n'));
+}
+
 /** Returns a function that prints an event: as one line of JSON with --json, else as text. */
 function createPrinter({ terminal }: Context, withDomain: boolean): (event: Event) => void {
   const { style } = terminal;
-  const width = Math.min(TEXT_WIDTH, terminal.columns);
+  const width = widthOf(terminal);
   const indent = width < 60 ? '  ' : ' '.repeat(10);
   let shownDay = new Date().toDateString();
   const block = (text: string) => wrap(text, width - indent.length).map((line) => indent + line);

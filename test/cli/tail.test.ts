@@ -114,7 +114,7 @@ describe('without a terminal', () => {
 test.each([80, 40])('shows each step with its fix in a terminal of %d columns, without breaking words', async (columns) => {
   const domain = await added();
   const terminal = openTerminal(home, ['tail', domain], { columns });
-  await terminal.waitFor('Waiting for the next');
+  await terminal.waitFor(/Waiting\s+for\s+the\s+next/);
   const email = freshAddress();
   const token = await visitorToken(stage, service.client(), domain, email);
   for (let i = 0; i < 2; i++) await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);

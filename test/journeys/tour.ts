@@ -69,6 +69,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.put('/api/user/profile', { name: 'Ada Lovelace' });
   await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
   await fillStats(stage);
+  await fillEvents(stage);
   return {
     visitor: await stateOf(browser),
     newcomer: await stateOf(browser, newcomer.client),
@@ -89,6 +90,21 @@ const icon = () =>
   sharp({ create: { width: 256, height: 256, channels: 3, background: '#0b6e58' } })
     .png()
     .toBuffer();
+
+/** Inserts the steps of two sign-ins of the last minutes at shop.example. */
+async function fillEvents(stage: Stage): Promise<void> {
+  await stage.query("update websites set created_at = now() - interval '2 days' where domain = 'shop.example'");
+  await stage.query(`
+    insert into audit_log (at, action, email, domain)
+    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example'
+    from (values (9, 'sign_in_requested'), (5, 'signed_in'), (4, 'token_verified')) as row (n, action)`);
+  await stage.query(`
+    insert into website_events (at, domain, kind, reason, email, count)
+    select now() - n * interval '20 seconds', 'shop.example', kind, reason, email, count
+    from (values (8, 'mail_accepted', null, 'grace.hopper@mail.example', 1), (7, 'wrong_browser', null, 'grace.hopper@mail.example', 1),
+      (6, 'wrong_code', null, 'grace.hopper@mail.example', 1), (3, 'mail_refused', '550 5.1.1', 'nobody@mail.example', 1),
+      (2, 'token_refused', 'used', 'grace.hopper@mail.example', 1), (1, 'token_refused', 'unknown', null, 1234)) as row (n, kind, reason, email, count)`);
+}
 
 /** Inserts the sign-ins, API calls and probes of a month. */
 async function fillStats(stage: Stage): Promise<void> {
@@ -126,6 +142,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     await page.getByRole('dialog').waitFor();
   };
   const own = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'visitor', open });
+  const developer = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'developer', open });
   const signInOf = (host: string) => `/auth?${new URLSearchParams({ forward_url: `https://${host}/welcome` })}`;
 
   /** Requests an email in another browser, to which its link is bound. */
@@ -198,6 +215,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     }),
 
     at('newcomer', '/developer-email-auth', 'websites-empty', 'No Websites Added'),
+    at('newcomer', '/developer-email-auth/live', 'live-no-website', 'No Websites Added'),
     at('newcomer', '/dashboard', 'dashboard-empty', 'Recent Activity'),
     at('newcomer', '/dashboard/auth', 'applications-empty', 'No applications created yet'),
     at('newcomer', '/admin', 'admin-denied', 'Access Denied'),
@@ -209,6 +227,15 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('developer', '/developer-email-auth', 'websites-delete', 'shop.example', dialog(/^Delete shop\.example/)),
     at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', dialog(/^Verify b/)),
     at('developer', '/developer-email-auth', 'websites-test', 'shop.example', dialog(/^Test sign-in .*shop\.example/)),
+    // These pages always wait for a response, so their network is never idle.
+    developer('live', async (page) => {
+      await page.goto(`${service.url}/developer-email-auth/live`);
+      await page.getByText('used up before').waitFor();
+    }),
+    developer('live-empty', async (page) => {
+      await page.goto(`${service.url}/developer-email-auth/live?domain=a-shop-with-a-rather-long-name.example`);
+      await heading(page, 'Nothing in the last hour');
+    }),
     at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
     at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
