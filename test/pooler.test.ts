@@ -1,10 +1,22 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { detectPooling } from '../server/db/pooling.ts';
 import { type Home, openHome } from './cli/command.ts';
+import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { query } from './postgres.ts';
-import { addWebsite, freshAddress, openLink, registerWebsite, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
+import {
+  addWebsite,
+  freshAddress,
+  freshDomain,
+  openLink,
+  registerWebsite,
+  requestEmail,
+  signInDeveloper,
+  tokenOf,
+  visitorToken,
+} from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 const SIGN_INS = 400;
 const AT_ONCE = 20;
@@ -49,6 +61,24 @@ async function signInMany(services: Service[], domain: string): Promise<string[]
   });
   await Promise.all(visitors);
   return failures;
+}
+
+/** Follows the events of a website until so many tokens were verified. @returns their number by kind @throws Error for a repeated one */
+async function countEvents(reader: Client, domain: string, verified: number): Promise<Record<string, number>> {
+  const ids = new Set<string>();
+  const counts: Record<string, number> = {};
+  let cursor = '';
+  await waitUntil(`${verified} tokens are verified`, 170_000, async () => {
+    const { json } = await reader.get(`/api/websites/events?domain=${domain}&wait=5${cursor && `&after=${cursor}`}`);
+    for (const { id, kind } of json.events) {
+      if (ids.has(id)) throw new Error(`The event ${id} was repeated.`);
+      ids.add(id);
+      counts[kind] = (counts[kind] ?? 0) + 1;
+    }
+    cursor = json.cursor;
+    return (counts.verified === verified && counts.mail_accepted === verified) || JSON.stringify(counts);
+  });
+  return counts;
 }
 
 describe.skipIf(!hasPgBouncer)('PgBouncer in session mode', () => {
@@ -174,8 +204,13 @@ describe.skipIf(!hasPgBouncer)('PgBouncer in transaction mode', () => {
   }, async () => {
     const first = await stage.start({ ...supported, WORKERS: '2' });
     const second = await stage.start({ ...supported, PUBLIC_URL: first.url });
-    const domain = await addWebsite(stage, first);
-    expect(await signInMany([first, second], domain)).toEqual([]);
+    const owner = await signInDeveloper(stage, first);
+    const { domain } = (await owner.client.post('/api/websites', { domain: freshDomain() })).json;
+    const reader = second.client();
+    reader.cookies = owner.client.cookies;
+    const [failures, counts] = await Promise.all([signInMany([first, second], domain), countEvents(reader, domain, SIGN_INS)]);
+    expect(failures).toEqual([]);
+    expect(counts).toEqual({ requested: SIGN_INS, mail_accepted: SIGN_INS, opened: SIGN_INS, verified: SIGN_INS });
     await registerWebsite(second.client());
     for (const service of [first, second]) {
       expect(await service.stop()).toBe(0);

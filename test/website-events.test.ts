@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 beforeEach(async () => {
   await stage.query('truncate sign_in_limits, rate_limits');
-  domain = await addSite();
+  [domain] = [await addSite(), await addSite()];
 });
 
 const addSite = async () => {

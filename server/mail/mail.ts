@@ -13,7 +13,8 @@ export type Mail = {
   language: LanguageCode;
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in an email that a requester
-   * chooses. `website`, the registered domain, for sign_in: whose events its delivery is. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
+   * chooses. `website` for sign_in: the registered domain, whose owner sees the delivery as an event. `fromName`, `logoUrl` for
+   * sign_in: the branding that the website's owner chose.
    */
   data: Record<string, string>;
 };

@@ -16,9 +16,9 @@ import type { AttemptOpener, SignedIn } from './opener.ts';
 import type { AttemptSecrets } from './secrets.ts';
 
 const COUNT_ADDRESS_TRY = `
-update sign_in_attempts set secret_tries = secret_tries + 1
+update sign_in_attempts a set secret_tries = secret_tries + 1
 where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}
-returning email, case when ${sameRegistration('domain', `expires_at - interval '${ATTEMPT_SECONDS} seconds'`)} then domain end as domain`;
+returning email, case when ${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)} then domain end as domain`;
 
 const COUNT_BROWSER_TRY = `
 update sign_in_attempts set secret_tries = secret_tries + 1
