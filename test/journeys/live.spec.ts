@@ -28,8 +28,9 @@ const rows = (page: Page) => page.getByRole('log').getByRole('listitem');
 
 /** Collects what moved in the page without a cause by the person (layout-shift of the Layout Instability API). */
 const WATCH_SHIFTS = `globalThis.shifts = []; new PerformanceObserver((list) => {
-  for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) globalThis.shifts.push(value);
-}).observe({ type: 'layout-shift', buffered: true })`;
+  for (const { hadRecentInput, sources } of list.getEntries())
+    if (!hadRecentInput) globalThis.shifts.push(...sources.map(({ node }) => node?.outerHTML?.slice(0, 200) ?? String(node)));
+}).observe({ type: 'layout-shift' })`;
 
 test('shows each step as it happens, without a reload or a layout shift, and pauses without a gap, by keyboard', async () => {
   const domain = await addSite();

@@ -24,6 +24,7 @@ export function LivePage() {
       <p className="mt-1.5 mb-8 max-w-2xl text-muted">
         Each step of the sign-ins at your websites, as it happens: from the request of the email to the token that your server verifies.
       </p>
+      <h2 className="sr-only">Steps</h2>
       {error && <Failed error={error} fallback="Your websites could not be loaded." isFetching={isFetching} refetch={refetch} />}
       {!websites && !error && <RowsLoading what="your websites" />}
       {websites?.length === 0 && (
@@ -63,7 +64,7 @@ function Panel({
             options={[all, ...websites.map(({ domain, displayDomain }) => ({ value: domain, label: displayDomain }))]}
           />
         </div>
-        <div className="flex items-center gap-4">
+        <div className="flex items-center justify-between gap-4 max-sm:w-full">
           <State paused={paused} failed={Boolean(error)} />
           <Button variant="secondary" className="min-w-24" onClick={() => setPaused(!paused)}>
             {paused ? 'Resume' : 'Pause'}
@@ -71,19 +72,25 @@ function Panel({
         </div>
       </div>
       <Scroller count={events?.length ?? 0}>
-        {!events && !error && <RowsLoading what="sign-ins" rows={4} />}
+        {!events && !error && (
+          <Plain>
+            <RowsLoading what="sign-ins" rows={4} />
+          </Plain>
+        )}
         {!events && error ? <Alert>{errorText(error, 'The sign-ins could not be loaded.')}</Alert> : null}
         {events?.length === 0 && (
-          <Empty
-            title="Nothing in the last hour"
-            text="Sign in to your website as a visitor would: each step appears here, with what to change if it fails."
-          >
-            {chosen && (
-              <Button variant="secondary" onClick={() => setTrying(true)}>
-                Test sign-in
-              </Button>
-            )}
-          </Empty>
+          <Plain>
+            <Empty
+              title="Nothing in the last hour"
+              text="Sign in to your website as a visitor would: each step appears here, with what to change if it fails."
+            >
+              {chosen && (
+                <Button variant="secondary" onClick={() => setTrying(true)}>
+                  Test sign-in
+                </Button>
+              )}
+            </Empty>
+          </Plain>
         )}
         {events && <Log events={events} withDomain={!chosen} />}
       </Scroller>
@@ -92,11 +99,14 @@ function Panel({
   );
 }
 
+/** Shows a panel without its border, since the box has one. */
+const Plain = ({ children }: { children: ReactNode }) => <div className="*:border-0 *:bg-transparent">{children}</div>;
+
 /** Whether new events appear. Screen readers announce its changes. */
 function State({ paused, failed }: { paused: boolean; failed: boolean }) {
   const [tone, text] = paused ? ['bg-edge', 'Paused'] : failed ? ['bg-danger', 'Reconnecting'] : ['bg-accent', 'Live'];
   return (
-    <p role="status" className="flex min-w-28 items-center justify-end gap-2 text-sm">
+    <p role="status" className="flex min-w-28 items-center gap-2 text-sm sm:justify-end">
       <span aria-hidden="true" className={`size-2 rounded-full ${tone}`} />
       {text}
     </p>
@@ -122,7 +132,7 @@ function Scroller({ count, children }: { count: number; children: ReactNode }) {
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
       }}
-      className="h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border border-line bg-panel"
+      className="h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border [scrollbar-gutter:stable] border-line bg-panel"
     >
       {children}
     </section>

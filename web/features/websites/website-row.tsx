@@ -58,7 +58,7 @@ export function WebsiteRow({
             aria-label={`Live sign-ins of ${displayDomain}`}
             className="max-sm:px-2"
           >
-            Live sign-ins
+            Live
           </ButtonLink>
           {!verified && <Action name="Verify" of={displayDomain} onClick={onProve} />}
           <Action name="Edit" of={displayDomain} onClick={onEdit} />
