@@ -47,19 +47,19 @@ const RECORDED = {
   ),
   wrong_code: problem('A wrong code was entered.', 'Use the code of the newest email; after five wrong ones, request a new email.'),
   'token_refused used': problem(
-    'The website verified a token that had been used up before.',
+    'The token was rejected: it had been used up before.',
     'Verify each token once: open your own session in the callback, then redirect to an address without the token. For retries send Idempotency-Key.',
   ),
   'token_refused expired': problem(
-    'The website verified a token more than an hour after the sign-in.',
+    'The token was rejected: the sign-in was more than an hour ago.',
     'Verify the token in the callback, as soon as the visitor arrives.',
   ),
   'token_refused unknown': problem(
-    'The website verified a token that this service did not issue, or whose registration has changed since.',
-    'Pass the `token` parameter of the callback unchanged, to the service that issued it. A forged token is refused like this, too.',
+    'The token was rejected: this service did not issue it, or the registration of the website has changed since.',
+    'Pass the `token` parameter of the callback unchanged, to the service that issued it. A forged token is rejected like this, too.',
   ),
   'token_refused other_domain': problem(
-    'The website verified a token that is for another host.',
+    'The token was rejected: it is for another host.',
     'Send the host of the forward_url as `domain`, and an API key of the account that owns the website, if any.',
   ),
   'request_refused network': problem(
@@ -84,15 +84,16 @@ const RECORDED = {
   ),
 } as const satisfies Record<string, Explanation>;
 
-/** The kind and the reason of a step that is recorded as an event. */
+const KNOWN: Readonly<Record<string, Explanation>> = { ...AUDITED, ...RECORDED };
+
+/** The kind of a step that is recorded as an event of a website. */
 export type EventKind = keyof typeof RECORDED extends infer Key ? (Key extends `${infer Kind} ${string}` ? Kind : Key) : never;
 
 /** Returns the explanation of an event. @param reason a known one, or the code with which a mail server replied */
 export function explain(kind: string, reason: string | null): Explanation {
-  const known: Record<string, Explanation> = { ...AUDITED, ...RECORDED };
-  const found = known[`${kind} ${reason}`] ?? known[kind];
+  const found = KNOWN[`${kind} ${reason}`] ?? KNOWN[kind];
   if (!found) return { level: 'info', text: `${kind.replaceAll('_', ' ')}.`, fix: null };
-  if (reason === null || known[kind] === undefined) return found;
+  if (reason === null || KNOWN[kind] === undefined) return found;
   return { ...found, text: `${found.text.slice(0, -1)} (${reason === 'connection' ? 'it could not be reached' : reason}).` };
 }
 

@@ -120,7 +120,7 @@ test.each([80, 40])('shows each step with its fix in a terminal of %d columns, w
   for (let i = 0; i < 2; i++) await service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
   await terminal.waitFor(/Idempotency-Key\./);
   const text = terminal.text();
-  expect(text.replaceAll(/\s+/g, ' ')).toContain('! The website verified a token that had been used up before.');
+  expect(text.replaceAll(/\s+/g, ' ')).toContain('! The token was rejected: it had been used up before.');
   expect(text.replaceAll(/\s+/g, ' ')).toContain('Fix: Verify each token once: open your own session in the callback, then redirect');
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
   for (const word of ['session', 'callback', 'redirect', 'Idempotency-Key.']) expect(text).toMatch(new RegExp(`(^|\\s)${word}`, 'm'));

@@ -85,7 +85,7 @@ test('shows what failed with its fix, of one website or of all, and asks for a w
   await page.keyboard.press('Escape');
   await page.getByLabel('Website').selectOption('');
   const row = rows(page).filter({ hasText: domain });
-  await row.getByText('Problem: The website verified a token that this service did not issue').waitFor();
+  await row.getByText('Problem: The token was rejected: this service did not issue it').waitFor();
   await row.getByText('Pass the token parameter').waitFor();
 
   owner = await signInDeveloper(scene.stage, scene.service);

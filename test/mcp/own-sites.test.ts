@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { type Developer, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { failing, generations, type McpClient, succeeding } from './clients.ts';
 
 let stage: Stage;
@@ -97,4 +97,27 @@ test('returns statistics of the website', async () => {
   expect(response).toMatchObject({ days: 30, sites: [{ domain, sent: 1, opened: 1, completed: 1 }] });
   expect(text).toContain(`${domain}: 1 emails, 1 opened`);
   expect((await succeeding(mine, 'get_stats')).response.sites.length).toBe((await domainsOf(owner)).length);
+});
+
+test('explains the sign-ins of a website, newest first, with what is missing or to be fixed', async () => {
+  const domain = await addWebsite(owner);
+  expect((await succeeding(mine, 'explain_sign_in', { domain })).response).toMatchObject({
+    events: [],
+    summary: expect.stringContaining('Nothing happened'),
+  });
+  const client = service.client();
+  const [ann, bob] = [freshAddress('ann'), freshAddress('bob')];
+  await visitorToken(stage, client, domain, bob);
+  const token = await visitorToken(stage, client, domain, ann);
+  const unverified = (await succeeding(mine, 'explain_sign_in', { domain, email: ann, since: '10m' })).response;
+  expect(unverified.summary).toMatch(/The website has not verified the token.*check_integration/);
+  for (const { email } of unverified.events) expect(email).toBe(ann);
+  for (let i = 0; i < 2; i++) await client.get(`/api/verify-token?token=${token}&domain=${domain}`);
+  const { response, text } = await succeeding(mine, 'explain_sign_in', { domain: domain.toUpperCase() });
+  expect(response.events.slice(0, 2)).toMatchObject([{ kind: 'token_refused', reason: 'used' }, { kind: 'verified' }]);
+  expect(response.summary).toContain('Verify each token once');
+  expect(text).toContain(`token_refused used (${ann})`);
+  expect(await failing(mine, 'explain_sign_in', { domain: await addWebsite(other) })).toContain('is not one of your websites');
+  expect(await failing(mine, 'explain_sign_in', { domain, since: '8d' })).toContain('since');
+  expect(await failing(nobodys, 'explain_sign_in', { domain })).toContain('not signed in');
 });
