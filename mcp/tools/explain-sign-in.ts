@@ -84,7 +84,10 @@ async function readEvents(client: Client, domain: string, since: number, signal:
 const isOf = (shown: string, email: string) => shown === email || shown === maskEmail(email);
 
 /** @param events newest first */
-function summaryOf([newest]: Event[], domain: string, since: string): string {
+function summaryOf([first, second]: Event[], domain: string, since: string): string {
+  // The reply of the mail server can be recorded after a link that was opened at once.
+  const isLate = first?.kind === 'mail_accepted' && second?.kind === 'opened' && second.email === first.email;
+  const newest = isLate ? second : first;
   if (!newest)
     return `Nothing happened at ${oneLine(domain, 80)} in the last ${since}. If somebody tried to sign in, the app did not send them to the sign-in page with a forward_url at this domain.`;
   const next = newest.fix ?? MISSING[newest.kind] ?? '';
