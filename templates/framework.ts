@@ -47,7 +47,9 @@ export type ProjectKind = {
 };
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
-export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+export type Variant = Partial<
+  Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
+> & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
   /** For people, such as "CommonJS". */
@@ -68,6 +70,8 @@ export type Wiring = {
   import?: string;
   /** The file is connected already when it contains this text. */
   unless: string;
+  /** Used in the first candidate that matches its `after`, when none matches the one above. */
+  otherwise?: Pick<Wiring, 'after' | 'insert' | 'import'>;
   /** The step for people when no candidate can be changed, as a sentence with code in backticks. */
   instead: string;
 };

@@ -9,14 +9,15 @@ const values = { origin: 'https://auth.example.com', domain: 'shop.example', cal
 
 /** Counts lines of code in languages whose comments start with `//`, `#` or `*`. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
-// Go has a line per import and brace; Next.js and SvelteKit repeat imports in a file per route.
-const MAX_LINES: Record<string, number> = { go: 105, nextjs: 70, sveltekit: 70 };
+// Go has a line per import and brace; Python, PHP and Ruby read `.env` themselves.
+const MAX_LINES: Record<string, number> = { go: 140, flask: 75, fastapi: 80, django: 75, php: 80, sinatra: 75 };
 
 describe.each(frameworks)('$id', (framework) => {
   test('has all placeholders filled in', async () => {
     const { files, env, commands, nextSteps } = render(framework, await readSources(framework), values);
     const all = JSON.stringify([files, env, commands, nextSteps]);
-    expect(all).not.toMatch(/__[A-Z]+__/);
+    // `__DIR__` is PHP.
+    expect(all).not.toMatch(/__(?!DIR__)[A-Z]+__/);
     expect(all).toContain('https://auth.example.com');
     if (!framework.ownSettings) expect(all).toContain('https://shop.example');
     expect(all).toContain('/sign-in/done');
@@ -41,7 +42,7 @@ describe.each(frameworks)('$id', (framework) => {
     const lines = Object.entries(sources).map(([name, text]) => (/\.(?:html|jsonc|erb|blade\.php)$/.test(name) ? 0 : linesOfCode(text)));
     const sum = lines.reduce((total, count) => total + count, 0);
     expect(sum).toBeGreaterThanOrEqual(30);
-    expect(sum).toBeLessThanOrEqual(MAX_LINES[framework.id] ?? 60);
+    expect(sum).toBeLessThanOrEqual(MAX_LINES[framework.id] ?? 70);
     const folder = await readdir(new URL(`./${framework.id}`, import.meta.url));
     expect(folder.sort()).toEqual(framework.files.map(({ source }) => source).sort());
   });
@@ -70,7 +71,7 @@ test('a layout moves files; without one the next steps describe it', async () =>
     const unknown = render(framework, sources, values);
     const standard = render(framework, sources, { ...values, layout: null });
     expect(standard.files).toEqual(unknown.files);
-    const next = framework.next.map((step) => step.replaceAll('__DOMAIN__', values.domain));
+    const next = render({ ...framework, layouts: [] }, sources, values).nextSteps;
     expect(standard.nextSteps).toEqual(next);
     for (const layout of framework.layouts ?? []) {
       expect(unknown.nextSteps).toContain(layout.hint);

@@ -27,10 +27,16 @@ type emailLogin struct {
 // AddEmailLogin adds the sign-in routes to mux. It panics if a setting is missing or not valid.
 func AddEmailLogin(mux *http.ServeMux) {
 	e := newEmailLogin()
-	mux.HandleFunc("__LOGIN__", e.login)
-	mux.HandleFunc("__CALLBACK__", e.callback)
-	mux.HandleFunc("/account", SignedInOnly(e.account))
-	mux.HandleFunc("/logout", e.logout)
+	// Patterns have methods from Go 1.22 on, unless go.mod names an older Go.
+	get, post, probe := "GET ", "POST ", http.NewServeMux()
+	probe.HandleFunc("GET /", e.logout)
+	if _, pattern := probe.Handler(&http.Request{Method: "GET", URL: &url.URL{Path: "/"}}); pattern == "" {
+		get, post = "", ""
+	}
+	mux.HandleFunc(get+"__LOGIN__", e.login)
+	mux.HandleFunc(get+"__CALLBACK__", e.callback)
+	mux.HandleFunc(get+"/account", SignedInOnly(e.account))
+	mux.HandleFunc(post+"/logout", e.logout)
 }
 
 // SignedInOnly wraps a page that requires a sign-in and passes it the email address.
