@@ -25,9 +25,11 @@ class EmailLoginController < ApplicationController
     return refuse("Sign-in is not available at the moment.", :service_unavailable) unless result
     return refuse("This sign-in was already used or has expired.", :bad_request) unless result["valid"]
 
-    return_to = session[:login_return_to]
+    return_to, email = session[:login_return_to], result["email"]
+    # The data of the app stays in the session, unless it belongs to another visitor.
+    kept = [nil, email].include?(signed_in_email) ? session.to_hash.except("session_id", "_csrf_token", "login_state", "login_return_to") : {}
     reset_session
-    session[:signed_in_email] = result["email"]
+    session.update(kept.merge("signed_in_email" => email))
     redirect_to return_to
   end
 

@@ -109,7 +109,7 @@ export const otherProjects: readonly OtherProject[] = [
     check: [python, 'manage.py', 'check'],
     start: ['sh', '-c', `${python} manage.py migrate -v 0 && exec ${python} manage.py runserver --noreload 127.0.0.1:{port}`],
     port: 8000,
-    page: '/',
+    page: '/admin/login/',
   },
   { ...golang, id: 'go-default-mux', from: 'Go: Writing Web Applications', make: files('go-default-mux'), page: '/monkeys' },
   { ...golang, id: 'go-mux', from: 'Go: the example of http.ServeMux', make: files('go-mux'), page: '/' },

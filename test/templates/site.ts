@@ -31,7 +31,7 @@ export type Site = {
   remove(): Promise<void>;
 };
 
-const environment = (recipe: Recipe, port: number): Record<string, string> => ({
+const environment = (recipe: Pick<Recipe, 'env'>, port: number): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   PORT: String(port),
@@ -114,7 +114,13 @@ const end = ({ pid }: ChildProcess) => {
 };
 process.once('exit', () => running.forEach(end));
 
-async function launch(directory: string, recipe: Recipe, port: number): Promise<RunningSite> {
+/** Runs a site in a directory, and waits until a page of it responds. */
+export async function launch(
+  directory: string,
+  recipe: Pick<Recipe, 'id' | 'command' | 'env'>,
+  port: number,
+  page = '/',
+): Promise<RunningSite> {
   const url = `http://localhost:${port}`;
   const [program, ...args] = recipe.command.map((part) => part.replaceAll('{port}', String(port)));
   const child = spawn(program, args, {
@@ -135,7 +141,7 @@ async function launch(directory: string, recipe: Recipe, port: number): Promise<
   try {
     await waitUntil(`${recipe.id} responds`, 60_000, async () => {
       if (child.exitCode !== null) throw new Error(`${recipe.id} ended. It wrote:\n${output}`);
-      const response = await new Client(url).get('/').catch(() => null);
+      const response = await new Client(url).get(page).catch(() => null);
       return response?.status === 200 || `It wrote:\n${output}`;
     });
   } catch (error) {
