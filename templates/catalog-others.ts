@@ -18,9 +18,9 @@ const packageLayout = (directory: string, ...entries: string[]): Layout => ({
   to: `${directory}/email_login`,
 });
 
-/** Returns an expression for a line such as `app = Flask(__name__)`; a call over several lines ends with `)` on a line of its own. */
-const CREATES_FLASK = /^[ \t]*(?<app>\w+)(?:: Flask)? = Flask\((?:.*\)|[^)\n]*\n(?:[ \t]+[^ \t\n)].*\n)*[ \t]*\))[ \t]*(?:#.*)?$/m;
-const CREATES_FASTAPI = /^[ \t]*(?<app>\w+)(?:: FastAPI)? = FastAPI\((?:.*\)|[^)\n]*\n(?:[ \t]+[^ \t\n)].*\n)*[ \t]*\))[ \t]*(?:#.*)?$/m;
+/** Match the call that creates the app. One over several lines ends with the first line that ends with `)`. */
+const CREATES_FLASK = /^[ \t]*(?<app>\w+)(?:: Flask)? = Flask\((?:.*[^,\s]$|(?:.*,)?\n(?:.*[^)\n]\n)*?.*\)$)/m;
+const CREATES_FASTAPI = /^[ \t]*(?<app>\w+)(?:: FastAPI)? = FastAPI\((?:.*[^,\s]$|(?:.*,)?\n(?:.*[^)\n]\n)*?.*\)$)/m;
 
 /** The frameworks in all other languages. */
 export const otherFrameworks: readonly Framework[] = [
@@ -82,7 +82,7 @@ export const otherFrameworks: readonly Framework[] = [
       {
         // Only the URLs of the project contain those of the admin site.
         files: ['*/urls.py'],
-        after: /^[ \t]+path\((?:'admin\/'|"admin\/"), admin\.site\.urls\),[ \t]*$/m,
+        after: /^ +path\(["']admin\/["'], admin\.site\.urls\),/m,
         insert: "path('', include('email_login')),",
         import: 'from django.urls import include',
         unless: 'email_login',
@@ -90,7 +90,7 @@ export const otherFrameworks: readonly Framework[] = [
       },
       {
         files: ['*/settings.py'],
-        after: /^ROOT_URLCONF = .*$/m,
+        after: /^ROOT_URLCONF = /m,
         insert: "LOGIN_URL = 'email_login'",
         unless: 'LOGIN_URL',
         instead: "Let `@login_required` redirect to it: `LOGIN_URL = 'email_login'` in the settings.",
@@ -114,11 +114,11 @@ export const otherFrameworks: readonly Framework[] = [
     wiring: [
       {
         files: ['$ENTRY', 'main.go', 'server.go'],
-        after: /^\t+(?<app>\w+) := http\.NewServeMux\(\)[ \t]*$/m,
+        after: /^\t+(?<app>\w+) := http\.NewServeMux\(\)/m,
         insert: 'AddEmailLogin($APP)',
         otherwise: {
           // Routes of the default mux; a function over several lines ends with `})`.
-          after: /^\thttp\.HandleFunc\((?:.*\)|.*\{\n(?:\t\t.*\n|\n)*\t\}\))[ \t]*$/m,
+          after: /^\thttp\.HandleFunc\((?:.*\)$|.*\{\n(?:\t\t.*\n|\n)*\t\}\))/m,
           insert: 'AddEmailLogin(http.DefaultServeMux)',
         },
         unless: 'AddEmailLogin(',
@@ -143,7 +143,7 @@ export const otherFrameworks: readonly Framework[] = [
       {
         files: ['index.php', 'public/index.php'],
         // Below the session of the app, whose name and settings it uses.
-        after: /^[ \t]*session_start\(.*\);[ \t]*$/m,
+        after: /^[ \t]*session_start\(.*\);/m,
         insert: "require __DIR__ . '/email-login.php';",
         otherwise: {
           // These statements must come first in a file.
@@ -178,11 +178,11 @@ export const otherFrameworks: readonly Framework[] = [
     wiring: [
       {
         files: ['$ENTRY', 'app.rb', 'main.rb', 'server.rb', 'myapp.rb', 'web.rb', 'config.ru'],
-        after: /^class \w+ < Sinatra::(?:Base|Application)[ \t]*$/m,
+        after: /^class \w{1,50} < Sinatra::(?:Base|Application)/m,
         insert: '  register EmailLogin',
         import: 'require_relative "email_login"',
         otherwise: {
-          after: /^require ["']sinatra["'][ \t]*$/m,
+          after: /^require ["']sinatra["']/m,
           insert: 'register EmailLogin',
           import: 'require_relative "email_login"',
         },
@@ -213,7 +213,7 @@ export const otherFrameworks: readonly Framework[] = [
     wiring: [
       {
         files: ['routes/web.php'],
-        after: /^use Illuminate\\Support\\Facades\\Route;[ \t]*$/m,
+        after: /^use Illuminate\\Support\\Facades\\Route;/m,
         insert: "\nrequire base_path('routes/email-login.php');",
         unless: 'routes/email-login.php',
         instead: "Add to `routes/web.php`: `require base_path('routes/email-login.php');`",
@@ -245,7 +245,7 @@ export const otherFrameworks: readonly Framework[] = [
     wiring: [
       {
         files: ['config/routes.rb'],
-        after: /^Rails\.application\.routes\.draw do[ \t]*$/m,
+        after: /^Rails\.application\.routes\.draw do/m,
         insert: '  draw :email_login',
         unless: 'draw :email_login',
         instead: 'Add to `config/routes.rb` (Rails 6.1 or newer): `draw :email_login`.',
