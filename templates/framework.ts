@@ -27,7 +27,7 @@ export type Framework = {
   port: number;
   /**
    * A project uses this framework when one of these files exists. With `contains`, a file that lists dependencies must also name
-   * that dependency, and any other file must contain that text.
+   * that dependency, and any other file must contain that text. In a path, `*` stands for a directory of any name.
    */
   detectedBy: readonly { file: string; contains?: string }[];
   /** The highest rank wins when several are detected: 3 a full-stack framework, 2 a library (the default), 1 a language, 0 plain files. */
@@ -47,7 +47,9 @@ export type ProjectKind = {
 };
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
-export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+export type Variant = Partial<
+  Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
+> & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
   /** For people, such as "CommonJS". */
