@@ -86,8 +86,9 @@ function placeholdersOf(
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
-    // The relative path from the callback's file to the directory of the pages.
+    // The relative paths from the files of the callback and of the login to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
+    LOGINUP: '../'.repeat(loginPath.split('/').length - 1),
   };
 }
 
