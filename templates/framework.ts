@@ -7,6 +7,8 @@ export type Framework = {
   files: readonly TemplateFile[];
   /** Packages of npm, PyPI, Packagist or RubyGems that the files import and a fresh project lacks. */
   packages?: readonly string[];
+  /** The same for packages that only development needs, such as types. */
+  devPackages?: readonly string[];
   /** Commands to run after the packages are installed, in the directory of the project. */
   commands: readonly string[];
   /** The steps that remain after the files are written; code is in backticks, placeholders are filled in. */
@@ -45,7 +47,7 @@ export type ProjectKind = {
 };
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
-export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
   /** For people, such as "CommonJS". */
@@ -93,8 +95,14 @@ export type TemplateFile = {
 
 export type EnvironmentVariable = { name: string; value: string; purpose: string };
 
+/** Returns the first variant that fits a kind of project; undefined when the framework's own fields apply. */
+export const variantFor = ({ variants }: Framework, kind: ProjectKind): Variant | undefined =>
+  variants?.find(({ fits }) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value));
+
 /** Returns the framework with the integration for a kind of project. */
-export function forProject(framework: Framework, kind: ProjectKind): Framework {
-  const fits = ({ fits }: Variant) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value);
-  return { ...framework, ...framework.variants?.find(fits), id: framework.id, name: framework.name };
-}
+export const forProject = (framework: Framework, kind: ProjectKind): Framework => ({
+  ...framework,
+  ...variantFor(framework, kind),
+  id: framework.id,
+  name: framework.name,
+});

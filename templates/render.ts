@@ -1,7 +1,7 @@
 import { type LanguageCode, languages } from '../contract/languages.ts';
 import { normalHost } from '../contract/rules.ts';
 import { environment } from './catalog.ts';
-import type { EnvironmentVariable, Framework, Layout } from './framework.ts';
+import type { EnvironmentVariable, Framework, Layout, Wiring } from './framework.ts';
 import { SERVICE_ORIGIN } from './next-steps.ts';
 
 /** The values for the placeholders of an integration. */
@@ -18,6 +18,8 @@ export type TemplateValues = {
   language?: LanguageCode;
   /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
   layout?: Layout | null;
+  /** The caller installs the packages and connects the files itself, so `commands` and `nextSteps` do not mention them. */
+  applied?: boolean;
 };
 
 /** The contents of a framework's files by their `source`, with placeholders. */
@@ -44,7 +46,8 @@ const PATH = /^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i;
  */
 export function render(framework: Framework, sources: Sources, values: TemplateValues): Integration {
   const placeholders = placeholdersOf(framework, values);
-  const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => placeholders[name] ?? placeholder);
+  const fill = filler(placeholders);
+  const instead = values.applied ? [] : (framework.wiring ?? []).map((wiring) => wiring.instead);
   return {
     files: framework.files.map(({ source, path, role, example }) => {
       const text = sources[source];
@@ -55,9 +58,44 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
       .filter(({ name }) => !framework.ownSettings && !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     site: placeholders.SITE,
-    commands: [...framework.commands],
-    nextSteps: [...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
+    commands: [...(values.applied ? [] : installCommands(framework)), ...framework.commands],
+    nextSteps: [
+      ...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []),
+      ...[...instead, ...framework.next].map(fill),
+    ],
   };
+}
+
+/** Returns the wiring of a framework with the placeholders in its texts filled in. @throws RangeError as `render` does */
+export function renderWiring(framework: Framework, values: TemplateValues): Wiring[] {
+  const fill = filler(placeholdersOf(framework, values));
+  return (framework.wiring ?? []).map((wiring) => ({
+    ...wiring,
+    insert: fill(wiring.insert),
+    import: wiring.import && fill(wiring.import),
+    unless: fill(wiring.unless),
+    instead: fill(wiring.instead),
+  }));
+}
+
+const filler = (placeholders: Record<string, string>) => (text: string) =>
+  text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => placeholders[name] ?? placeholder);
+
+const INSTALL: Record<Framework['language'], { add: string; addDev: string }> = {
+  JavaScript: { add: 'npm install', addDev: 'npm install --save-dev' },
+  TypeScript: { add: 'npm install', addDev: 'npm install --save-dev' },
+  Python: { add: 'pip install', addDev: 'pip install' },
+  PHP: { add: 'composer require', addDev: 'composer require --dev' },
+  Ruby: { add: 'bundle add', addDev: 'bundle add --group development' },
+  Go: { add: 'go get', addDev: 'go get' },
+};
+
+function installCommands({ language, packages = [], devPackages = [] }: Framework): string[] {
+  const { add, addDev } = INSTALL[language];
+  return [
+    ...(packages.length > 0 ? [`${add} ${packages.join(' ')}`] : []),
+    ...(devPackages.length > 0 ? [`${addDev} ${devPackages.join(' ')}`] : []),
+  ];
 }
 
 function placeIn(layout: Layout | null | undefined, path: string): string {
