@@ -10,6 +10,7 @@ const nextjsPages = ['pages-auth.ts', 'pages-login.tsx', 'pages-callback.tsx', '
 const derived: [source: string, file: string, toModule: (code: string) => string][] = [
   ['express/auth.ts', 'express/auth.js', asModule],
   ['express/auth.ts', 'express/auth.cjs', asCommonJs],
+  ['express/auth.ts', 'vite/auth.mjs', asModule],
   ['fastify/auth.ts', 'fastify/auth.js', asModule],
   ['fastify/auth.ts', 'fastify/auth.cjs', asCommonJs],
   ['hono/auth.ts', 'hono/auth.js', asModule],

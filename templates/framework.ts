@@ -47,7 +47,9 @@ export type ProjectKind = {
 };
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
-export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+export type Variant = Partial<
+  Pick<Framework, 'language' | 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
+> & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
   /** For people, such as "CommonJS". */
@@ -62,6 +64,8 @@ export type Wiring = {
   files: readonly string[];
   /** The line after which `insert` is placed. Its group `app`, if any, is the name that replaces `$APP` in `insert`. */
   after: RegExp;
+  /** Whether `insert` replaces the text that `after` matches. */
+  replaces?: true;
   /** The lines to insert; empty when only `import` is added. */
   insert: string;
   /** The line to add below the last import of the file, or at its start. */

@@ -45,9 +45,12 @@ auth.get('/account', signedInOnly, (_request, response) => {
 
 auth.post('/logout', (_request, response) => response.clearCookie('login_session', COOKIE).redirect(303, '/'));
 
+/** Returns the email address of the signed-in visitor, or null. */
+export const signedInEmail = (request: Request): string | null => readSession(cookieOf(request, 'login_session'));
+
 /** Middleware for routes that require a sign-in; `response.locals.email` is the email address. */
 export function signedInOnly(request: Request, response: Response, next: NextFunction): void {
-  response.locals.email = readSession(cookieOf(request, 'login_session'));
+  response.locals.email = signedInEmail(request);
   if (response.locals.email) next();
   else response.redirect(303, `__LOGIN__?${new URLSearchParams({ return_to: request.originalUrl })}`);
 }
