@@ -21,13 +21,13 @@ const COMMONJS_IMPORT = "const { auth } = require('./auth');";
 const MODULE_IMPORT = "import { auth } from './auth.js';";
 
 /** Returns what connects `auth` to an app, below the line in which the app is created. */
-const wiring = (load: string, after: RegExp, insert: string): Wiring[] => [
+const wiring = (load: string, after: RegExp, insert: string, unless: string): Wiring[] => [
   {
     files: entryFiles,
     after,
     insert: `$APP${insert}`,
     import: load,
-    unless: insert.slice(0, -1),
+    unless,
     instead: `Add it before your other routes: \`${load.replace('{ auth }', '{ auth, signedInOnly }')} app${insert}\``,
   },
 ];
@@ -53,7 +53,7 @@ const variantsOf = (wire: (load: string) => Wiring[], devPackages: string[]): Va
 ];
 
 const wireExpress = (load: string) =>
-  wiring(load, /^(?:export )?(?:const|let|var) (?<app>\w+)(?:: [\w.]+)? = express\(\);?[ \t]*$/m, '.use(auth);');
+  wiring(load, /^(?:export )?(?:const|let|var) (?<app>\w+)(?:: [\w.]+)? = express\(\);?[ \t]*$/m, '.use(auth);', '.use(auth)');
 
 export const express: Framework = {
   id: 'express',
@@ -72,7 +72,7 @@ export const express: Framework = {
 // The app is created by Fastify, or the parameter of the plugin that fastify-cli starts.
 const FASTIFY_APP =
   /\b(?<app>\w+)(?:(?:: \w+)? = (?:[Ff]astify|require\(['"]fastify['"]\))\([^()]*\);?[ \t]*$|,\s+opts\s*\)(?:: Promise<void> =>)? \{[ \t]*$)/m;
-const wireFastify = (load: string) => wiring(load, FASTIFY_APP, '.register(auth);');
+const wireFastify = (load: string) => wiring(load, FASTIFY_APP, '.register(auth);', '.register(auth)');
 
 export const fastify: Framework = {
   id: 'fastify',
@@ -94,6 +94,7 @@ const wireHono = (load: string) =>
     load,
     /^(?:export )?(?:const|let|var) (?<app>\w+) = new Hono(?:<[^()\n]{1,200}>)?\(\);?[ \t]*$(?!\n[ \t]*\.)/m,
     ".route('/', auth);",
+    ', auth)',
   );
 
 export const hono: Framework = {
