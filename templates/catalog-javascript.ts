@@ -35,9 +35,16 @@ export const javascriptFrameworks: readonly Framework[] = [
     files: appRouter('ts'),
     commands: [],
     next: ['Link to `__LOGIN__` with a plain `<a>`: `<Link>` would prefetch it.'],
+    standard: 'App Router, TypeScript',
     variants: [
-      { id: 'javascript', name: 'JavaScript', fits: { router: 'app', typescript: false }, language: 'JavaScript', files: appRouter('js') },
-      { id: 'pages', name: 'Pages Router', fits: { router: 'pages', typescript: true }, files: pagesRouter('ts') },
+      {
+        id: 'javascript',
+        name: 'App Router, JavaScript',
+        fits: { router: 'app', typescript: false },
+        language: 'JavaScript',
+        files: appRouter('js'),
+      },
+      { id: 'pages', name: 'Pages Router, TypeScript', fits: { router: 'pages', typescript: true }, files: pagesRouter('ts') },
       {
         id: 'pages-javascript',
         name: 'Pages Router, JavaScript',

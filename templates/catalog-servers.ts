@@ -63,6 +63,7 @@ export const express: Framework = {
   commands: [],
   wiring: wireExpress(MODULE_IMPORT),
   next: ["Guard your pages: `app.get('/orders', signedInOnly, …)`."],
+  standard: 'ES modules',
   variants: variantsOf(wireExpress, ['@types/express']),
   port: 3000,
   detectedBy: dependency('express'),
@@ -83,6 +84,7 @@ export const fastify: Framework = {
   commands: [],
   wiring: wireFastify(MODULE_IMPORT),
   next: ["Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`."],
+  standard: 'ES modules',
   variants: variantsOf(wireFastify, ['@types/node']),
   port: 3000,
   detectedBy: dependency('fastify'),
@@ -105,6 +107,7 @@ export const hono: Framework = {
   commands: [],
   wiring: wireHono(MODULE_IMPORT),
   next: ["Guard your pages: `app.get('/orders', signedInOnly, …)`. It works on Node.js, Bun, Deno and Workers."],
+  standard: 'TypeScript',
   variants: [
     {
       id: 'javascript',
@@ -143,9 +146,9 @@ export const vite: Framework = {
       files: ['vite.config.ts', 'vite.config.js', 'vite.config.mts', 'vite.config.mjs'],
       // A configuration with its own `server` is left to its author.
       after: /defineConfig\(\{[ \t]*$(?![\s\S]*\bserver:)/m,
-      insert: `  server: {
-    proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:3001' },
-  },`,
+      insert: `server: {
+  proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:3001' },
+},`,
       unless: '__LOGIN__|__CALLBACK__',
       instead:
         "Add this to `vite.config`: `server: { proxy: { '^(__LOGIN__|__CALLBACK__|/account|/logout|/api/me)([?]|$)': 'http://localhost:3001' } }`.",

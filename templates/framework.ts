@@ -15,6 +15,8 @@ export type Framework = {
   next: readonly string[];
   /** Changes of existing files that connect the integration to the app. Where one is not possible, its `instead` is a next step. */
   wiring?: readonly Wiring[];
+  /** The kind of project that the files are for, for people; absent without variants. */
+  standard?: string;
   /** What differs in projects of another kind; the first variant that fits applies. */
   variants?: readonly Variant[];
   /** The framework has its own sessions and needs no SESSION_SECRET. */
@@ -103,10 +105,13 @@ export type EnvironmentVariable = { name: string; value: string; purpose: string
 export const variantFor = ({ variants }: Framework, kind: ProjectKind): Variant | undefined =>
   variants?.find(({ fits }) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value));
 
-/** Returns the framework with the integration for a kind of project. */
-export const forProject = (framework: Framework, kind: ProjectKind): Framework => ({
+/** Returns the framework with the integration of one of its variants, or as it is. */
+export const withVariant = (framework: Framework, variant: Variant | undefined): Framework => ({
   ...framework,
-  ...variantFor(framework, kind),
+  ...variant,
   id: framework.id,
   name: framework.name,
 });
+
+/** Returns the framework with the integration for a kind of project. */
+export const forProject = (framework: Framework, kind: ProjectKind): Framework => withVariant(framework, variantFor(framework, kind));

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { frameworkOf, frameworks } from './catalog.ts';
+import { withVariant } from './framework.ts';
 import { assistantPrompt } from './prompt.ts';
 import { readSources } from './read.ts';
 import { render } from './render.ts';
@@ -14,14 +15,8 @@ const MAX_LINES: Record<string, number> = { go: 105, nextjs: 95, sveltekit: 75, 
 
 /** Every framework, and as it is for each of its variants. */
 const variants = frameworks.flatMap((framework) => [
-  { ...framework, variant: 'default' },
-  ...(framework.variants ?? []).map((variant) => ({
-    ...framework,
-    ...variant,
-    id: framework.id,
-    name: framework.name,
-    variant: variant.id,
-  })),
+  { ...framework, variant: 'standard' },
+  ...(framework.variants ?? []).map((variant) => ({ ...withVariant(framework, variant), variant: variant.id })),
 ]);
 
 describe.each(variants)('$id ($variant)', (framework) => {

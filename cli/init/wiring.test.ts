@@ -99,6 +99,13 @@ describe('inserts the lines of a wiring', () => {
       "import express from 'express';\nimport { auth } from './auth.js';\nrest();\n",
     ],
     [
+      'at the start of a block, with its indentation',
+      { ...express, after: /(?<app>\w+), opts\) \{/ },
+      'app.js',
+      "import path from 'node:path'\nexport default async function (fastify, opts) {\n  // Your code\n}\n",
+      "import path from 'node:path'\nimport { auth } from './auth.js'\nexport default async function (fastify, opts) {\n  fastify.use(auth)\n  // Your code\n}\n",
+    ],
+    [
       'in place of the anchor',
       {
         ...express,

@@ -53,7 +53,10 @@ export function insertInto(original: string, { after, replaces, insert, import: 
   const matchEnd = match.index + match[0].trimEnd().length;
   const end = text.indexOf('\n', matchEnd) < 0 ? text.length : text.indexOf('\n', matchEnd);
   const matchStart = match.index + match[0].length - match[0].trimStart().length;
-  const indent = /[ \t]*$/.exec(text.slice(0, matchStart))?.[0] ?? '';
+  // In a block that the anchor opens, the lines are indented as its first line.
+  const indent = match[0].trimEnd().endsWith('{')
+    ? (/^\s*\n([ \t]*)/.exec(text.slice(matchEnd))?.[1] ?? '')
+    : (/[ \t]*$/.exec(text.slice(0, matchStart))?.[0] ?? '');
   const lines = insert.replaceAll('$APP', () => match.groups?.app ?? 'app').replace(/\n$/, '');
   const indented = lines === '' ? '' : `${style(lines).replace(/^(?=.)/gm, indent)}\n`;
   const head = text.slice(0, end);
