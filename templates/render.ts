@@ -69,10 +69,14 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
 /** Returns the wiring of a framework with the placeholders in its texts filled in. @throws RangeError as `render` does */
 export function renderWiring(framework: Framework, values: TemplateValues): Wiring[] {
   const fill = filler(placeholdersOf(framework, values));
+  const fillInsertion = <Insertion extends Pick<Wiring, 'insert' | 'import'>>(insertion: Insertion): Insertion => ({
+    ...insertion,
+    insert: fill(insertion.insert),
+    import: insertion.import && fill(insertion.import),
+  });
   return (framework.wiring ?? []).map((wiring) => ({
-    ...wiring,
-    insert: fill(wiring.insert),
-    import: wiring.import && fill(wiring.import),
+    ...fillInsertion(wiring),
+    otherwise: wiring.otherwise && fillInsertion(wiring.otherwise),
     unless: fill(wiring.unless),
     instead: fill(wiring.instead),
   }));
@@ -124,8 +128,9 @@ function placeholdersOf(
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
-    // The relative path from the callback's file to the directory of the pages.
+    // The relative paths from the files of the callback and of the login to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
+    LOGINUP: '../'.repeat(loginPath.split('/').length - 1),
   };
 }
 

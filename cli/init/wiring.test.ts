@@ -85,11 +85,11 @@ describe('inserts the lines of a wiring', () => {
       'from flask import (\n    Flask,\n    request,\n)\nfrom auth import auth\n\napp = Flask(\n    __name__,\n)\napp.register_blueprint(auth)\n\n@app.route("/")\n',
     ],
     [
-      'in a function of Python with its indentation',
+      'in a function of a Python package with its indentation, by a relative import',
       flask,
       'app/__init__.py',
       '"""The shop.\n\nMore.\n"""\nimport os\n\ndef create_app():\n    app = Flask(__name__)\n    return app\n',
-      '"""The shop.\n\nMore.\n"""\nimport os\nfrom auth import auth\n\ndef create_app():\n    app = Flask(__name__)\n    app.register_blueprint(auth)\n    return app\n',
+      '"""The shop.\n\nMore.\n"""\nimport os\nfrom .auth import auth\n\ndef create_app():\n    app = Flask(__name__)\n    app.register_blueprint(auth)\n    return app\n',
     ],
     [
       'only the import when there is nothing to insert',
@@ -97,6 +97,26 @@ describe('inserts the lines of a wiring', () => {
       'app.js',
       "import express from 'express';\nrest();\n",
       "import express from 'express';\nimport { auth } from './auth.js';\nrest();\n",
+    ],
+    [
+      'at the start of a block, with its indentation',
+      { ...express, after: /(?<app>\w+), opts\) \{/ },
+      'app.js',
+      "import path from 'node:path'\nexport default async function (fastify, opts) {\n  // Your code\n}\n",
+      "import path from 'node:path'\nimport { auth } from './auth.js'\nexport default async function (fastify, opts) {\n  fastify.use(auth)\n  // Your code\n}\n",
+    ],
+    [
+      'in place of the anchor',
+      {
+        ...express,
+        after: /defineConfig\(\{/,
+        replaces: true,
+        insert: "defineConfig({\n  adapter: node({ mode: 'standalone' }),\n",
+        import: "import node from '@astrojs/node';",
+      },
+      'astro.config.mjs',
+      '// @ts-check\nimport { defineConfig } from "astro/config";\n\nexport default defineConfig({});\n',
+      '// @ts-check\nimport { defineConfig } from "astro/config";\nimport node from "@astrojs/node";\n\nexport default defineConfig({\n  adapter: node({ mode: "standalone" }),\n});\n',
     ],
     [
       'without an import, and several lines',
