@@ -16,6 +16,8 @@ export type TemplateValues = {
   loginPath?: string;
   /** The language of the sign-in page; English by default. */
   language?: LanguageCode;
+  /** The port of the website during development, when the project sets one; otherwise that of the framework. */
+  port?: number;
   /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
   layout?: Layout | null;
   /** The caller installs the packages and connects the files itself, so `commands` and `nextSteps` do not mention them. */
@@ -108,7 +110,7 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en' }: TemplateValues,
+  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en', port }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
@@ -122,7 +124,7 @@ function placeholdersOf(
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
+    SITE: host === 'localhost' ? localSite(framework.port, origin, port) : `https://${host}`,
     CALLBACK: callbackPath,
     LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
@@ -140,8 +142,12 @@ function requirePath(what: string, path: string, example: string, taken: readonl
   throw new RangeError(`"${path}" is not a valid ${what} path. Use one such as ${example}, but not ${taken.join(', ')}.`);
 }
 
-/** Returns the origin of a development server; the next port when the service uses its port, as most development servers choose. */
-function localSite(port: number, origin: string): string {
+/**
+ * Returns the origin of a development server: at the port that the project sets, else at that of the framework, or at the next one when
+ * the service uses it, as most development servers choose.
+ */
+function localSite(port: number, origin: string, own?: number): string {
+  if (own !== undefined) return `http://localhost:${own}`;
   const site = `http://localhost:${port}`;
   return site === origin ? `http://localhost:${port + 1}` : site;
 }

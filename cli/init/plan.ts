@@ -202,6 +202,9 @@ export function nextStepsAfter(
     ...(isLocal(service) && !isLocal(plan.siteUrl)
       ? [`${service} is this machine: before you deploy, name the public service with --host.`]
       : []),
+    ...(service === plan.siteUrl
+      ? [`The service uses ${service}, too: start it at another port, \`emailauth start --port 4000\`, and run this again with \`--host\`.`]
+      : []),
     isLocal(plan.siteUrl)
       ? `Try it: start your website at ${plan.siteUrl} and open ${login}.`
       : `Try it once it is deployed: open ${login}. \`emailauth doctor ${domain}\` finds problems.`,

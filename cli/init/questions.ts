@@ -9,7 +9,7 @@ import { usageError } from '../exit.ts';
 import { promptChoice, promptText } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
 import { readDetectionFiles } from './detection.ts';
-import { readManifest, readText } from './manifest.ts';
+import { readText } from './manifest.ts';
 import { listWorkspaces, workspacePatterns } from './workspaces.ts';
 
 const DOMAIN_FLAG = '--domain <domain>';
@@ -42,20 +42,13 @@ export async function selectFramework(terminal: Terminal, root: string, id: stri
   }
   const detected = detectFrameworks(readDetectionFiles(root));
   if (detected.length === 1) return detected[0];
-  const message = notDetected(detected, root);
+  const names = detected.map(({ name }) => name).join(', ');
+  const message = detected.length > 1 ? `Several frameworks were detected: ${names}.` : 'No framework was detected here.';
   if (!terminal.interactive) throw usageError(message, hint);
   const options = detected.length > 1 ? detected : frameworks;
   const choices = options.map(({ id, name, language }) => ({ value: id, label: name, hint: language }));
   const chosen = await promptChoice(terminal, { message: `${message} Which is it?`, flag: '--framework <id>', choices });
   return options.find((each) => each.id === chosen) as Framework;
-}
-
-/** Returns the error for a directory in which no framework, or no single one, was detected. */
-function notDetected(detected: readonly Framework[], root: string): string {
-  if (detected.length > 1) return `Several frameworks were detected: ${detected.map(({ name }) => name).join(', ')}.`;
-  return readManifest(root)?.packages.has('vite')
-    ? 'This is a Vite app without a server, which the sign-in needs: add one, such as Express or Hono.'
-    : 'No framework was detected here.';
 }
 
 /**
