@@ -33,7 +33,7 @@ export function detectLayout({ layouts = [] }: Framework, exists: (path: string)
 const isBundled = (files: Readonly<Record<string, string>>) =>
   BUNDLERS.some((name) => files['package.json'] !== undefined && mentions('package.json', files['package.json'], name));
 
-const BUNDLERS = ['vite', 'webpack', 'parcel', 'react-scripts', '@rspack/core', '@rsbuild/core', '@vue/cli-service', '@angular/core'];
+const BUNDLERS = ['webpack', 'parcel', 'react-scripts', '@rspack/core', '@rsbuild/core', '@vue/cli-service', '@angular/core'];
 
 const rankOf = ({ rank = 2 }: Framework) => rank;
 
