@@ -50,7 +50,7 @@ export function complete(text: string, variables: readonly Variable[]): Completi
 /** Returns a text with the last line that sets a variable changed; null when its value is not on one line. */
 function replaceValue(text: string, name: string, value: string): { text: string; from: string; to: string } | null {
   const line = [...text.matchAll(new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm'))].at(-1);
-  if (!line) return null;
+  if (!line || valueIn(text, name).includes('\n')) return null;
   const [from, start] = [line[0].replace(/\r$/, ''), line[1]];
   const to = `${start}${value}`;
   const changed = text.slice(0, line.index) + to + text.slice(line.index + from.length);
