@@ -15,14 +15,18 @@ export type Flags = Partial<{
   http: boolean;
   icon: string | false;
   language: string;
+  install: boolean;
   list: boolean;
+  loginPath: string;
   name: string;
   plain: boolean;
   port: string;
   readOnly: boolean;
   revokeApiKeys: boolean;
   scope: string;
+  undo: boolean;
   url: string;
+  verify: boolean;
 }>;
 
 /** One command: what `--help`, shell completion and docs/cli.md show about it, and what it runs. */

@@ -15,6 +15,8 @@ export type Framework = {
   next: readonly string[];
   /** Changes of existing files that connect the integration to the app. Where one is not possible, its `instead` is a next step. */
   wiring?: readonly Wiring[];
+  /** The kind of project that the files are for, for people; absent without variants. */
+  standard?: string;
   /** What differs in projects of another kind; the first variant that fits applies. */
   variants?: readonly Variant[];
   /** The framework has its own sessions and needs no SESSION_SECRET. */
@@ -27,7 +29,7 @@ export type Framework = {
   port: number;
   /**
    * A project uses this framework when one of these files exists. With `contains`, a file that lists dependencies must also name
-   * that dependency, and any other file must contain that text.
+   * that dependency, and any other file must contain that text. In a path, `*` stands for a directory of any name.
    */
   detectedBy: readonly { file: string; contains?: string }[];
   /** The highest rank wins when several are detected: 3 a full-stack framework, 2 a library (the default), 1 a language, 0 plain files. */
@@ -48,7 +50,7 @@ export type ProjectKind = {
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
 export type Variant = Partial<
-  Pick<Framework, 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
+  Pick<Framework, 'language' | 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
 > & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
@@ -64,6 +66,8 @@ export type Wiring = {
   files: readonly string[];
   /** The line after which `insert` is placed. Its group `app`, if any, is the name that replaces `$APP` in `insert`. */
   after: RegExp;
+  /** Whether `insert` replaces the text that `after` matches. */
+  replaces?: true;
   /** The lines to insert; empty when only `import` is added. */
   insert: string;
   /** The line to add below the last import of the file, or at its start. */
@@ -103,10 +107,13 @@ export type EnvironmentVariable = { name: string; value: string; purpose: string
 export const variantFor = ({ variants }: Framework, kind: ProjectKind): Variant | undefined =>
   variants?.find(({ fits }) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value));
 
-/** Returns the framework with the integration for a kind of project. */
-export const forProject = (framework: Framework, kind: ProjectKind): Framework => ({
+/** Returns the framework with the integration of one of its variants, or as it is. */
+export const withVariant = (framework: Framework, variant: Variant | undefined): Framework => ({
   ...framework,
-  ...variantFor(framework, kind),
+  ...variant,
   id: framework.id,
   name: framework.name,
 });
+
+/** Returns the framework with the integration for a kind of project. */
+export const forProject = (framework: Framework, kind: ProjectKind): Framework => withVariant(framework, variantFor(framework, kind));

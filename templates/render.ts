@@ -16,6 +16,8 @@ export type TemplateValues = {
   loginPath?: string;
   /** The language of the sign-in page; English by default. */
   language?: LanguageCode;
+  /** The port of the website during development, when the project sets one; otherwise that of the framework. */
+  port?: number;
   /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
   layout?: Layout | null;
   /** The caller installs the packages and connects the files itself, so `commands` and `nextSteps` do not mention them. */
@@ -69,10 +71,14 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
 /** Returns the wiring of a framework with the placeholders in its texts filled in. @throws RangeError as `render` does */
 export function renderWiring(framework: Framework, values: TemplateValues): Wiring[] {
   const fill = filler(placeholdersOf(framework, values));
+  const fillInsertion = <Insertion extends Pick<Wiring, 'insert' | 'import'>>(insertion: Insertion): Insertion => ({
+    ...insertion,
+    insert: fill(insertion.insert),
+    import: insertion.import && fill(insertion.import),
+  });
   return (framework.wiring ?? []).map((wiring) => ({
-    ...wiring,
-    insert: fill(wiring.insert),
-    import: wiring.import && fill(wiring.import),
+    ...fillInsertion(wiring),
+    otherwise: wiring.otherwise && fillInsertion(wiring.otherwise),
     unless: fill(wiring.unless),
     instead: fill(wiring.instead),
   }));
@@ -104,7 +110,7 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en' }: TemplateValues,
+  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en', port }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
@@ -118,14 +124,15 @@ function placeholdersOf(
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
+    SITE: host === 'localhost' ? localSite(framework.port, origin, port) : `https://${host}`,
     CALLBACK: callbackPath,
     LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
-    // The relative path from the callback's file to the directory of the pages.
+    // The relative paths from the files of the callback and of the login to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
+    LOGINUP: '../'.repeat(loginPath.split('/').length - 1),
   };
 }
 
@@ -135,8 +142,12 @@ function requirePath(what: string, path: string, example: string, taken: readonl
   throw new RangeError(`"${path}" is not a valid ${what} path. Use one such as ${example}, but not ${taken.join(', ')}.`);
 }
 
-/** Returns the origin of a development server; the next port when the service uses its port, as most development servers choose. */
-function localSite(port: number, origin: string): string {
+/**
+ * Returns the origin of a development server: at the port that the project sets, else at that of the framework, or at the next one when
+ * the service uses it, as most development servers choose.
+ */
+function localSite(port: number, origin: string, own?: number): string {
+  if (own !== undefined) return `http://localhost:${own}`;
   const site = `http://localhost:${port}`;
   return site === origin ? `http://localhost:${port + 1}` : site;
 }

@@ -13,6 +13,8 @@ export type Project = {
   kind: ProjectKind;
   /** Files with which the app may start, the most likely one first, relative to the root with `/`. */
   entries: readonly string[];
+  /** The port at which its development server listens, when a script or an entry file sets one. */
+  port: number | undefined;
 };
 
 const SOURCE_EXTENSIONS = ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs'];
@@ -31,7 +33,7 @@ const OTHER_ENTRIES = [
 export function readProject(root: string): Project {
   const manifest = readManifest(root);
   const entries = findEntries(root, manifest);
-  return { root, manifest, kind: kindOf(root, manifest, entries), entries };
+  return { root, manifest, kind: kindOf(root, manifest, entries), entries, port: findPort(root, manifest, entries) };
 }
 
 /** Returns the entry files of a project that exist: those that its manifest names, then those with a usual name. */
@@ -89,6 +91,20 @@ function routerOf(root: string, manifest: Manifest | null): ProjectKind['router'
   if (!manifest?.packages.has('next')) return null;
   const has = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
   return has('pages') && !has('app') ? 'pages' : 'app';
+}
+
+/** `const port = 3000`, `process.env.PORT || 3000`, `app.listen(3000`, `listen({ port: 3000`, `app.run(port=5000)`, `":8080"` of Go. */
+const PORT_IN_CODE =
+  /\bport\b[\w."'\])]*\s*(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|ListenAndServe\("[^"]*:(\d{4,5})"/i;
+const PORT_IN_SCRIPT = /(?:^|\s)(?:-p|--port)[ =](\d{2,5})\b|\bPORT=(\d{2,5})\b/;
+
+function findPort(root: string, manifest: Manifest | null, entries: readonly string[]): number | undefined {
+  const { dev, start } = manifest?.scripts ?? {};
+  const scripts = [dev, start].map((script) => PORT_IN_SCRIPT.exec(script ?? ''));
+  const code = [...entries, 'bin/www'].map((path) => PORT_IN_CODE.exec(readText(root, path) ?? ''));
+  const found = [...scripts, ...code].find((match) => match !== null);
+  const port = Number(found?.slice(1).find(Boolean));
+  return port > 0 && port < 65_536 ? port : undefined;
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;

@@ -42,6 +42,15 @@ const ROUTE =
 
 const withoutComments = (code: string) => code.replace(/^[ \t]*(?:\/\/|#|\/?\*).*$/gm, '');
 
+/** Whether files of a framework are routes. */
+export const hasFileRoutes = (framework: string): boolean => FILE_ROUTES[framework] !== undefined;
+
+/** Whether a file of such a framework serves a path. */
+export function servesPath(framework: string, file: string, path: string): boolean {
+  const routes = FILE_ROUTES[framework];
+  return routes !== undefined && routeOf(file, routes) === path.toLowerCase();
+}
+
 /** Returns the path that a file serves, in lower case; null for a file that serves none. Groups such as `(shop)` are not part of it. */
 function routeOf(file: string, { directories, files }: { directories: readonly string[]; files: readonly RegExp[] }): string | null {
   const directory = directories.find((each) => file.startsWith(`${each}/`)) ?? '';

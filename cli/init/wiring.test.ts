@@ -99,6 +99,26 @@ describe('inserts the lines of a wiring', () => {
       "import express from 'express';\nimport { auth } from './auth.js';\nrest();\n",
     ],
     [
+      'at the start of a block, with its indentation',
+      { ...express, after: /(?<app>\w+), opts\) \{/ },
+      'app.js',
+      "import path from 'node:path'\nexport default async function (fastify, opts) {\n  // Your code\n}\n",
+      "import path from 'node:path'\nimport { auth } from './auth.js'\nexport default async function (fastify, opts) {\n  fastify.use(auth)\n  // Your code\n}\n",
+    ],
+    [
+      'in place of the anchor',
+      {
+        ...express,
+        after: /defineConfig\(\{/,
+        replaces: true,
+        insert: "defineConfig({\n  adapter: node({ mode: 'standalone' }),\n",
+        import: "import node from '@astrojs/node';",
+      },
+      'astro.config.mjs',
+      '// @ts-check\nimport { defineConfig } from "astro/config";\n\nexport default defineConfig({});\n',
+      '// @ts-check\nimport { defineConfig } from "astro/config";\nimport node from "@astrojs/node";\n\nexport default defineConfig({\n  adapter: node({ mode: "standalone" }),\n});\n',
+    ],
+    [
       'without an import, and several lines',
       { ...express, import: undefined, insert: '$APP.a();\n$APP.b();' },
       'app.js',

@@ -42,25 +42,34 @@ export function connect(
  */
 export function insertInto(
   original: string,
-  { after, insert, import: imported }: Pick<Wiring, 'after' | 'insert' | 'import'>,
+  { after, replaces, insert, import: imported }: Pick<Wiring, 'after' | 'replaces' | 'insert' | 'import'>,
   path: string,
 ): string | null {
   const isWindows = original.includes('\r\n');
   const text = original.replaceAll('\r\n', '\n');
   const match = new RegExp(after.source, after.flags.replace('g', '')).exec(text);
   if (!match) return null;
+  const style = styleOf(text, path);
+  const withLineEnds = (changed: string) => (isWindows ? changed.replaceAll('\n', '\r\n') : changed);
+  if (replaces) {
+    const before = text.slice(0, match.index);
+    const withImport = imported ? addImport(before, imported, path, style) : before;
+    return withLineEnds(withImport + style(insert) + text.slice(match.index + match[0].length));
+  }
   const matchEnd = match.index + match[0].trimEnd().length;
   const end = text.indexOf('\n', matchEnd) < 0 ? text.length : text.indexOf('\n', matchEnd);
   const matchStart = match.index + match[0].length - match[0].trimStart().length;
-  const indent = /[ \t]*$/.exec(text.slice(0, matchStart))?.[0] ?? '';
+  // In a block that the anchor opens, the lines are indented as its first line.
+  const indent = match[0].trimEnd().endsWith('{')
+    ? (/^\s*\n([ \t]*)/.exec(text.slice(matchEnd))?.[1] ?? '')
+    : (/[ \t]*$/.exec(text.slice(0, matchStart))?.[0] ?? '');
   const lines = insert.replaceAll('$APP', () => match.groups?.app ?? 'app').replace(/\n$/, '');
-  const style = styleOf(text, path);
   const indented = lines === '' ? '' : `${style(lines).replace(/^(?=.)/gm, indent)}\n`;
   const head = text.slice(0, end);
   const rest = text.slice(end).replace(/^\n/, '');
   const withImport = imported ? addImport(head, imported, path, style) : head;
   const changed = indented || rest ? `${withImport}\n${indented}${rest}` : withImport + text.slice(end);
-  return isWindows ? changed.replaceAll('\n', '\r\n') : changed;
+  return withLineEnds(changed);
 }
 
 const isJavaScript = (path: string) => /\.[mc]?[jt]sx?$/.test(path) || !path.includes('.');

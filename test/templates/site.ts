@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { frameworkOf } from '../../templates/catalog.ts';
+import { type Framework, withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { Client } from '../client.ts';
@@ -43,8 +44,7 @@ const environment = (recipe: Pick<Recipe, 'env'>, port: number): Record<string, 
  * @throws Error with what the build wrote, or npm
  */
 export async function makeSite(recipe: Recipe, serviceUrl: string): Promise<Site> {
-  const framework = frameworkOf(recipe.id);
-  if (!framework) throw new Error(`There is no framework ${recipe.id}.`);
+  const framework = frameworkFor(recipe);
   // Below the directory of its packages, as in a repository of several: bundlers refuse links that lead out of a project.
   const packages = recipe.packages && join(import.meta.dirname, 'packages', recipe.id);
   const place = packages ? await installPinned(packages, `templates/${recipe.id}`) : tmpdir();
@@ -85,6 +85,13 @@ export async function startAppIn(directory: string, recipe: Recipe, port: number
     await remove();
     throw error;
   }
+}
+
+function frameworkFor({ id, variant: wanted }: Recipe): Framework {
+  const framework = frameworkOf(id);
+  const variant = framework?.variants?.find((each) => each.id === wanted);
+  if (!framework || (wanted && !variant)) throw new Error(`There is no framework ${id} with a variant ${wanted}.`);
+  return withVariant(framework, variant);
 }
 
 async function write(directory: string, files: Record<string, string>) {
