@@ -15,7 +15,9 @@ export type Flags = Partial<{
   http: boolean;
   icon: string | false;
   language: string;
+  install: boolean;
   list: boolean;
+  loginPath: string;
   name: string;
   plain: boolean;
   port: string;
@@ -23,7 +25,9 @@ export type Flags = Partial<{
   revokeApiKeys: boolean;
   scope: string;
   since: string;
+  undo: boolean;
   url: string;
+  verify: boolean;
 }>;
 
 /** One command: what `--help`, shell completion and docs/cli.md show about it, and what it runs. */

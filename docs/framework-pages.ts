@@ -23,6 +23,7 @@ In a project, \`emailauth init --framework ${framework.id}\` writes the same fil
     ]),
     '## Environment',
     fenced(env.map(({ name, value, purpose }) => `# ${purpose}\n${name}=${value}`).join('\n'), 'sh'),
+    ...(framework.variants ? ['## Variants', variantText(framework)] : []),
     '## Next steps',
     [
       ...nextSteps,
@@ -34,6 +35,19 @@ In a project, \`emailauth init --framework ${framework.id}\` writes the same fil
       .join('\n'),
     `The same as one message for an assistant: [${docPageOf(`prompts/${framework.id}`)?.title}](prompts/${framework.id}.md).`,
   ].join('\n\n');
+}
+
+/** Returns the kinds of projects that have files of their own, with the paths of these files. */
+function variantText({ id, standard, variants = [] }: Framework): string {
+  const list = variants.map(({ name, files = [] }) => `- ${name}: ${files.map(({ path }) => `\`${path}\``).join(', ')}`);
+  return [
+    `The files above are for ${standard}. They also exist for projects of these kinds:`,
+    list.join('\n'),
+    `\`emailauth init --framework ${id}\` writes those that fit the project. In the portal, select the kind above the code.`,
+  ]
+    .join('\n\n')
+    .replaceAll('__LOGIN__', '/login')
+    .replaceAll('__CALLBACK__', '/auth/callback');
 }
 
 /** Returns the page that contains a framework's prompt. */

@@ -1,39 +1,58 @@
-import type { Framework } from './framework.ts';
+import { express, fastify, hono, vite } from './catalog-servers.ts';
+import type { Framework, TemplateFile } from './framework.ts';
 
 const dependency = (name: string) => [{ file: 'package.json', contains: name }];
 
-const ES_MODULE = 'The file is an ES module: without `"type": "module"` in package.json, name it `auth.mjs`.';
-const LOAD_IN_NODE = 'Start the app with its environment: `node --env-file=.env …`.';
+const appRouter = (end: 'ts' | 'js'): TemplateFile[] => [
+  { source: `app-auth.${end}`, path: `lib/auth.${end}`, role: 'Session' },
+  { source: `app-login.${end}`, path: `app__LOGIN__/route.${end}`, role: 'Login' },
+  { source: `app-callback.${end}`, path: `app__CALLBACK__/route.${end}`, role: 'Callback' },
+  { source: `app-account.${end}x`, path: `app/account/page.${end === 'ts' ? 'tsx' : 'js'}`, role: 'Protected page, logout' },
+];
+
+const pagesRouter = (end: 'ts' | 'js'): TemplateFile[] => {
+  const page = (source: string, path: string, role: string) => ({
+    source: `${source}.${end}x`,
+    path: `${path}.${end === 'ts' ? 'tsx' : 'js'}`,
+    role,
+  });
+  return [
+    { source: `pages-auth.${end}`, path: `lib/auth.${end}`, role: 'Session' },
+    page('pages-login', 'pages__LOGIN__', 'Login'),
+    page('pages-callback', 'pages__CALLBACK__', 'Callback'),
+    page('pages-account', 'pages/account', 'Protected page'),
+    page('pages-logout', 'pages/logout', 'Logout'),
+  ];
+};
 
 /** The frameworks in JavaScript and TypeScript. */
 export const javascriptFrameworks: readonly Framework[] = [
-  {
-    id: 'express',
-    name: 'Express',
-    language: 'JavaScript',
-    files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
-    commands: [],
-    next: [
-      "Add it before your other routes: `import { auth, signedInOnly } from './auth.js'; app.use(auth);`",
-      "Guard your pages: `app.get('/orders', signedInOnly, …)`.",
-      ES_MODULE,
-    ],
-    loadEnv: LOAD_IN_NODE,
-    port: 3000,
-    detectedBy: dependency('express'),
-  },
+  express,
   {
     id: 'nextjs',
     name: 'Next.js',
     language: 'TypeScript',
-    files: [
-      { source: 'lib-auth.ts', path: 'lib/auth.ts', role: 'Session' },
-      { source: 'login.ts', path: 'app/login/route.ts', role: 'Login' },
-      { source: 'callback.ts', path: 'app__CALLBACK__/route.ts', role: 'Callback' },
-      { source: 'account.tsx', path: 'app/account/page.tsx', role: 'Protected page, logout' },
-    ],
+    files: appRouter('ts'),
     commands: [],
-    next: ['`@/` is the alias that create-next-app sets up.', 'Link to `/login` with a plain `<a>`: `<Link>` would prefetch it.'],
+    next: ['Link to `__LOGIN__` with a plain `<a>`: `<Link>` would prefetch it.'],
+    standard: 'App Router, TypeScript',
+    variants: [
+      {
+        id: 'javascript',
+        name: 'App Router, JavaScript',
+        fits: { router: 'app', typescript: false },
+        language: 'JavaScript',
+        files: appRouter('js'),
+      },
+      { id: 'pages', name: 'Pages Router, TypeScript', fits: { router: 'pages', typescript: true }, files: pagesRouter('ts') },
+      {
+        id: 'pages-javascript',
+        name: 'Pages Router, JavaScript',
+        fits: { router: 'pages', typescript: false },
+        language: 'JavaScript',
+        files: pagesRouter('js'),
+      },
+    ],
     port: 3000,
     detectedBy: dependency('next'),
     rank: 3,
@@ -53,18 +72,16 @@ export const javascriptFrameworks: readonly Framework[] = [
     language: 'JavaScript',
     files: [
       { source: 'auth.js', path: 'src/lib/server/auth.js', role: 'Session' },
-      { source: 'login.js', path: 'src/routes/login/+server.js', role: 'Login' },
+      { source: 'login.js', path: 'src/routes__LOGIN__/+server.js', role: 'Login' },
       { source: 'callback.js', path: 'src/routes__CALLBACK__/+server.js', role: 'Callback' },
       { source: 'account.server.js', path: 'src/routes/account/+page.server.js', role: 'Protected page, logout' },
       { source: 'account.svelte', path: 'src/routes/account/+page.svelte', role: 'Protected page' },
     ],
     commands: [],
     next: [
-      'Link to `/login` with `data-sveltekit-reload`, so that only a click requests it.',
+      'Link to `__LOGIN__` with `data-sveltekit-reload`, so that only a click requests it.',
       'It needs Node.js, so use an adapter such as `@sveltejs/adapter-node`. If the website is not on https, give the adapter its address: `ORIGIN`, or `paths.origin` in SvelteKit 3.',
     ],
-    loadEnv:
-      'Start the app with its environment: `node --env-file=.env node_modules/vite/bin/vite.js dev` in development, `node --env-file=.env build` after a build.',
     port: 5173,
     detectedBy: dependency('@sveltejs/kit'),
     rank: 3,
@@ -75,14 +92,25 @@ export const javascriptFrameworks: readonly Framework[] = [
     language: 'TypeScript',
     files: [
       { source: 'auth.ts', path: 'server/utils/auth.ts', role: 'Session' },
-      { source: 'login.get.ts', path: 'server/routes/login.get.ts', role: 'Login' },
+      { source: 'login.get.ts', path: 'server/routes__LOGIN__.get.ts', role: 'Login' },
       { source: 'callback.get.ts', path: 'server/routes__CALLBACK__.get.ts', role: 'Callback' },
       { source: 'logout.post.ts', path: 'server/routes/logout.post.ts', role: 'Logout' },
       { source: 'me.get.ts', path: 'server/api/me.get.ts', role: 'Signed-in user' },
       { source: 'account.vue', path: 'app/pages/account.vue', role: 'Protected page' },
+      { source: 'index.vue', path: 'app/pages/index.vue', role: 'Page with the login link', example: true },
     ],
     commands: [],
-    next: ['Link to `/login` with a plain `<a>` or `<NuxtLink external>`.', '`app.vue` must contain `<NuxtPage />` to show pages.'],
+    wiring: [
+      {
+        files: ['app/app.vue', 'app.vue'],
+        after: /<NuxtWelcome ?\/>/,
+        replaces: true,
+        insert: '<NuxtPage />',
+        unless: '<NuxtPage',
+        instead: '`app.vue` must contain `<NuxtPage />` to show pages.',
+      },
+    ],
+    next: ['Link to `__LOGIN__` with a plain `<a>` or `<NuxtLink external>`.'],
     loadEnv: 'Nuxt reads `.env` in development only. After a build: `node --env-file=.env .output/server/index.mjs`.',
     port: 3000,
     detectedBy: dependency('nuxt'),
@@ -103,51 +131,40 @@ export const javascriptFrameworks: readonly Framework[] = [
     language: 'TypeScript',
     files: [
       { source: 'auth.ts', path: 'src/lib/auth.ts', role: 'Settings' },
-      { source: 'login.ts', path: 'src/pages/login.ts', role: 'Login' },
+      { source: 'login.ts', path: 'src/pages__LOGIN__.ts', role: 'Login' },
       { source: 'callback.ts', path: 'src/pages__CALLBACK__.ts', role: 'Callback' },
       { source: 'account.astro', path: 'src/pages/account.astro', role: 'Protected page' },
       { source: 'logout.ts', path: 'src/pages/logout.ts', role: 'Logout' },
     ],
-    commands: ['npx astro add node'],
-    next: [
-      'The adapter stores the sessions (Astro 5.7 or newer). Any other adapter with sessions works too.',
-      "Set your domain in `astro.config.mjs`, otherwise Astro rejects forms after a build: `security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`.",
+    packages: ['@astrojs/node'],
+    commands: [],
+    wiring: [
+      {
+        files: ['astro.config.mjs', 'astro.config.ts', 'astro.config.js', 'astro.config.mts'],
+        // A configuration with its own adapter or security settings is left to its author.
+        after: /defineConfig\(\{(?![\s\S]*\b(?:adapter|security):)[ \t]*\n?/,
+        replaces: true,
+        insert: `defineConfig({
+  adapter: node({ mode: 'standalone' }),
+  // Without its domain, Astro would reject the forms of the website after a build.
+  security: { allowedDomains: [{ hostname: '__DOMAIN__' }] },
+`,
+        import: "import node from '@astrojs/node';",
+        unless: 'allowedDomains',
+        instead:
+          "Set an adapter and your domain in `astro.config.mjs`: `adapter: node({ mode: 'standalone' }), security: { allowedDomains: [{ hostname: '__DOMAIN__' }] }`, with `import node from '@astrojs/node';`.",
+      },
     ],
+    next: ['The adapter stores the sessions (Astro 5.7 or newer). Any other adapter with sessions works, too.'],
     ownSessions: true,
     loadEnv: 'Astro reads `.env` in development only. After a build: `node --env-file=.env dist/server/entry.mjs`.',
     port: 4321,
     detectedBy: dependency('astro'),
     rank: 3,
   },
-  {
-    id: 'hono',
-    name: 'Hono',
-    language: 'TypeScript',
-    files: [{ source: 'auth.ts', path: 'src/auth.ts', role: 'Login, callback, account, logout' }],
-    commands: [],
-    next: [
-      "Add it before your other routes: `import { auth, signedInOnly } from './auth'; app.route('/', auth);`",
-      "Guard your pages: `app.get('/orders', signedInOnly, …)`. It works on Node.js, Bun, Deno and Workers.",
-    ],
-    loadEnv: 'On Node.js, start the app with its environment: `node --env-file=.env …`. Bun and Wrangler read `.env` themselves.',
-    port: 3000,
-    detectedBy: dependency('hono'),
-  },
-  {
-    id: 'fastify',
-    name: 'Fastify',
-    language: 'JavaScript',
-    files: [{ source: 'auth.js', path: 'auth.js', role: 'Login, callback, account, logout' }],
-    commands: ['npm install @fastify/cookie fastify-plugin'],
-    next: [
-      "Add it before your other routes: `import { auth, signedInOnly } from './auth.js'; await app.register(auth);`",
-      "Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`.",
-      ES_MODULE,
-    ],
-    loadEnv: LOAD_IN_NODE,
-    port: 3000,
-    detectedBy: dependency('fastify'),
-  },
+  hono,
+  fastify,
+  vite,
   {
     id: 'static',
     name: 'Static HTML',

@@ -12,6 +12,8 @@ test.each<[string, Record<string, string>, string[]]>([
   ['a full-stack framework beside libraries', { 'package.json': packageJson('express', 'next', 'hono') }, ['nextjs']],
   ['a library and plain pages', { 'package.json': packageJson('fastify'), 'index.html': '' }, ['fastify']],
   ['plain pages only', { 'package.json': packageJson('react'), 'index.html': '' }, ['static']],
+  ['pages of a bundler without a server', { 'package.json': packageJson('react', 'parcel'), 'index.html': '' }, []],
+  ['a server beside pages of a bundler', { 'package.json': packageJson('vite', 'express'), 'index.html': '' }, ['express']],
   ['two libraries', { 'package.json': packageJson('express', 'fastify') }, ['express', 'fastify']],
   ['a package name with the same prefix', { 'package.json': packageJson('express-session', 'next-themes') }, []],
   ['a name outside the dependencies', { 'package.json': '{"name":"express","scripts":{"next":"x"},"keywords":["hono"]}' }, []],

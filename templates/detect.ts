@@ -1,17 +1,24 @@
 import { frameworks } from './catalog.ts';
 import type { Framework, Layout } from './framework.ts';
 
-/** The files that identify a framework, as paths relative to the directory of a project. */
-export const detectionFiles: readonly string[] = [...new Set(frameworks.flatMap(({ detectedBy }) => detectedBy.map(({ file }) => file)))];
+/**
+ * The files that identify a framework, as paths relative to the directory of a project. In a path, `*` stands for a directory of any
+ * name.
+ */
+export const detectionFiles: readonly string[] = [
+  ...new Set(['package.json', ...frameworks.flatMap(({ detectedBy }) => detectedBy.map(({ file }) => file))]),
+];
 
 /**
  * Returns the frameworks that a project may use: one when it is clear, several of the same rank when it is ambiguous, none when
  * nothing was detected.
- * @param files the contents of those `detectionFiles` that exist
+ * @param files the contents of those `detectionFiles` that exist; of several files that match a path, all in one text
  */
 export function detectFrameworks(files: Readonly<Record<string, string>>): Framework[] {
-  const found = frameworks.filter(({ detectedBy }) =>
-    detectedBy.some(({ file, contains }) => files[file] !== undefined && (!contains || mentions(file, files[file], contains))),
+  const found = frameworks.filter(
+    ({ id, detectedBy }) =>
+      detectedBy.some(({ file, contains }) => files[file] !== undefined && (!contains || mentions(file, files[file], contains))) &&
+      !(id === 'static' && isBundled(files)),
   );
   const highest = Math.max(...found.map(rankOf));
   return found.filter((framework) => rankOf(framework) === highest);
@@ -21,6 +28,12 @@ export function detectFrameworks(files: Readonly<Record<string, string>>): Frame
 export function detectLayout({ layouts = [] }: Framework, exists: (path: string) => boolean): Layout | null {
   return layouts.find((layout) => layout.exists.some(exists) && !layout.without.some(exists)) ?? null;
 }
+
+/** The index.html of a bundler is not a page to serve as it is. */
+const isBundled = (files: Readonly<Record<string, string>>) =>
+  BUNDLERS.some((name) => files['package.json'] !== undefined && mentions('package.json', files['package.json'], name));
+
+const BUNDLERS = ['webpack', 'parcel', 'react-scripts', '@rspack/core', '@rsbuild/core', '@vue/cli-service', '@angular/core'];
 
 const rankOf = ({ rank = 2 }: Framework) => rank;
 

@@ -7,12 +7,16 @@ export type Framework = {
   files: readonly TemplateFile[];
   /** Packages of npm, PyPI, Packagist or RubyGems that the files import and a fresh project lacks. */
   packages?: readonly string[];
+  /** The same for packages that only development needs, such as types. */
+  devPackages?: readonly string[];
   /** Commands to run after the packages are installed, in the directory of the project. */
   commands: readonly string[];
   /** The steps that remain after the files are written; code is in backticks, placeholders are filled in. */
   next: readonly string[];
   /** Changes of existing files that connect the integration to the app. Where one is not possible, its `instead` is a next step. */
   wiring?: readonly Wiring[];
+  /** The kind of project that the files are for, for people; absent without variants. */
+  standard?: string;
   /** What differs in projects of another kind; the first variant that fits applies. */
   variants?: readonly Variant[];
   /** The framework has its own sessions and needs no SESSION_SECRET. */
@@ -25,7 +29,7 @@ export type Framework = {
   port: number;
   /**
    * A project uses this framework when one of these files exists. With `contains`, a file that lists dependencies must also name
-   * that dependency, and any other file must contain that text.
+   * that dependency, and any other file must contain that text. In a path, `*` stands for a directory of any name.
    */
   detectedBy: readonly { file: string; contains?: string }[];
   /** The highest rank wins when several are detected: 3 a full-stack framework, 2 a library (the default), 1 a language, 0 plain files. */
@@ -45,7 +49,9 @@ export type ProjectKind = {
 };
 
 /** An integration for projects of another kind. Fields that are absent are those of the framework. */
-export type Variant = Partial<Pick<Framework, 'files' | 'packages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>> & {
+export type Variant = Partial<
+  Pick<Framework, 'language' | 'files' | 'packages' | 'devPackages' | 'commands' | 'wiring' | 'next' | 'loadEnv' | 'layouts'>
+> & {
   /** Unique within the framework, such as `commonjs`. */
   id: string;
   /** For people, such as "CommonJS". */
@@ -60,12 +66,16 @@ export type Wiring = {
   files: readonly string[];
   /** The line after which `insert` is placed. Its group `app`, if any, is the name that replaces `$APP` in `insert`. */
   after: RegExp;
+  /** Whether `insert` replaces the text that `after` matches. */
+  replaces?: true;
   /** The lines to insert; empty when only `import` is added. */
   insert: string;
   /** The line to add below the last import of the file, or at its start. */
   import?: string;
   /** The file is connected already when it contains this text. */
   unless: string;
+  /** Used in the first candidate that matches its `after`, when none matches the one above. */
+  otherwise?: Pick<Wiring, 'after' | 'insert' | 'import'>;
   /** The step for people when no candidate can be changed, as a sentence with code in backticks. */
   instead: string;
 };
@@ -93,8 +103,17 @@ export type TemplateFile = {
 
 export type EnvironmentVariable = { name: string; value: string; purpose: string };
 
+/** Returns the first variant that fits a kind of project; undefined when the framework's own fields apply. */
+export const variantFor = ({ variants }: Framework, kind: ProjectKind): Variant | undefined =>
+  variants?.find(({ fits }) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value));
+
+/** Returns the framework with the integration of one of its variants, or as it is. */
+export const withVariant = (framework: Framework, variant: Variant | undefined): Framework => ({
+  ...framework,
+  ...variant,
+  id: framework.id,
+  name: framework.name,
+});
+
 /** Returns the framework with the integration for a kind of project. */
-export function forProject(framework: Framework, kind: ProjectKind): Framework {
-  const fits = ({ fits }: Variant) => Object.entries(fits).every(([property, value]) => kind[property as keyof ProjectKind] === value);
-  return { ...framework, ...framework.variants?.find(fits), id: framework.id, name: framework.name };
-}
+export const forProject = (framework: Framework, kind: ProjectKind): Framework => withVariant(framework, variantFor(framework, kind));

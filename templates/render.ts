@@ -1,7 +1,7 @@
 import { type LanguageCode, languages } from '../contract/languages.ts';
 import { normalHost } from '../contract/rules.ts';
 import { environment } from './catalog.ts';
-import type { EnvironmentVariable, Framework, Layout } from './framework.ts';
+import type { EnvironmentVariable, Framework, Layout, Wiring } from './framework.ts';
 import { SERVICE_ORIGIN } from './next-steps.ts';
 
 /** The values for the placeholders of an integration. */
@@ -16,8 +16,12 @@ export type TemplateValues = {
   loginPath?: string;
   /** The language of the sign-in page; English by default. */
   language?: LanguageCode;
+  /** The port of the website during development, when the project sets one; otherwise that of the framework. */
+  port?: number;
   /** The layout of the project; null for the default one. When absent, the next steps describe the alternatives. */
   layout?: Layout | null;
+  /** The caller installs the packages and connects the files itself, so `commands` and `nextSteps` do not mention them. */
+  applied?: boolean;
 };
 
 /** The contents of a framework's files by their `source`, with placeholders. */
@@ -44,7 +48,8 @@ const PATH = /^(?:\/[a-z0-9][a-z0-9_-]*){1,6}$/i;
  */
 export function render(framework: Framework, sources: Sources, values: TemplateValues): Integration {
   const placeholders = placeholdersOf(framework, values);
-  const fill = (text: string) => text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => placeholders[name] ?? placeholder);
+  const fill = filler(placeholders);
+  const instead = values.applied ? [] : (framework.wiring ?? []).map((wiring) => wiring.instead);
   return {
     files: framework.files.map(({ source, path, role, example }) => {
       const text = sources[source];
@@ -55,9 +60,48 @@ export function render(framework: Framework, sources: Sources, values: TemplateV
       .filter(({ name }) => !framework.ownSettings && !(framework.ownSessions && name === 'SESSION_SECRET'))
       .map((variable) => ({ ...variable, value: fill(variable.value) })),
     site: placeholders.SITE,
-    commands: [...framework.commands],
-    nextSteps: [...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []), ...framework.next.map(fill)],
+    commands: [...(values.applied ? [] : installCommands(framework)), ...framework.commands],
+    nextSteps: [
+      ...(values.layout === undefined ? (framework.layouts ?? []).map(({ hint }) => hint) : []),
+      ...[...instead, ...framework.next].map(fill),
+    ],
   };
+}
+
+/** Returns the wiring of a framework with the placeholders in its texts filled in. @throws RangeError as `render` does */
+export function renderWiring(framework: Framework, values: TemplateValues): Wiring[] {
+  const fill = filler(placeholdersOf(framework, values));
+  const fillInsertion = <Insertion extends Pick<Wiring, 'insert' | 'import'>>(insertion: Insertion): Insertion => ({
+    ...insertion,
+    insert: fill(insertion.insert),
+    import: insertion.import && fill(insertion.import),
+  });
+  return (framework.wiring ?? []).map((wiring) => ({
+    ...fillInsertion(wiring),
+    otherwise: wiring.otherwise && fillInsertion(wiring.otherwise),
+    unless: fill(wiring.unless),
+    instead: fill(wiring.instead),
+  }));
+}
+
+const filler = (placeholders: Record<string, string>) => (text: string) =>
+  text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => placeholders[name] ?? placeholder);
+
+const INSTALL: Record<Framework['language'], { add: string; addDev: string }> = {
+  JavaScript: { add: 'npm install', addDev: 'npm install --save-dev' },
+  TypeScript: { add: 'npm install', addDev: 'npm install --save-dev' },
+  Python: { add: 'pip install', addDev: 'pip install' },
+  PHP: { add: 'composer require', addDev: 'composer require --dev' },
+  Ruby: { add: 'bundle add', addDev: 'bundle add --group development' },
+  Go: { add: 'go get', addDev: 'go get' },
+};
+
+function installCommands({ language, packages = [], devPackages = [] }: Framework): string[] {
+  const { add, addDev } = INSTALL[language];
+  return [
+    ...(packages.length > 0 ? [`${add} ${packages.join(' ')}`] : []),
+    ...(devPackages.length > 0 ? [`${addDev} ${devPackages.join(' ')}`] : []),
+  ];
 }
 
 function placeIn(layout: Layout | null | undefined, path: string): string {
@@ -66,7 +110,7 @@ function placeIn(layout: Layout | null | undefined, path: string): string {
 
 function placeholdersOf(
   framework: Framework,
-  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en' }: TemplateValues,
+  { origin, domain, callbackPath = CALLBACK_PATH, loginPath = LOGIN_PATH, language = 'en', port }: TemplateValues,
 ): Record<string, string> {
   const host = domain === 'localhost' ? domain : normalHost(domain);
   if (!host) throw new RangeError(`"${domain}" is not a valid domain. Use one such as shop.example, or localhost.`);
@@ -80,14 +124,15 @@ function placeholdersOf(
   return {
     ORIGIN: origin,
     DOMAIN: host,
-    SITE: host === 'localhost' ? localSite(framework.port, origin) : `https://${host}`,
+    SITE: host === 'localhost' ? localSite(framework.port, origin, port) : `https://${host}`,
     CALLBACK: callbackPath,
     LOGIN: loginPath,
     // For frameworks whose routes have no leading slash.
     ROUTE: callbackPath.slice(1),
     LANGUAGE: language,
-    // The relative path from the callback's file to the directory of the pages.
+    // The relative paths from the files of the callback and of the login to the directory of the pages.
     UP: '../'.repeat(callbackPath.split('/').length - 1),
+    LOGINUP: '../'.repeat(loginPath.split('/').length - 1),
   };
 }
 
@@ -97,8 +142,12 @@ function requirePath(what: string, path: string, example: string, taken: readonl
   throw new RangeError(`"${path}" is not a valid ${what} path. Use one such as ${example}, but not ${taken.join(', ')}.`);
 }
 
-/** Returns the origin of a development server; the next port when the service uses its port, as most development servers choose. */
-function localSite(port: number, origin: string): string {
+/**
+ * Returns the origin of a development server: at the port that the project sets, else at that of the framework, or at the next one when
+ * the service uses it, as most development servers choose.
+ */
+function localSite(port: number, origin: string, own?: number): string {
+  if (own !== undefined) return `http://localhost:${own}`;
   const site = `http://localhost:${port}`;
   return site === origin ? `http://localhost:${port + 1}` : site;
 }

@@ -39,6 +39,13 @@ const REVIEWED: Record<string, Record<string, string>> = {
       "new RegExp(`^[ \\\\t]*gem[ \\\\t(]+[\"']${escaped}[\"']`, 'm')",
     ].map((text) => [text, 'The name of a package of ours, escaped, at the beginning of a line or after a quote.']),
   ),
+  'templates/catalog-others.ts': Object.fromEntries(
+    [
+      '/^[ \\t]*(?<app>\\w+)(?:: Flask)? = Flask\\((?:.*[^,\\s]$|(?:.*,)?\\n(?:.*[^)\\n]\\n)*?.*\\)$)/m',
+      '/^[ \\t]*(?<app>\\w+)(?:: FastAPI)? = FastAPI\\((?:.*[^,\\s]$|(?:.*,)?\\n(?:.*[^)\\n]\\n)*?.*\\)$)/m',
+      '/^\\thttp\\.HandleFunc\\((?:.*\\)$|.*\\{\\n(?:\\t\\t.*\\n|\\n)*\\t\\}\\))/m',
+    ].map((text) => [text, 'Reads the entry file of the project of the person who runs the command.']),
+  ),
   'templates/express/auth.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
   'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
 };

@@ -1,15 +1,9 @@
 import { resolve } from 'node:path';
-import type { LanguageCode } from '../../contract/languages.ts';
-import type { Framework } from '../../templates/framework.ts';
-import type { Integration } from '../../templates/render.ts';
-import type { CommandSpec, Flags } from '../command.ts';
+import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, usageError } from '../exit.ts';
-import type { Step } from '../init/plan.ts';
-import type { patchOf as PatchOf } from '../init/report.ts';
-import { requireConfirmation } from '../prompts.ts';
+import { EXIT } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
-import { paragraph, table } from '../text.ts';
+import { table } from '../text.ts';
 
 export const init: CommandSpec = {
   usage: 'init [dir]',
@@ -17,20 +11,38 @@ export const init: CommandSpec = {
   group: 'Integration',
   summary: 'write the sign-in into a project',
   about:
-    'Detects the framework, shows what it would write, and writes it after you confirm. It never overwrites a file without --force, and existing lines of .env stay.',
+    'Reads the project, shows what it would write and change, and does it after you confirm: files, .env, the entry file and packages. Then it runs the build of the project, or starts the app until it listens; when that fails, everything is rolled back. It never overwrites a file of yours without --force. --undo removes what it wrote; files that you edited since keep your edits. What is needed for that is in $XDG_STATE_HOME/emailauth (~/.local/state/emailauth).',
   flags: {
     '--framework <id>': 'instead of the detected one',
     '--domain <domain>': 'of the website; localhost during development',
+    '--login-path <path>': 'where a sign-in starts (/login)',
     '--callback <path>': 'where visitors return to (/auth/callback)',
     '--language <code>': 'of the sign-in page',
     '--dry-run': 'show it as a patch and write nothing',
-    '--force': 'overwrite existing files',
+    '--force': 'overwrite existing files, and values in .env',
+    '--no-verify': 'do not run the build or start the app afterwards',
+    '--no-install': 'leave the installation of packages to you',
+    '--undo': 'remove what it wrote; with --force also what was edited since',
     '--list': 'list the frameworks, and do nothing else',
   },
-  examples: ['init', 'init --framework express --domain shop.example', 'init web --dry-run', 'init --list'],
-  json: '{framework,files,env,next}; with --list [{id,name,language}]',
-  exits: { 6: 'files exist already and --force was not given' },
-  run: (context, [dir], flags) => (flags.list ? listFrameworks(context.terminal) : addSignIn(context, dir, flags)),
+  examples: [
+    'init',
+    'init --framework express --domain shop.example',
+    'init apps/web --dry-run',
+    'init --domain localhost --yes --json',
+    'init --undo',
+    'init --list',
+  ],
+  json: '{framework,variant,files,env,packages,commands,verified,next}; with --undo {files,kept}; with --list [{id,name,language}]',
+  exits: { 6: 'a file or a route exists already: see --force and --login-path' },
+  // A rollback takes as long as the package manager needs.
+  waitsForCleanUp: true,
+  run: async (context, [dir], flags) => {
+    if (flags.list) return listFrameworks(context.terminal);
+    if (flags.undo) return undo(context, dir, flags.force === true);
+    const { addSignIn } = await import('../init/add-sign-in.ts');
+    return addSignIn(context, dir, flags);
+  },
 };
 
 async function listFrameworks(terminal: Terminal): Promise<number> {
@@ -40,94 +52,7 @@ async function listFrameworks(terminal: Terminal): Promise<number> {
   return EXIT.ok;
 }
 
-/** Plans the changes, shows them, asks for confirmation, and only then writes all of them, or none. */
-async function addSignIn(context: Context, dir: string | undefined, flags: Flags): Promise<number> {
-  const { terminal } = context;
-  const [{ normalHost }, { planFor, nextStepsAfter }, { patchOf, formatReport }, { requireWritable, writeAll }, questions] =
-    await Promise.all([
-      import('../../contract/rules.ts'),
-      import('../init/plan.ts'),
-      import('../init/report.ts'),
-      import('../init/files.ts'),
-      import('../init/questions.ts'),
-    ]);
-  const root = questions.requireDirectory(resolve(context.cwd, dir ?? '.'));
-  const framework = await questions.selectFramework(terminal, root, flags.framework);
-  const renderFor = await openTemplate(context, framework, root, flags);
-  // Errors in the flags are reported before any prompt.
-  renderFor(flags.domain ?? 'localhost');
-  const given = flags.domain ?? (await questions.promptDomain(context));
-  const integration = renderFor(given);
-  const domain = normalHost(given) ?? given;
-  const plan = planFor(root, integration);
-  const changed = plan.steps.filter(({ action }) => action !== 'unchanged');
-  const conflicts = flags.force ? [] : changed.filter(({ action }) => action === 'overwritten');
-  if (conflicts.length > 0) throw conflictError(conflicts, terminal, patchOf);
-
-  const registrationStep = await questions.findRegistrationStep(context, domain);
-  const patch = changed.map(({ shown }) => patchOf(shown, terminal)).join('\n\n');
-  const next = [...(registrationStep ? [registrationStep] : []), ...nextStepsAfter(framework, integration, plan, domain)];
-  const result = toResult(framework.id, plan.steps, integration, next);
-  const title = `The sign-in with ${framework.name} for ${domain}`;
-  if (changed.length === 0) {
-    terminal.result(result, `${title} is complete; there is nothing to write.`);
-    if (registrationStep) terminal.note(paragraph(registrationStep, terminal));
-    return EXIT.ok;
-  }
-  if (flags.dryRun) {
-    terminal.result(result, patch);
-    if (registrationStep) terminal.note(`\n${paragraph(registrationStep, terminal)}`);
-    return EXIT.ok;
-  }
-  const changes = changed.map(({ change }) => change);
-  requireWritable(root, changes);
-  terminal.note(`${patch}\n`);
-  if (registrationStep) terminal.note(`${paragraph(registrationStep, terminal)}\n`);
-  await requireConfirmation(terminal, `Write ${changes.length === 1 ? 'this file' : `these ${changes.length} files`} into ${root}?`);
-  writeAll(root, changes);
-  const report = { title: `${title} is written.`, steps: plan.steps, commands: integration.commands, next };
-  terminal.result(result, formatReport(report, terminal));
-  return EXIT.ok;
-}
-
-/** Returns a function that renders the framework's files for a domain. It throws a CommandError usage for flags that are not valid. */
-async function openTemplate(
-  context: Context,
-  framework: Framework,
-  root: string,
-  { callback: callbackPath, language }: Flags,
-): Promise<(domain: string) => Integration> {
-  const [{ readSources }, { detectLayout }, { render }, { existsIn }] = await Promise.all([
-    import('../../templates/read.ts'),
-    import('../../templates/detect.ts'),
-    import('../../templates/render.ts'),
-    import('../init/questions.ts'),
-  ]);
-  const [origin, sources] = [await context.host(), await readSources(framework)];
-  return (domain) => {
-    const layout = detectLayout(framework, existsIn(root));
-    try {
-      return render(framework, sources, { origin, domain, callbackPath, language: language as LanguageCode, layout });
-    } catch (error) {
-      if (error instanceof RangeError) throw usageError(error.message, 'See `emailauth init --help`.');
-      throw error;
-    }
-  };
-}
-
-function conflictError(conflicts: readonly Step[], terminal: Terminal, patchOf: typeof PatchOf): CommandError {
-  for (const { shown } of conflicts) terminal.note(`${patchOf(shown, terminal)}\n`);
-  const paths = conflicts.map(({ change }) => change.path);
-  const message = `These files exist with other contents: ${paths.join(', ')}. Nothing was written.`;
-  return new CommandError(EXIT.conflict, 'conflict', message, 'Move them away, or overwrite them with --force.');
-}
-
-/** Returns the result for `--json`, with the names of variables but not their values. */
-function toResult(framework: string, steps: readonly Step[], { env, commands }: Integration, next: readonly string[]) {
-  return {
-    framework,
-    files: steps.map(({ change, action }) => ({ path: change.path, action })),
-    env: env.map(({ name }) => name),
-    next: [...commands.map((command) => `Run \`${command}\`.`), ...next],
-  };
+async function undo(context: Context, dir: string | undefined, force: boolean): Promise<number> {
+  const [{ requireDirectory }, { undoInit }] = await Promise.all([import('../init/questions.ts'), import('../init/undo.ts')]);
+  return undoInit(context, requireDirectory(resolve(context.cwd, dir ?? '.')), force);
 }

@@ -1,4 +1,5 @@
 import { parseEnv } from 'node:util';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { additionTo, complete, valueIn } from './env-file.ts';
 
@@ -36,12 +37,41 @@ describe('completing a .env file', () => {
     const secret = () => {
       throw new Error('made');
     };
-    expect(complete('S=x\n', [{ name: 'S', value: secret }])).toEqual({ addition: '', added: [], different: [] });
+    expect(complete('S=x\n', [{ name: 'S', value: secret }]).text).toBe('S=x\n');
   });
 
   test('another value is reported, and stays', () => {
-    const completion = complete('SESSION_SECRET=x\nSITE_URL=http://localhost:5000\n', wanted);
-    expect(completion).toEqual({ addition: '', added: [], different: ['SITE_URL'] });
+    const text = 'SESSION_SECRET=x\nSITE_URL=http://localhost:5000\n';
+    expect(complete(text, wanted)).toEqual({ text, addition: '', replaced: [], different: ['SITE_URL'] });
+  });
+
+  test.each<[string, string, string]>([
+    ['in place', 'A=1\nSITE_URL=http://old\nB=2', 'A=1\nSITE_URL=new\nB=2'],
+    ['with `export` and the line ends of Windows', 'export SITE_URL = "x" # here\r\nB=2\r\n', 'export SITE_URL =new\r\nB=2\r\n'],
+    ['in the last line that sets it', 'SITE_URL=a\nSITE_URL=b\n', 'SITE_URL=a\nSITE_URL=new\n'],
+  ])('a value is replaced %s', (_, text, expected) => {
+    const completion = complete(text, [{ name: 'SITE_URL', value: 'new', replaces: true }]);
+    expect(completion).toMatchObject({ text: expected, different: [] });
+    expect(completion.replaced).toHaveLength(1);
+  });
+
+  test('a value over several lines is not replaced', () => {
+    const text = 'KEY="a\nSITE_URL=b\n"\nSITE_URL="c\nd"\n';
+    expect(complete(text, [{ name: 'SITE_URL', value: 'new', replaces: true }])).toMatchObject({ text, different: ['SITE_URL'] });
+  });
+
+  test('a replacement changes no other variable, whatever the file has', () => {
+    const line = fc.constantFrom('A=1', 'S=2', 'export S="3"', '', 'B="x\nS=0\ny"', "S='5'", ' S = 6 # note', 'MY_S=7', 'S=');
+    fc.assert(
+      fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, end) => {
+        const text = lines.join(end);
+        const { text: after, different } = complete(text, [{ name: 'S', value: 'new', replaces: true }]);
+        const { S: _, ...others } = parseEnv(text);
+        const { S: value, ...othersAfter } = parseEnv(after);
+        expect(othersAfter).toEqual(others);
+        expect(value).toBe(different.length > 0 ? parseEnv(text).S : 'new');
+      }),
+    );
   });
 });
 

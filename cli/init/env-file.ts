@@ -1,35 +1,61 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseEnv } from 'node:util';
+import { isDeepStrictEqual, parseEnv } from 'node:util';
 
-/** What is missing in a `.env` file. */
+/** A variable as it should be in a `.env` file. */
+export type Variable = {
+  name: string;
+  /** A function generates the value when it is missing. */
+  value: string | (() => string);
+  /** Another value in the file is replaced. */
+  replaces?: boolean;
+};
+
+/** What changes in a `.env` file. */
 export type Completion = {
-  /** The lines to append; empty when nothing is missing. */
+  /** The text with the lines replaced and those that are missing appended. */
+  text: string;
+  /** The lines that are appended; empty when nothing is missing. */
   addition: string;
-  /** Names in the addition. */
-  added: string[];
+  /** The lines that are replaced. */
+  replaced: { from: string; to: string }[];
   /** Names to which the file gives another value, which stays. */
   different: string[];
 };
 
 /**
- * Returns what to append to a `.env` file; its existing lines stay. An empty variable counts as missing, since the last line of a
+ * Returns a `.env` file with the given variables; all other lines stay. An empty variable counts as missing, since the last line of a
  * name applies.
  * @param text of the file; empty when there is none
- * @param variables with their values, or a function that generates the value when it is missing
  */
-export function complete(text: string, variables: readonly { name: string; value: string | (() => string) }[]): Completion {
-  const existing = parseEnv(text.replace(/^\uFEFF/, '')) as Record<string, string | undefined>;
+export function complete(text: string, variables: readonly Variable[]): Completion {
+  const existing = variablesIn(text);
   const missing = variables.filter(({ name }) => !existing[name]);
-  const lines = missing.map(({ name, value }) => `${name}=${typeof value === 'function' ? value() : value}`);
-  return {
-    addition: additionTo(text, lines),
-    added: missing.map(({ name }) => name),
-    different: variables
-      .filter(({ name, value }) => existing[name] && typeof value === 'string' && existing[name] !== value)
-      .map(({ name }) => name),
-  };
+  const addition = additionTo(
+    text,
+    missing.map(({ name, value }) => `${name}=${typeof value === 'function' ? value() : value}`),
+  );
+  const completion: Completion = { text, addition, replaced: [], different: [] };
+  for (const { name, value, replaces } of variables) {
+    if (!existing[name] || typeof value !== 'string' || existing[name] === value) continue;
+    const replacement = replaces ? replaceValue(completion.text, name, value) : null;
+    if (!replacement) completion.different.push(name);
+    else completion.replaced.push({ from: replacement.from, to: replacement.to });
+    completion.text = replacement?.text ?? completion.text;
+  }
+  return { ...completion, text: completion.text + addition };
+}
+
+/** Returns a text with the last line that sets a variable changed; null when its value is not on one line. */
+function replaceValue(text: string, name: string, value: string): { text: string; from: string; to: string } | null {
+  const line = [...text.matchAll(new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm'))].at(-1);
+  if (!line || valueIn(text, name).includes('\n')) return null;
+  const [from, start] = [line[0].replace(/\r$/, ''), line[1]];
+  const to = `${start}${value}`;
+  const changed = text.slice(0, line.index) + to + text.slice(line.index + from.length);
+  // The line may be within a value of several lines.
+  return isDeepStrictEqual(variablesIn(changed), { ...variablesIn(text), [name]: value }) ? { text: changed, from, to } : null;
 }
 
 /** Returns what to append to a text so that it ends with these lines, with the text's kind of line ends. */
@@ -41,16 +67,19 @@ export function additionTo(text: string, lines: readonly string[]): string {
 }
 
 /** Returns the value of a variable in a `.env` file; empty when there is none. */
-export const valueIn = (text: string, name: string): string => parseEnv(text.replace(/^\uFEFF/, ''))[name] ?? '';
+export const valueIn = (text: string, name: string): string => variablesIn(text)[name] ?? '';
+
+const variablesIn = (text: string): Record<string, string | undefined> => ({ ...parseEnv(text.replace(/^\uFEFF/, '')) });
 
 /**
- * Returns how git treats a file of a directory: it is tracked, ignored, or untracked and would be part of the next commit; `outside`
- * when there is no work tree.
+ * Returns how git treats a file of a directory: it is tracked, ignored, or untracked and would be part of the next commit. Without a
+ * work tree, only the .gitignore of the directory counts: a repository may be created later.
  */
-export function gitStatusOf(directory: string, file: string): 'outside' | 'tracked' | 'ignored' | 'untracked' {
-  if (!isInWorkTree(directory)) return 'outside';
+export function gitStatusOf(directory: string, file: string): 'tracked' | 'ignored' | 'untracked' {
+  const listed = () => (isListedIn(join(directory, '.gitignore'), file) ? 'ignored' : 'untracked');
+  if (!isInWorkTree(directory)) return listed();
   const tracked = runGit(directory, 'ls-files', '--error-unmatch', '--', file);
-  if (tracked === 'not installed') return isListedIn(join(directory, '.gitignore'), file) ? 'ignored' : 'untracked';
+  if (tracked === 'not installed') return listed();
   if (tracked === 0) return 'tracked';
   return runGit(directory, 'check-ignore', '-q', '--', file) === 0 ? 'ignored' : 'untracked';
 }

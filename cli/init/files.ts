@@ -32,8 +32,11 @@ export type Change = Found & {
   mode?: number;
 };
 
-/** A change as it is shown. When it only appends, `addition` is shown and nothing of the existing file. */
-export type ShownChange = Pick<Change, 'path' | 'before' | 'after'> & { addition?: string };
+/** A change as it is shown. With `addition`, only the appended and replaced lines are shown and nothing else of the existing file. */
+export type ShownChange = Pick<Change, 'path' | 'before' | 'after'> & {
+  addition?: string;
+  replaced?: readonly { from: string; to: string }[];
+};
 
 /**
  * Reads a path of a project, which need not exist.

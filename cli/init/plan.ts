@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { applyPatch, structuredPatch } from 'diff';
 import { isThisMachine } from '../../contract/rules.ts';
-import type { Framework } from '../../templates/framework.ts';
+import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
-import { additionTo, complete, gitStatusOf, valueIn } from './env-file.ts';
+import { additionTo, complete, gitStatusOf, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
+import { type InitHistory, lastWritten } from './record.ts';
+import { findRoute, hasFileRoutes, servesPath } from './routes.ts';
+import { connect } from './wiring.ts';
 
-/** What happens to one file. */
+/** What happens to one file: `changed` keeps what is in it. */
 export type Step = {
   change: Change;
-  action: 'written' | 'unchanged' | 'overwritten';
+  action: 'written' | 'changed' | 'unchanged' | 'overwritten';
   /** The change without secrets. */
   shown: ShownChange;
 };
@@ -21,56 +26,145 @@ export type Plan = {
   siteUrl: string;
 };
 
+/** The project into which an integration is written. */
+export type Target = {
+  /** Its directory, without symbolic links. */
+  root: string;
+  framework: Framework;
+  entries: readonly string[];
+  wiring: readonly Wiring[];
+  /** What `init` wrote before. */
+  history: Pick<InitHistory, 'runs'>;
+  /** Values of `.env` that someone else set are replaced too. */
+  force: boolean;
+};
+
 const ENV = '.env';
+const ACCOUNT_PATH = '/account';
 const MASK = '•'.repeat(16);
 
 /**
  * Returns what an integration changes in a project, without writing anything.
- * @param root the project's directory, without symbolic links
  * @throws CommandError conflict for a path that cannot be a file
  */
-export function planFor(root: string, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
+export function planFor(target: Target, { files, env, site }: Pick<Integration, 'files' | 'env' | 'site'>): Plan {
+  const account = ownAccountPage(target, files);
   const remarks: string[] = [];
-  const steps = files.map(({ path, contents, example }): Step => {
-    const after = Buffer.from(contents);
-    const change: Change = { path, ...readExisting(root, path), after };
-    const isSame = change.before !== null && textOf(change.before) === textOf(after);
-    if (change.before && !isSame && example) {
-      remarks.push(`Your ${path} is unchanged: link to \`/login\` in it.`);
-      return { change, action: 'unchanged', shown: change };
-    }
-    return { change, action: isSame ? 'unchanged' : change.before ? 'overwritten' : 'written', shown: change };
+  const steps = files.map(({ path, contents, example }) => {
+    const step = planFile(target, path, Buffer.from(contents));
+    const isOwn = example === true || (account !== null && servesPath(target.framework.id, path, ACCOUNT_PATH));
+    if (step.action === 'unchanged' || !isOwn || (example && !step.change.before)) return step;
+    if (example) remarks.push(`Your ${path} is unchanged: link to \`/login\` in it.`);
+    return { ...step, action: 'unchanged' as const, isLeftOut: step.change.before === null };
   });
-  if (env.length === 0) return { steps, remarks, siteUrl: site };
-  const environment = planEnvironment(root, env, site);
-  const gitignore = planGitignore(root);
+  if (account) remarks.push(describeAccount(account, target.framework.id));
+  const connected = connectFiles(target);
+  const kept = steps.filter((step) => !('isLeftOut' in step && step.isLeftOut));
+  const all = { steps: [...kept, ...connected.steps], remarks: [...remarks, ...connected.remarks] };
+  if (env.length === 0) return { ...all, siteUrl: site };
+  const environment = planEnvironment(target, env, site);
+  const gitignore = planGitignore(target.root);
   return {
-    steps: [...steps, environment.step, ...gitignore.steps],
-    remarks: [...gitignore.remarks, ...remarks, ...environment.remarks],
+    steps: [...all.steps, environment.step, ...gitignore.steps],
+    remarks: [...gitignore.remarks, ...all.remarks, ...environment.remarks],
     siteUrl: environment.siteUrl,
   };
+}
+
+/** Returns the project's own page at /account, or null. */
+function ownAccountPage({ root, framework, entries, history }: Target, files: Integration['files']): string | null {
+  const written = new Set(files.map(({ path }) => path).filter((path) => isOurs(root, path, history)));
+  return findRoute(ACCOUNT_PATH, { root, framework: framework.id, entries, written });
+}
+
+const describeAccount = (file: string, framework: string) =>
+  hasFileRoutes(framework)
+    ? `Your own page ${file} is kept: show the signed-in address and a form for \`POST /logout\` on it.`
+    : `${file} has a route /account of its own: remove either that one or the one of the integration.`;
+
+/** Whether a path is free, or has a file that `init` wrote. */
+function isOurs(root: string, path: string, history: Target['history']): boolean {
+  const { target, before } = readExisting(root, path);
+  return before === null || lastWritten(history, target) !== null;
+}
+
+function planFile({ root, history }: Target, path: string, rendered: Buffer): Step {
+  const found = readExisting(root, path);
+  const { before } = found;
+  const stepTo = (after: Buffer, action: Step['action']): Step => {
+    const change = { path, ...found, after };
+    return { change, action, shown: change };
+  };
+  if (before === null) return stepTo(rendered, 'written');
+  if (textOf(before) === textOf(rendered)) return stepTo(rendered, 'unchanged');
+  const previous = lastWritten(history, found.target);
+  if (!previous) return stepTo(rendered, 'overwritten');
+  if (textOf(before) === textOf(previous)) return stepTo(rendered, 'changed');
+  // Edited since: what is different for the other settings is changed, the edits stay.
+  const patched = applyPatch(before.toString(), structuredPatch('', '', previous.toString(), rendered.toString(), '', '', { context: 2 }));
+  if (patched === false) return stepTo(rendered, 'overwritten');
+  return stepTo(Buffer.from(patched), patched === before.toString() ? 'unchanged' : 'changed');
 }
 
 // A checkout on Windows may have other line ends.
 const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
 
-function planEnvironment(root: string, env: Integration['env'], site: string): { step: Step; remarks: string[]; siteUrl: string } {
+/** Connects the files with the app; what cannot be changed is a remark. */
+function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | 'remarks'> {
+  const remarks: string[] = [];
+  // Several insertions may change the same file.
+  const texts = new Map<string, string>();
+  const read = (path: string) => texts.get(path) ?? readExisting(root, path).before?.toString() ?? null;
+  for (const each of wiring) {
+    const { path, text } = connect(each, { root, entries, read });
+    if (path === null) remarks.push(each.instead);
+    else texts.set(path, text);
+  }
+  const steps = [...texts].map(([path, text]): Step => {
+    const change = { path, ...readExisting(root, path), after: Buffer.from(text) };
+    return { change, action: change.before?.equals(change.after) ? 'unchanged' : 'changed', shown: change };
+  });
+  return { steps, remarks };
+}
+
+function planEnvironment(
+  { root, history, force }: Target,
+  env: Integration['env'],
+  site: string,
+): { step: Step; remarks: string[]; siteUrl: string } {
   const found = readExisting(root, ENV);
   const text = found.before?.toString() ?? '';
-  const variables = (secret: () => string) => env.map(({ name, value }) => ({ name, value: value || secret }));
-  const { addition, different } = complete(
+  const written = lastWritten(history, join(root, ENV))?.toString() ?? '';
+  const isOwn = (name: string) => valueIn(written, name) === valueIn(text, name);
+  const variables = (secret: () => string): Variable[] =>
+    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) }));
+  const after = complete(
     text,
     variables(() => randomBytes(32).toString('hex')),
   );
-  const masked = complete(
+  const shown = complete(
     text,
     variables(() => MASK),
-  ).addition;
-  const step = appendStep(ENV, found, addition, masked, 0o600);
-  const remarks = different.map((name) => `\`${ENV}\` has another value for ${name} than ${valueFor(env, name)}; it is unchanged.`);
-  const siteUrl = valueIn(text, 'SITE_URL');
-  return { step, remarks, siteUrl: /^https?:/.test(siteUrl) && URL.canParse(siteUrl) ? new URL(siteUrl).origin : site };
+  );
+  const action = after.text === text ? 'unchanged' : after.replaced.length > 0 ? 'changed' : 'written';
+  const remarks = after.different.map(
+    (name) => `\`${ENV}\` has another value for ${name} than ${valueFor(env, name)}; it is unchanged. \`--force\` replaces it.`,
+  );
+  const siteUrl = valueIn(after.text, 'SITE_URL');
+  return {
+    step: {
+      change: { path: ENV, ...found, after: bytesAfter(found.before, text, after), mode: 0o600 },
+      action,
+      shown: { path: ENV, before: found.before, after: Buffer.from(shown.text), addition: shown.addition, replaced: shown.replaced },
+    },
+    remarks,
+    siteUrl: /^https?:/.test(siteUrl) && URL.canParse(siteUrl) ? new URL(siteUrl).origin : site,
+  };
 }
+
+/** Returns the bytes of a file; the existing ones stay when lines are only added, whatever their encoding. */
+const bytesAfter = (before: Buffer | null, text: string, { text: after, addition, replaced }: ReturnType<typeof complete>): Buffer =>
+  before && replaced.length === 0 && text !== after ? Buffer.concat([before, Buffer.from(addition)]) : Buffer.from(after);
 
 /** Keeps the secret out of the repository. */
 function planGitignore(root: string): Pick<Plan, 'steps' | 'remarks'> {
@@ -80,26 +174,26 @@ function planGitignore(root: string): Pick<Plan, 'steps' | 'remarks'> {
     return { steps: [], remarks: [remark] };
   }
   if (status !== 'untracked') return { steps: [], remarks: [] };
-  const found = readExisting(root, '.gitignore');
-  const addition = additionTo(found.before?.toString() ?? '', [ENV]);
-  return { steps: [appendStep('.gitignore', found, addition, addition)], remarks: [] };
-}
-
-/** Returns a step that appends text; the existing bytes stay, whatever their encoding. */
-function appendStep(path: string, found: ReturnType<typeof readExisting>, addition: string, shown: string, mode?: number): Step {
-  const { before } = found;
-  const appended = (text: string) => Buffer.concat([before ?? Buffer.alloc(0), Buffer.from(text)]);
+  const path = '.gitignore';
+  const found = readExisting(root, path);
+  const before = found.before ?? Buffer.alloc(0);
+  const addition = additionTo(before.toString(), [ENV]);
+  const after = Buffer.concat([before, Buffer.from(addition)]);
   return {
-    change: { path, ...found, after: appended(addition), mode },
-    action: addition === '' ? 'unchanged' : 'written',
-    shown: { path, before, after: appended(shown), addition: shown },
+    steps: [{ change: { path, ...found, after }, action: 'written', shown: { path, before: found.before, after, addition } }],
+    remarks: [],
   };
 }
 
 /** Returns what is left to do in a project, as sentences with code in backticks. */
-export function nextStepsAfter(framework: Framework, integration: Integration, plan: Plan, domain: string): string[] {
+export function nextStepsAfter(
+  framework: Framework,
+  integration: Integration,
+  plan: Plan,
+  { domain, loginPath }: { domain: string; loginPath: string },
+): string[] {
   const { loadEnv } = framework;
-  const login = `${plan.siteUrl}/login`;
+  const login = `${plan.siteUrl}${loginPath}`;
   const service = valueFor(integration.env, 'EMAILAUTH_URL');
   return [
     ...plan.remarks,
@@ -107,6 +201,9 @@ export function nextStepsAfter(framework: Framework, integration: Integration, p
     ...(loadEnv ? [loadEnv] : []),
     ...(isLocal(service) && !isLocal(plan.siteUrl)
       ? [`${service} is this machine: before you deploy, name the public service with --host.`]
+      : []),
+    ...(service === plan.siteUrl
+      ? [`The service uses ${service}, too: start it at another port, \`emailauth start --port 4000\`, and run this again with \`--host\`.`]
       : []),
     isLocal(plan.siteUrl)
       ? `Try it: start your website at ${plan.siteUrl} and open ${login}.`

@@ -1,20 +1,21 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { domainMessage, normalHost } from '../../contract/rules.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
-import { detectFrameworks, detectionFiles } from '../../templates/detect.ts';
+import { detectFrameworks } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../exit.ts';
 import { promptChoice, promptText } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
+import { readDetectionFiles } from './detection.ts';
+import { readText } from './manifest.ts';
+import { listWorkspaces, workspacePatterns } from './workspaces.ts';
 
 const DOMAIN_FLAG = '--domain <domain>';
 const OTHER = '';
 /** Time limit of requests whose response is helpful but not necessary. */
 const SERVICE_TIMEOUT_MS = 5_000;
-/** Files above this size are not lists of dependencies. */
-const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Returns the directory of a project, without symbolic links. @throws CommandError usage when it does not exist */
 export function requireDirectory(path: string): string {
@@ -39,7 +40,7 @@ export async function selectFramework(terminal: Terminal, root: string, id: stri
     if (!named) throw usageError(`There is no framework "${id}".`, hint);
     return named;
   }
-  const detected = detectFrameworks(readManifests(root));
+  const detected = detectFrameworks(readDetectionFiles(root));
   if (detected.length === 1) return detected[0];
   const names = detected.map(({ name }) => name).join(', ');
   const message = detected.length > 1 ? `Several frameworks were detected: ${names}.` : 'No framework was detected here.';
@@ -50,19 +51,25 @@ export async function selectFramework(terminal: Terminal, root: string, id: stri
   return options.find((each) => each.id === chosen) as Framework;
 }
 
-/** Returns the contents of the files that identify a framework, by name. */
-function readManifests(root: string): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const file of detectionFiles) {
-    const path = join(root, file);
-    try {
-      const stats = statSync(path);
-      if (stats.isFile() && stats.size <= MAX_FILE_BYTES) texts[file] = readFileSync(path, 'utf8');
-    } catch {
-      // Missing or not readable.
-    }
+/**
+ * Returns the directory of the project: the given one, or the workspace that is chosen when it is the root of a monorepo that uses no
+ * framework itself.
+ * @throws CommandError usage with the list of workspaces, where no prompt is possible
+ */
+export async function selectWorkspace(terminal: Terminal, root: string): Promise<string> {
+  if (workspacePatterns(root).length === 0) return root;
+  const packageJson = readText(root, 'package.json');
+  if (packageJson && detectFrameworks({ 'package.json': packageJson }).length > 0) return root;
+  const workspaces = listWorkspaces(root);
+  if (workspaces.length === 0) return root;
+  const described = workspaces.map(({ path, frameworks: found }) => ({ path, names: found.map(({ name }) => name).join(', ') }));
+  if (!terminal.interactive) {
+    const list = described.map(({ path, names }) => `${path} (${names})`).join(', ');
+    throw usageError(`This is a monorepo. Its workspaces are: ${list}.`, `Give one of them: \`emailauth init ${described[0].path}\`.`);
   }
-  return texts;
+  const choices = described.map(({ path, names }) => ({ value: path, label: path, hint: names }));
+  const chosen = await promptChoice(terminal, { message: 'This is a monorepo. Which workspace is it for?', flag: '<dir>', choices });
+  return realpathSync(join(root, chosen));
 }
 
 /** Prompts for the domain, and offers the caller's own. @throws CommandError usage where no prompt is possible */

@@ -1,4 +1,4 @@
-import { AUTH, COOKIE, refuse, SITE } from '__UP__lib/auth';
+import { AUTH, COOKIE, ownPath, refuse, SITE } from '__UP__lib/auth';
 import type { APIRoute } from 'astro';
 
 export const prerender = false;
@@ -17,5 +17,5 @@ export const GET: APIRoute = async ({ url, cookies, session, redirect }) => {
   cookies.delete('login_state', COOKIE);
   await session.regenerate();
   session.set('email', result.email);
-  return redirect('/account', 303);
+  return redirect(ownPath(url.searchParams.get('return_to')), 303);
 };

@@ -3,7 +3,15 @@ import { env } from 'hono/adapter';
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 
+try {
+  // Node.js: other runtimes read `.env` themselves.
+  (globalThis as { process?: { loadEnvFile?(): void } }).process?.loadEnvFile?.();
+} catch {
+  // There is no `.env`: the environment has the settings.
+}
+
 type Variables = { email: string };
+type Result = { valid: true; email: string } | { valid: false };
 const SESSION_SECONDS = 7 * 24 * 3600;
 
 function settings(c: Context) {
@@ -18,36 +26,38 @@ function settings(c: Context) {
 /** Register it before your other routes: `app.route('/', auth)`. */
 export const auth = new Hono<{ Variables: Variables }>();
 
-auth.get('/login', (c) => {
+auth.get('__LOGIN__', (c) => {
   const { authUrl, site, cookie } = settings(c);
   const state = crypto.randomUUID();
   setCookie(c, 'login_state', state, { ...cookie, maxAge: 900 });
-  const forwardUrl = `${site.origin}__CALLBACK__?state=${state}`;
+  const back = new URLSearchParams({ state, return_to: ownPath(c.req.query('return_to')) });
+  const forwardUrl = `${site.origin}__CALLBACK__?${back}`;
   return c.redirect(`${authUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' })}`, 303);
 });
 
 auth.get('__CALLBACK__', async (c) => {
   const { authUrl, site, secret, cookie } = settings(c);
-  const { state, token } = c.req.query();
+  const { state, token, return_to } = c.req.query();
   // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (!token || !state || state !== getCookie(c, 'login_state')) return refuse(c, 400);
   const query = new URLSearchParams({ token, domain: site.hostname });
   const result = await fetch(`${authUrl}/api/verify-token?${query}`, { signal: AbortSignal.timeout(5000) })
-    .then((response) => (response.ok ? response.json() : null))
+    .then((response) => (response.ok ? (response.json() as Promise<Result>) : null))
     .catch(() => null);
   if (!result) return refuse(c, 503);
   if (!result.valid) return refuse(c, 400);
   deleteCookie(c, 'login_state', cookie);
   const session = JSON.stringify({ email: result.email, until: Date.now() + SESSION_SECONDS * 1000 });
-  await setSignedCookie(c, 'session', session, secret, { ...cookie, maxAge: SESSION_SECONDS });
-  return c.redirect('/account', 303);
+  await setSignedCookie(c, 'login_session', session, secret, { ...cookie, maxAge: SESSION_SECONDS });
+  return c.redirect(ownPath(return_to), 303);
 });
 
 /** Middleware for routes that require a sign-in; `c.get('email')` is the email address. */
 export async function signedInOnly(c: Context<{ Variables: Variables }>, next: Next) {
-  const session = await getSignedCookie(c, settings(c).secret, 'session');
+  const session = await getSignedCookie(c, settings(c).secret, 'login_session');
   const { email, until } = session ? JSON.parse(session) : { email: '', until: 0 };
-  if (until < Date.now()) return c.redirect('/login', 303);
+  const { pathname, search } = new URL(c.req.url);
+  if (until < Date.now()) return c.redirect(`__LOGIN__?${new URLSearchParams({ return_to: pathname + search })}`, 303);
   c.set('email', email);
   await next();
 }
@@ -57,11 +67,14 @@ auth.get('/account', signedInOnly, (c) =>
 );
 
 auth.post('/logout', (c) => {
-  deleteCookie(c, 'session', settings(c).cookie);
+  deleteCookie(c, 'login_session', settings(c).cookie);
   return c.redirect('/', 303);
 });
 
+/** Returns a path of this website to return to; the account instead of another website, such as `//evil.example`. */
+const ownPath = (path = '') => (/^\/(?![/\\])[!-~]{0,500}$/.test(path) ? path : '/account');
+
 function refuse(c: Context, status: 400 | 503) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  return c.html(html`<p>${reason} <a href="/login">Try again</a></p>`, status);
+  return c.html(html`<p>${reason} <a href="__LOGIN__">Try again</a></p>`, status);
 }

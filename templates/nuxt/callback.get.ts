@@ -1,7 +1,7 @@
 type Result = { valid: true; email: string } | { valid: false };
 
 export default defineEventHandler(async (event) => {
-  const { state, token } = getQuery(event);
+  const { state, token, return_to } = getQuery(event);
   // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
   if (typeof token !== 'string' || !state || state !== getCookie(event, 'login_state')) return refuse(event, 400);
   const query = { token, domain: SITE.hostname };
@@ -11,5 +11,5 @@ export default defineEventHandler(async (event) => {
   deleteCookie(event, 'login_state', COOKIE);
   const session = await visitorSession(event);
   await session.update({ email: result.email });
-  return sendRedirect(event, '/account', 303);
+  return sendRedirect(event, ownPath(return_to), 303);
 });

@@ -8,9 +8,10 @@ export default {
     const COOKIE = `Path=/; HttpOnly; SameSite=Lax${site.protocol === 'https:' ? '; Secure' : ''}`;
     if (!env.SESSION_SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
 
-    if (url.pathname === '/login') {
+    if (url.pathname === '__LOGIN__') {
       const state = crypto.randomUUID();
-      const forwardUrl = `${site.origin}__CALLBACK__?state=${state}`;
+      const back = new URLSearchParams({ state, return_to: ownPath(url.searchParams.get('return_to')) });
+      const forwardUrl = `${site.origin}__CALLBACK__?${back}`;
       const query = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
       return go(`${auth}/auth?${query}`, `login_state=${state}; Max-Age=900; ${COOKIE}`);
     }
@@ -26,23 +27,27 @@ export default {
       if (!result.valid) return refuse(400);
       const session = `${encodeURIComponent(result.email)}|${Date.now() + SESSION_SECONDS * 1000}`;
       const mac = hex(await crypto.subtle.sign('HMAC', await keyOf(env), bytes(session)));
-      return go('/account', `session=${session}|${mac}; Max-Age=${SESSION_SECONDS}; ${COOKIE}`, `login_state=; Max-Age=0; ${COOKIE}`);
+      const back = ownPath(url.searchParams.get('return_to'));
+      return go(back, `login_session=${session}|${mac}; Max-Age=${SESSION_SECONDS}; ${COOKIE}`, `login_state=; Max-Age=0; ${COOKIE}`);
     }
-    if (url.pathname === '/logout' && request.method === 'POST') return go('/', `session=; Max-Age=0; ${COOKIE}`);
+    if (url.pathname === '/logout' && request.method === 'POST') return go('/', `login_session=; Max-Age=0; ${COOKIE}`);
     // Pages under /account require a sign-in; all other pages are public.
-    if (/^\/account(?:$|[/.])/.test(url.pathname) && !(await signedInEmail(request, env))) return go('/login');
+    if (/^\/account(?:$|[/.])/.test(url.pathname) && !(await signedInEmail(request, env)))
+      return go(`__LOGIN__?${new URLSearchParams({ return_to: url.pathname + url.search })}`);
     return env.ASSETS.fetch(request);
   },
 };
 
 /** Returns the email address of the signed-in visitor, or null. */
 async function signedInEmail(request, env) {
-  const [email, until, mac = ''] = (cookieOf(request, 'session') ?? '').split('|');
+  const [email, until, mac = ''] = (cookieOf(request, 'login_session') ?? '').split('|');
   const given = Uint8Array.from(mac.match(/[0-9a-f]{2}/g) ?? [], (pair) => Number.parseInt(pair, 16));
   const genuine = await crypto.subtle.verify('HMAC', await keyOf(env), given, bytes(`${email}|${until}`));
   return genuine && Number(until) > Date.now() ? decodeURIComponent(email) : null;
 }
 
+/** Returns a path of this website to return to; the account instead of another website, such as `//evil.example`. */
+const ownPath = (path) => (path && /^\/(?![/\\])[!-~]{0,500}$/.test(path) ? path : '/account');
 const bytes = (text) => new TextEncoder().encode(text);
 const hex = (buffer) => Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('');
 const keyOf = (env) =>
@@ -53,5 +58,5 @@ const go = (to, ...cookies) =>
 
 function refuse(status) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  return new Response(`<p>${reason} <a href="/login">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
+  return new Response(`<p>${reason} <a href="__LOGIN__">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
 }

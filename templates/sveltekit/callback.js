@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { AUTH, COOKIE, openSession, SITE } from '../__UP__lib/server/auth.js';
+import { AUTH, COOKIE, openSession, ownPath, SITE } from '../__UP__lib/server/auth.js';
 
 /** @type {import('@sveltejs/kit').RequestHandler} */
 export async function GET({ url, cookies }) {
@@ -14,11 +14,11 @@ export async function GET({ url, cookies }) {
   if (!result.valid) return refuse(400);
   cookies.delete('login_state', COOKIE);
   openSession(cookies, result.email);
-  redirect(303, '/account');
+  redirect(303, ownPath(url.searchParams.get('return_to')));
 }
 
 /** @param {400 | 503} status */
 function refuse(status) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  return new Response(`<p>${reason} <a href="/login">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
+  return new Response(`<p>${reason} <a href="__LOGIN__">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
 }

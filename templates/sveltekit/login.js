@@ -1,11 +1,12 @@
 import { redirect } from '@sveltejs/kit';
-import { AUTH, COOKIE, SITE } from '../../lib/server/auth.js';
+import { AUTH, COOKIE, ownPath, SITE } from '../__LOGINUP__lib/server/auth.js';
 
 /** @type {import('@sveltejs/kit').RequestHandler} */
-export function GET({ cookies }) {
+export function GET({ url, cookies }) {
   const state = crypto.randomUUID();
   cookies.set('login_state', state, { ...COOKIE, maxAge: 900 });
-  const forwardUrl = `${SITE.origin}__CALLBACK__?state=${state}`;
+  const back = new URLSearchParams({ state, return_to: ownPath(url.searchParams.get('return_to')) });
+  const forwardUrl = `${SITE.origin}__CALLBACK__?${back}`;
   const query = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
   redirect(303, `${AUTH}/auth?${query}`, { external: true });
 }

@@ -170,7 +170,7 @@ describe.each(available('fastify', 'hono'))('a site made from the template $id',
       // Fastify leaves the padding out.
       for (const end of [signature, signature.replace('=', '')]) {
         const visitor = site.client();
-        visitor.cookies.set('session', encodeURIComponent(`${text}.${end}`));
+        visitor.cookies.set('login_session', encodeURIComponent(`${text}.${end}`));
         expect((await visitor.get('/account')).headers.location).toMatch(/\/login/);
       }
     } finally {

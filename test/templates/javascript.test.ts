@@ -1,4 +1,4 @@
 import { nodeRecipes } from './recipes/node.ts';
 import { describeSites } from './scenarios.ts';
 
-describeSites(nodeRecipes);
+describeSites(nodeRecipes, { returnPaths: true });

@@ -4,6 +4,8 @@ import { spawnSync } from 'node:child_process';
 export type Recipe = {
   /** The id of the framework in templates/catalog.ts. */
   id: string;
+  /** The variant of the framework; absent for its standard files. */
+  variant?: string;
   /** Debian packages that it needs, which `npm run test:templates` installs as root. */
   debianPackages?: readonly string[];
   /** Whether its Debian packages come from the backports. */
@@ -20,6 +22,10 @@ export type Recipe = {
   command: string[];
   env?: Record<string, string>;
 };
+
+/** Adds the titles of their tests to recipes. */
+export const titled = (recipes: readonly Recipe[]) =>
+  recipes.map((recipe) => ({ ...recipe, title: recipe.variant ? `${recipe.id}, ${recipe.variant}` : recipe.id }));
 
 /** Whether a program exists and exits with 0 for these arguments. */
 export const runs = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;

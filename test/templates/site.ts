@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { frameworkOf } from '../../templates/catalog.ts';
+import { type Framework, withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { Client } from '../client.ts';
@@ -31,7 +32,7 @@ export type Site = {
   remove(): Promise<void>;
 };
 
-const environment = (recipe: Recipe, port: number): Record<string, string> => ({
+const environment = (recipe: Pick<Recipe, 'env'>, port: number): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   PORT: String(port),
@@ -43,8 +44,7 @@ const environment = (recipe: Recipe, port: number): Record<string, string> => ({
  * @throws Error with what the build wrote, or npm
  */
 export async function makeSite(recipe: Recipe, serviceUrl: string): Promise<Site> {
-  const framework = frameworkOf(recipe.id);
-  if (!framework) throw new Error(`There is no framework ${recipe.id}.`);
+  const framework = frameworkFor(recipe);
   // Below the directory of its packages, as in a repository of several: bundlers refuse links that lead out of a project.
   const packages = recipe.packages && join(import.meta.dirname, 'packages', recipe.id);
   const place = packages ? await installPinned(packages, `templates/${recipe.id}`) : tmpdir();
@@ -87,6 +87,13 @@ export async function startAppIn(directory: string, recipe: Recipe, port: number
   }
 }
 
+function frameworkFor({ id, variant: wanted }: Recipe): Framework {
+  const framework = frameworkOf(id);
+  const variant = framework?.variants?.find((each) => each.id === wanted);
+  if (!framework || (wanted && !variant)) throw new Error(`There is no framework ${id} with a variant ${wanted}.`);
+  return withVariant(framework, variant);
+}
+
 async function write(directory: string, files: Record<string, string>) {
   for (const [path, contents] of Object.entries(files)) {
     await mkdir(join(directory, dirname(path)), { recursive: true });
@@ -114,7 +121,13 @@ const end = ({ pid }: ChildProcess) => {
 };
 process.once('exit', () => running.forEach(end));
 
-async function launch(directory: string, recipe: Recipe, port: number): Promise<RunningSite> {
+/** Runs a site in a directory, and waits until a page of it responds. */
+export async function launch(
+  directory: string,
+  recipe: Pick<Recipe, 'id' | 'command' | 'env'>,
+  port: number,
+  page = '/',
+): Promise<RunningSite> {
   const url = `http://localhost:${port}`;
   const [program, ...args] = recipe.command.map((part) => part.replaceAll('{port}', String(port)));
   const child = spawn(program, args, {
@@ -135,7 +148,7 @@ async function launch(directory: string, recipe: Recipe, port: number): Promise<
   try {
     await waitUntil(`${recipe.id} responds`, 60_000, async () => {
       if (child.exitCode !== null) throw new Error(`${recipe.id} ended. It wrote:\n${output}`);
-      const response = await new Client(url).get('/').catch(() => null);
+      const response = await new Client(url).get(page).catch(() => null);
       return response?.status === 200 || `It wrote:\n${output}`;
     });
   } catch (error) {

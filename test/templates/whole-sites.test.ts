@@ -1,4 +1,4 @@
 import { wholeSiteRecipes } from './recipes/whole-sites.ts';
 import { describeSites } from './scenarios.ts';
 
-describeSites(wholeSiteRecipes);
+describeSites(wholeSiteRecipes, { returnPaths: true });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
-import type { Framework } from '../../templates/framework.ts';
+import { type Framework, withVariant } from '../../templates/framework.ts';
 import { assistantPrompt } from '../../templates/prompt.ts';
 import { type Integration, render, type Sources } from '../../templates/render.ts';
 import { local, readStored, writeStored } from './storage.ts';
@@ -23,6 +23,21 @@ export function selectFramework(id: string) {
   selected.set(id);
 }
 
+const VARIANT_STORED = 'variant';
+const selectedVariant = createStore(readStored(local, VARIANT_STORED) ?? '');
+
+/** Selects a variant of the selected framework, in this browser; any other id stands for the standard. */
+export function selectVariant(id: string) {
+  writeStored(local, VARIANT_STORED, id);
+  selectedVariant.set(id);
+}
+
+/** Returns the selected variant of a framework; undefined for the standard. */
+export function useVariant({ variants }: Framework) {
+  const id = useStore(selectedVariant);
+  return variants?.find((variant) => variant.id === id);
+}
+
 /** Returns the selected framework, by default the first one. */
 export const useFramework = (): Framework => frameworkOf(useStore(selected)) ?? frameworks[0];
 
@@ -33,9 +48,11 @@ type FrameworkIntegration = Integration & { framework: Framework; prompt: string
  * loaded, `data` is that of the previous one.
  */
 export function useIntegration(domain: string) {
-  const framework = useFramework();
+  const selected = useFramework();
+  const variant = useVariant(selected);
+  const framework = withVariant(selected, variant);
   return useQuery({
-    queryKey: ['template', framework.id],
+    queryKey: ['template', framework.id, variant?.id],
     queryFn: async () => ({ framework, sources: await sourcesOf(framework) }),
     placeholderData: (previous) => previous,
     select: (loaded): FrameworkIntegration => {

@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import { frameworks } from '../../templates/catalog.ts';
-import { selectFramework, useFramework, useIntegration } from '../lib/templates.ts';
+import { selectFramework, selectVariant, useFramework, useIntegration, useVariant } from '../lib/templates.ts';
 import { CodeBlock, CodeFiles } from './code.tsx';
 import { Select } from './field.tsx';
 import { Failed, Skeleton } from './states.tsx';
@@ -12,12 +12,13 @@ export function Integration({ domain }: { domain: string }) {
   return (
     <div className="grid min-w-0 gap-5">
       <FrameworkPicker />
+      <VariantPicker />
       {query.isError && <Failed {...query} fallback="The code could not be loaded." />}
       {query.isPending && <CodeLoading />}
       {data && (
         <>
           {data.commands.length > 0 && <CodeBlock label="terminal" code={data.commands.join('\n')} />}
-          <CodeFiles key={data.framework.id} files={data.files} />
+          <CodeFiles key={data.files.map(({ path }) => path).join()} files={data.files} />
           {data.env.length > 0 && (
             <dl className="divide-y divide-line border-y border-line text-sm">
               {data.env.map(({ name, value, purpose }) => (
@@ -104,4 +105,14 @@ export function FrameworkPicker() {
       </fieldset>
     </>
   );
+}
+
+/** Selects the kind of project that the files are for, where the framework has variants. */
+function VariantPicker() {
+  const framework = useFramework();
+  const variant = useVariant(framework);
+  if (!framework.variants) return null;
+  const standard = { value: '', label: framework.standard ?? framework.language };
+  const kinds = [standard, ...framework.variants.map(({ id, name }) => ({ value: id, label: name }))];
+  return <Select label="Project" options={kinds} value={variant?.id ?? ''} onChange={(event) => selectVariant(event.target.value)} />;
 }

@@ -3,26 +3,19 @@ import type { Recipe } from '../recipe.ts';
 
 const bin = '../node_modules/.bin';
 
-/** Frameworks that build whole sites: each is built as for its deployment. Around the template is what the framework's own starter has. */
-export const wholeSiteRecipes: Recipe[] = [
-  {
-    id: 'nextjs',
-    available: () => true,
-    packages: true,
-    around: {
-      'app/layout.tsx': `export default function RootLayout({ children }: Readonly<{ children: React.ReactNode }>) {
-  return (
-    <html lang="en">
-      <body>{children}</body>
-    </html>
-  );
-}`,
-      'app/page.tsx': `export default function Home() {
+const nextjs = {
+  id: 'nextjs',
+  available: () => true,
+  packages: true as const,
+  build: [node, `${bin}/next`, 'build'],
+  command: [node, `${bin}/next`, 'start', '--hostname', '127.0.0.1'],
+  env: { NEXT_TELEMETRY_DISABLED: '1' },
+};
+const nextHome = `export default function Home() {
   return <a href="/login">Login with Email</a>;
-}`,
-      'next.config.ts': `import type { NextConfig } from 'next';
-export default {} satisfies NextConfig;`,
-      'tsconfig.json': `{
+}`;
+const nextTypes = {
+  'tsconfig.json': `{
   "compilerOptions": {
     "target": "ES2017",
     "lib": ["dom", "dom.iterable", "esnext"],
@@ -43,11 +36,36 @@ export default {} satisfies NextConfig;`,
   "include": ["next-env.d.ts", "**/*.ts", "**/*.tsx", ".next/types/**/*.ts"],
   "exclude": ["node_modules"]
 }`,
+};
+
+/** Frameworks that build whole sites: each is built as for its deployment. Around the template is what the framework's own starter has. */
+export const wholeSiteRecipes: Recipe[] = [
+  {
+    ...nextjs,
+    around: {
+      ...nextTypes,
+      'app/layout.tsx': `export default function RootLayout({ children }: Readonly<{ children: React.ReactNode }>) {
+  return (
+    <html lang="en">
+      <body>{children}</body>
+    </html>
+  );
+}`,
+      'app/page.tsx': nextHome,
+      'next.config.ts': `import type { NextConfig } from 'next';
+export default { cacheComponents: true } satisfies NextConfig;`,
     },
-    build: [node, `${bin}/next`, 'build'],
-    command: [node, `${bin}/next`, 'start', '--hostname', '127.0.0.1'],
-    env: { NEXT_TELEMETRY_DISABLED: '1' },
   },
+  {
+    ...nextjs,
+    variant: 'javascript',
+    around: {
+      'app/layout.js': 'export default ({ children }) => <html lang="en"><body>{children}</body></html>;',
+      'app/page.js': nextHome,
+    },
+  },
+  { ...nextjs, variant: 'pages', around: { ...nextTypes, 'pages/index.tsx': nextHome } },
+  { ...nextjs, variant: 'pages-javascript', around: { 'pages/index.js': nextHome } },
   {
     id: 'sveltekit',
     available: () => true,

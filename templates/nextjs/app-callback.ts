@@ -1,6 +1,6 @@
 import { cookies } from 'next/headers';
 import { type NextRequest, NextResponse } from 'next/server';
-import { AUTH, openSession, SITE } from '@/lib/auth';
+import { AUTH, openSession, ownPath, SITE } from '../__UP__lib/auth';
 
 export async function GET({ nextUrl }: NextRequest) {
   const [state, token] = [nextUrl.searchParams.get('state'), nextUrl.searchParams.get('token')];
@@ -15,10 +15,10 @@ export async function GET({ nextUrl }: NextRequest) {
   if (!result.valid) return refuse(400);
   jar.delete('login_state');
   await openSession(result.email);
-  return NextResponse.redirect(new URL('/account', SITE), 303);
+  return NextResponse.redirect(new URL(ownPath(nextUrl.searchParams.get('return_to')), SITE), 303);
 }
 
 function refuse(status: 400 | 503) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';
-  return new Response(`<p>${reason} <a href="/login">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
+  return new Response(`<p>${reason} <a href="__LOGIN__">Try again</a></p>`, { status, headers: { 'Content-Type': 'text/html' } });
 }

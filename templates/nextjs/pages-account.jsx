@@ -1,0 +1,16 @@
+import { signedInEmail } from '../lib/auth';
+
+export const getServerSideProps = async ({ req, resolvedUrl }) => {
+  const email = signedInEmail(req);
+  if (email) return { props: { email } };
+  return { redirect: { destination: `__LOGIN__?${new URLSearchParams({ return_to: resolvedUrl })}`, statusCode: 303 } };
+};
+
+export default function AccountPage({ email }) {
+  return (
+    <form method="post" action="/logout">
+      <p>Signed in as {email}</p>
+      <button type="submit">Log out</button>
+    </form>
+  );
+}
