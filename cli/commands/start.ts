@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { importServer } from '../server-package.ts';
 
 export const start: CommandSpec = {
   usage: 'start',
@@ -8,8 +9,8 @@ export const start: CommandSpec = {
   flags: { '--port <port>': 'port to listen on, instead of PORT', '--host <address>': 'address to listen on, instead of HOST' },
   examples: ['start', 'start --port 8080'],
   ownsSignals: true,
-  async run({ env }, _, { port, host }) {
-    const { runService } = await import('../../server/main.ts');
-    return runService({ ...env, ...(port && { PORT: port }), ...(host && { HOST: host }) });
+  async run(context, _, { port, host }) {
+    const { runService } = await importServer(context, 'main');
+    return runService({ ...context.env, ...(port && { PORT: port }), ...(host && { HOST: host }) });
   },
 };
