@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Context } from './context.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
 import { requireConfirmation } from './prompts.ts';
-import { installDirectory, modulesIn, SERVER_PACKAGE, versionIn } from './server-package.ts';
+import { installDirectory, modulesIn, SERVER_PACKAGE, versionIn } from './server-location.ts';
 import { version } from './version.ts';
 
 /** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
@@ -22,7 +22,12 @@ export async function installServer(context: Context): Promise<string> {
   const wanted = env[VARIABLE] || `${SERVER_PACKAGE}@${version()}`;
   if (!terminal.yes && !terminal.interactive) {
     const message = `The service is not installed: it is the package ${SERVER_PACKAGE}.`;
-    throw new CommandError(EXIT.usage, 'server_missing', message, `Add --yes to this command to install it in ${target} (about 200 MB).`);
+    throw new CommandError(
+      EXIT.usage,
+      'server_missing',
+      message,
+      `Run the same command with --yes, such as \`emailauth start --yes\`, to install it in ${target} (about 200 MB).`,
+    );
   }
   await requireConfirmation(terminal, `The service is a package of its own, about 200 MB. Install ${wanted} in ${target}?`);
 
@@ -128,8 +133,10 @@ function npmFailed(output: string): CommandError {
     );
   }
   const text = errors
-    .slice(0, 8)
     .map((line) => line.replace(/^npm err\S* ?/i, ''))
+    // npm repeats the status on lines of its own.
+    .filter((line) => !/^\d*$/.test(line.trim()))
+    .slice(0, 4)
     .join('\n');
   return failed(`npm could not install ${SERVER_PACKAGE}:\n${text}`, 'Correct this, and try again.');
 }

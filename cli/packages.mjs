@@ -72,9 +72,11 @@ export function shrinkwrapOf(lock, manifest) {
   return { name, version, lockfileVersion: lock.lockfileVersion, requires: true, packages };
 }
 
-/** Names of the packages that npm installs for one; peers as well, if they are in the lock file. */
-const dependenciesOf = ({ dependencies, optionalDependencies, peerDependencies }) =>
-  Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+/** Returns the names of the packages that npm installs for one: its dependencies and peers, without optional peers. */
+function dependenciesOf({ dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} }) {
+  const peers = Object.keys(peerDependencies).filter((name) => !peerDependenciesMeta[name]?.optional);
+  return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
+}
 
 /** Returns the place of a package in the lock file that Node.js finds from another place, or undefined. */
 function resolve(packages, from, name) {

@@ -1,25 +1,28 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
 import { extname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import type * as unlock from '../server/admin/unlock-store.ts';
+import type * as backup from '../server/backup/backup.ts';
+import type * as restore from '../server/backup/restore.ts';
+import type * as config from '../server/config.ts';
+import type * as attach from '../server/db/attach.ts';
+import type * as migrate from '../server/db/migrate.ts';
+import type * as secretKey from '../server/db/secret-key.ts';
+import type * as main from '../server/main.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
+import { findServer, installDirectory, SERVER_PACKAGE } from './server-location.ts';
 import { version } from './version.ts';
-
-/** The package that contains the service. */
-export const SERVER_PACKAGE = 'emailauth-server';
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {
-  'admin/unlock-store': typeof import('../server/admin/unlock-store.ts');
-  'backup/backup': typeof import('../server/backup/backup.ts');
-  'backup/restore': typeof import('../server/backup/restore.ts');
-  config: typeof import('../server/config.ts');
-  'db/attach': typeof import('../server/db/attach.ts');
-  'db/migrate': typeof import('../server/db/migrate.ts');
-  'db/secret-key': typeof import('../server/db/secret-key.ts');
-  main: typeof import('../server/main.ts');
+  'admin/unlock-store': typeof unlock;
+  'backup/backup': typeof backup;
+  'backup/restore': typeof restore;
+  config: typeof config;
+  'db/attach': typeof attach;
+  'db/migrate': typeof migrate;
+  'db/secret-key': typeof secretKey;
+  main: typeof main;
 };
 
 /**
@@ -36,48 +39,6 @@ export async function importServer<Name extends keyof ServerModules>(context: Co
     const hint = `Reinstall ${SERVER_PACKAGE} ${version()}; a copy in ${installDirectory(context.env)} can be deleted.`;
     throw new CommandError(EXIT.failure, 'server_damaged', `Files of the service are missing in ${modules}.`, hint, error);
   }
-}
-
-/**
- * Returns the directory with the modules of the service, or null: in the repository those beside cli/, else those of emailauth-server
- * in the same version, installed beside this package or by `installServer`.
- */
-function findServer(env: Context['env']): string | null {
-  const inRepository = fileURLToPath(new URL('../server', import.meta.url));
-  if (existsSync(join(inRepository, `main${extname(import.meta.url)}`))) return inRepository;
-  return modulesBeside() ?? modulesIn(installDirectory(env));
-}
-
-function modulesBeside(): string | null {
-  try {
-    return modulesOf(join(createRequire(import.meta.url).resolve(`${SERVER_PACKAGE}/package.json`), '..'));
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the directory with the modules of the service that npm installed in a directory, or null if it is missing there, incomplete or has another version. */
-export const modulesIn = (directory: string): string | null => modulesOf(join(directory, 'node_modules', SERVER_PACKAGE));
-
-function modulesOf(home: string): string | null {
-  const modules = join(home, 'dist/server');
-  return versionIn(home) === version() && existsSync(join(modules, 'main.js')) ? modules : null;
-}
-
-/** Returns the version of the package in a directory, or null. */
-export function versionIn(home: string): string | null {
-  try {
-    return JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version;
-  } catch {
-    return null;
-  }
-}
-
-/** Returns where `emailauth start` installs the service: `$XDG_DATA_HOME/emailauth/server-<version>` (XDG Base Directory Specification). */
-export function installDirectory({ XDG_DATA_HOME, HOME }: Context['env']): string {
-  // The specification says to ignore a relative path.
-  const data = XDG_DATA_HOME?.startsWith('/') ? XDG_DATA_HOME : join(HOME || homedir(), '.local/share');
-  return join(data, 'emailauth', `server-${version()}`);
 }
 
 async function installMissing(context: Context): Promise<string> {
