@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
 
@@ -62,6 +62,8 @@ export default defineConfig({
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: '[name]-[hash].js',
+        // The build writes to a temporary directory, which becomes dist/.
+        sourcemapPathTransform: (source, map) => relative(here('../dist/cli'), resolve(dirname(map), source)),
         // Without white space and comments, but with all names, for the stacks of `--verbose`.
         minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
         // One file instead of a dozen small ones, which are slower to load.
