@@ -27,6 +27,14 @@ const xdgOpen: Plugin = {
   },
 };
 
+/** Leaves out a module of Node.js that commander loads for subcommands in files of their own; loading it takes a tenth of the start. */
+const withoutChildProcess: Plugin = {
+  name: 'without-child-process',
+  enforce: 'pre',
+  resolveId: (source, importer) => (source === 'node:child_process' && importer?.includes('/commander/') ? '\0empty' : undefined),
+  load: (id) => (id === '\0empty' ? 'export {};' : undefined),
+};
+
 type ModuleGraph = { getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null };
 
 /**
@@ -47,7 +55,7 @@ function isLoadedAtStart(id: string, graph: ModuleGraph, visited = new Set<strin
 export default defineConfig({
   root: here('..'),
   publicDir: false,
-  plugins: [selfContained, xdgOpen],
+  plugins: [withoutChildProcess, selfContained, xdgOpen],
   ssr: { noExternal: true },
   // Ink loads its debugger with DEV, and React its development build without NODE_ENV.
   define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEV': '"false"' },
