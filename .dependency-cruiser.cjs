@@ -30,6 +30,18 @@ module.exports = {
       to: { path: '^(?:server|mcp|diagnostics)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'cli-loads-the-service-by-server-package',
+      comment:
+        'The published command has no service beside it: importServer() finds or installs it. Three modules without its packages are bundled.',
+      severity: 'error',
+      from: { path: '^cli/', pathNot: tests },
+      to: {
+        path: '^server/',
+        pathNot: '^server/(?:uploads/icon|websites/(?:domains|public-addresses))\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
       name: 'cli-stays-out-of-web',
       comment: 'The command line reaches the web app only over HTTP.',
       severity: 'error',
@@ -171,11 +183,18 @@ module.exports = {
       to: { path: tests },
     },
     {
-      name: 'no-development-dependencies-at-run-time',
-      comment: 'Development dependencies are not installed in production.',
+      name: 'server-imports-packages-of-its-manifest',
+      comment: 'emailauth-server is installed with the dependencies of server/package.json only.',
       severity: 'error',
-      from: { path: '^(?:contract|diagnostics|server|cli|mcp|templates|docs)/', pathNot: tests },
+      from: { path: '^server/', pathNot: tests },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    },
+    {
+      name: 'packages-are-declared',
+      comment: 'Packages of the other folders are bundled or only for tests, and are in the root package.json.',
+      severity: 'error',
+      from: { pathNot: '^server/' },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
     },
     {
       name: 'no-cycles',

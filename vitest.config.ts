@@ -17,7 +17,7 @@ export default defineConfig({
           // The import rules and the regular expressions belong to `npm run check`, which runs this project.
           include: [
             '{contract,diagnostics,server,cli,mcp,templates,docs,web}/**/*.test.{ts,tsx}',
-            'test/{import-rules,regular-expressions,linear-time}.test.ts',
+            'test/{import-rules,manifests,regular-expressions,linear-time}.test.ts',
           ],
           // Uses the JavaScript of recheck on every system; its native program is an optional package.
           env: { RECHECK_BACKEND: 'pure', RECHECK_SYNC_BACKEND: 'pure' },
@@ -29,7 +29,7 @@ export default defineConfig({
           ...workers,
           name: 'integration',
           include: ['test/*.test.ts', 'test/cli/*.test.ts', 'test/mcp/*.test.ts'],
-          exclude: ['test/{import-rules,regular-expressions,linear-time}.test.ts'],
+          exclude: ['test/{import-rules,manifests,regular-expressions,linear-time}.test.ts'],
           globalSetup: 'test/postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 180_000,

@@ -1,5 +1,5 @@
 /**
- * `npm start`, `npm run build` and `npm test`: installs missing packages, builds if the sources have changed, and continues with the
+ * `npm start`, `npm run build`, `npm test` and `npm run packages`: installs missing packages, builds if the sources have changed, and continues with the
  * command. Plain JavaScript without dependencies, since it runs on a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { packBoth } from './packages.mjs';
 
 const home = join(dirname(fileURLToPath(import.meta.url)), '..');
 const at = (...path) => join(home, ...path);
@@ -43,6 +44,7 @@ async function main() {
   if (isStale() || what === 'build') await build();
   if (what === 'start') await start(rest);
   if (what === 'test') await test(rest);
+  if (what === 'packages') for (const path of packBoth(home, at('dist/packages'))) log(path);
 }
 
 function log(text) {
@@ -133,6 +135,16 @@ async function build() {
     await Promise.all([
       run('typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', fresh]),
       run('vite/bin/vite.js', ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']),
+      run('vite/bin/vite.js', [
+        'build',
+        '--config',
+        'cli/vite.config.ts',
+        '--logLevel',
+        'warn',
+        '--outDir',
+        join(fresh, 'cli'),
+        '--emptyOutDir',
+      ]),
     ]);
     for (const entry of readdirSync(at('templates'), { withFileTypes: true })) {
       if (entry.isDirectory()) cpSync(at('templates', entry.name), join(fresh, 'templates', entry.name), { recursive: true });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
@@ -16,18 +17,6 @@ const ServerJson = z.strictObject({
   title: z.string().min(1).max(100),
   description: z.string().min(1).max(100),
   version: z.string().regex(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/),
-  packages: z.array(
-    z.strictObject({
-      registryType: z.literal('npm'),
-      registryBaseUrl: z.literal('https://registry.npmjs.org'),
-      identifier: z.string(),
-      version: z.string(),
-      runtimeHint: z.literal('npx'),
-      transport: z.strictObject({ type: z.literal('stdio') }),
-      packageArguments: z.array(z.strictObject({ type: z.literal('positional'), value: z.string() })),
-      environmentVariables: z.array(Named),
-    }),
-  ),
   remotes: z.array(
     z.strictObject({
       type: z.literal('streamable-http'),
@@ -38,10 +27,29 @@ const ServerJson = z.strictObject({
   ),
 });
 
-test('server.json matches the schema of the registry, and package.json', async () => {
-  const { name, mcpName, version, bin } = await read('../package.json');
+const Package = z.strictObject({
+  registryType: z.literal('npm'),
+  registryBaseUrl: z.literal('https://registry.npmjs.org'),
+  identifier: z.string(),
+  version: z.string(),
+  runtimeHint: z.literal('npx'),
+  transport: z.strictObject({ type: z.literal('stdio') }),
+  packageArguments: z.array(z.strictObject({ type: z.literal('positional'), value: z.string() })),
+  environmentVariables: z.array(Named),
+});
+
+test('server.json matches the schema of the registry, and names no package before it is published', async () => {
+  const { mcpName, version } = await read('../package.json');
   const server = ServerJson.parse(await read('server.json'));
-  expect(server).toMatchObject({ name: mcpName, version, packages: [{ identifier: name, version, packageArguments: [{ value: 'mcp' }] }] });
-  expect(Object.keys(bin)).toContain(name);
+  expect(server).toMatchObject({ name: mcpName, version });
   for (const { url, variables } of server.remotes) expect(url.match(/(?<={)\w+(?=})/g)).toEqual(Object.keys(variables));
+});
+
+test('the server.json of a release names the npm package of this version', async () => {
+  const { name, version, bin } = await read('../package.json');
+  const { releasedServerJson } = await import(pathToFileURL(join(import.meta.dirname, '../cli/server-json.mjs')).href);
+  const { packages, ...server } = releasedServerJson();
+  expect(ServerJson.parse(server)).toEqual(await read('server.json'));
+  expect(z.tuple([Package]).parse(packages)).toMatchObject([{ identifier: name, version, packageArguments: [{ value: 'mcp' }] }]);
+  expect(Object.keys(bin)).toContain(name);
 });

@@ -5,6 +5,7 @@ import type { Sources } from './render.ts';
 /** Reads the files of a framework from its folder. Node.js only; web/lib/templates.ts does the same in the browser. */
 export async function readSources({ id, files }: Framework): Promise<Sources> {
   const read = async ({ source }: { source: string }) =>
-    [source, await readFile(new URL(`./${id}/${source}`, import.meta.url), 'utf8')] as const;
+    // The same path from templates/, dist/templates/ and the bundle in dist/cli/.
+    [source, await readFile(new URL(`../templates/${id}/${source}`, import.meta.url), 'utf8')] as const;
   return Object.fromEntries(await Promise.all(files.map(read)));
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { CommandSpec } from '../command.ts';
 import { cancelled, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
+import { importServer } from '../server-package.ts';
 import { table } from '../text.ts';
 import { version } from '../version.ts';
 
@@ -17,9 +18,10 @@ export const backup: CommandSpec = {
   json: '{file,bytes,tables,icons}',
   exits: { 3: 'a setting or the path is wrong', 6: 'the file exists', 8: 'the database does not respond' },
   waitsForCleanUp: true,
-  async run({ env, cwd, terminal, signal }, [name = ''], { force = false }) {
-    const { readStorageConfig } = await import('../../server/config.ts');
-    const { writeBackup } = await import('../../server/backup/backup.ts');
+  async run(context, [name = ''], { force = false }) {
+    const { env, cwd, terminal, signal } = context;
+    const { readStorageConfig } = await importServer(context, 'config');
+    const { writeBackup } = await importServer(context, 'backup/backup');
     const file = resolve(cwd, name);
     const config = readStorageConfig(env);
     const { bytes, tables, icons, missing, place } = await writeBackup({
@@ -53,9 +55,10 @@ export const restore: CommandSpec = {
   json: '{file,createdAt,tables,icons,apiKeys}',
   exits: { 3: 'a setting or the file is wrong', 6: 'the service is running', 8: 'the database does not respond' },
   waitsForCleanUp: true,
-  async run({ env, cwd, terminal, signal }, [name = ''], { revokeApiKeys = false }) {
-    const { readStorageConfig } = await import('../../server/config.ts');
-    const { restoreBackup } = await import('../../server/backup/restore.ts');
+  async run(context, [name = ''], { revokeApiKeys = false }) {
+    const { env, cwd, terminal, signal } = context;
+    const { readStorageConfig } = await importServer(context, 'config');
+    const { restoreBackup } = await importServer(context, 'backup/restore');
     const file = resolve(cwd, name);
     const config = readStorageConfig(env);
     // Without a terminal and --yes it fails before a database is started.

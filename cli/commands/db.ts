@@ -3,6 +3,7 @@ import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, cancelled, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
+import { importServer } from '../server-package.ts';
 
 export const dbMigrate: CommandSpec = {
   usage: 'db migrate',
@@ -16,7 +17,7 @@ export const dbMigrate: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal, signal } = context;
-    const { migrateOn } = await import('../../server/db/migrate.ts');
+    const { migrateOn } = await importServer(context, 'db/migrate');
     const interrupted = () => {
       const message = 'Cancelled. The completed steps are kept; the next `emailauth db migrate` continues.';
       return new CommandError(EXIT.cancelled, 'cancelled', message);
@@ -42,7 +43,7 @@ export const dbForgetSecretKey: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { forgetSecretKey } = await import('../../server/db/secret-key.ts');
+    const { forgetSecretKey } = await importServer(context, 'db/secret-key');
     // Without a terminal and --yes it fails before a database is started.
     if (!terminal.interactive) await requireConfirmation(terminal, '');
     await onDatabase(context, { exclusive: true }, async (client, { place }) => {
@@ -67,7 +68,7 @@ export const adminUnlock: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { clearAdminLimits } = await import('../../server/admin/unlock-store.ts');
+    const { clearAdminLimits } = await importServer(context, 'admin/unlock-store');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
       const cleared = await clearAdminLimits(client, place);
       const text =
@@ -86,12 +87,13 @@ export const adminUnlock: CommandSpec = {
  * @param options.interrupted returns the error after Ctrl-C, where more is known than that the command was cancelled
  */
 async function onDatabase<Result>(
-  { env, signal }: Pick<Context, 'env' | 'signal'>,
+  context: Context,
   options: { exclusive: boolean; interrupted?: () => CommandError },
   work: (client: Connection['client'], database: Attached) => Promise<Result>,
 ): Promise<Result> {
-  const { readStorageConfig } = await import('../../server/config.ts');
-  const { attachDatabase, connectAlone } = await import('../../server/db/attach.ts');
+  const { env, signal } = context;
+  const { readStorageConfig } = await importServer(context, 'config');
+  const { attachDatabase, connectAlone } = await importServer(context, 'db/attach');
   const database = await attachDatabase(readStorageConfig(env), options);
   try {
     const { client, close } = await connectAlone(database, signal, { writes: true });

@@ -59,7 +59,7 @@ async function flagsOf({ settings }: Context): Promise<string[]> {
 
 /** Returns how another program starts this one. */
 function commandLine({ env }: Context, scope: Scope): { command: StdioCommand; remarks: string[] } {
-  const own = realpathSync(fileURLToPath(new URL('../main.js', import.meta.url)));
+  const own = realpathSync(fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)));
   // A project's file is shared with other machines, where only the name is right.
   if (scope === 'project' && process.platform !== 'win32' && isOnPath(env.PATH, own))
     return { command: { command: 'emailauth', args: [] }, remarks: [] };

@@ -1,114 +1,178 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Client } from '../client.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openStage, type Service, type Stage } from '../harness.ts';
+import { freshDomain } from '../sign-ins.ts';
 import { freePort, waitUntil } from '../waiting.ts';
+import { filesBelow, type Installed, installCommand } from './installed.ts';
+import { signInHome } from './sign-in.ts';
 
 const repository = join(import.meta.dirname, '../..');
-let directory: string;
-let files: { path: string; size: number; mode: number }[];
-let command: string;
-const running = new Set<ChildProcess>();
+/** The budget is 25 MB; this is close to the real size, so that a large new package is noticed. */
+const MAX_BYTES = 5_000_000;
 
-/**
- * Packs the package and installs it into an empty project as npm does. Its dependencies are links to those of the repository,
- * so that no registry is needed; development dependencies are left out.
- */
+let installed: Installed;
+let stage: Stage;
+let service: Service;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'emailauth-package-'));
-  // When run by root, the embedded PostgreSQL in there runs as another user.
-  await chmod(directory, 0o711);
-  const packing = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
-  const { stdout } = await execa('npm', packing, { cwd: repository });
-  const [packed] = JSON.parse(stdout);
-  files = packed.files;
-  const modules = join(directory, 'project/node_modules');
-  const home = join(modules, 'emailauth');
-  await mkdir(home, { recursive: true });
-  await execa('tar', ['-xzf', join(directory, packed.filename), '--strip-components=1', '-C', home]);
-  const { packages } = JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8'));
-  for (const [path, { dev }] of Object.entries<{ dev?: boolean }>(packages)) {
-    const isThere = await stat(join(repository, path)).catch(() => null);
-    if (dev || !isThere || !/^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path)) continue;
-    await mkdir(dirname(join(directory, 'project', path)), { recursive: true });
-    await symlink(join(repository, path), join(directory, 'project', path));
-  }
-  const { bin } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'));
-  command = join(modules, '.bin/emailauth');
-  await mkdir(dirname(command));
-  await symlink(join('../emailauth', bin.emailauth), command);
-  await chmod(command, 0o755);
+  [installed, stage] = await Promise.all([installCommand(), openStage()]);
+  service = await stage.start();
 });
 afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL');
-  await rm(directory, { recursive: true, force: true });
+  await stage?.close();
+  await installed?.close();
 });
 
-const run = (...args: string[]) => execa(command, args, { cwd: directory, stdin: 'ignore', reject: false });
+const filesIn = async (file: string) =>
+  (await execa('tar', ['-tzf', file])).stdout.split('\n').map((path) => path.replace(/^package\//, ''));
 
-test('contains only the files that run', () => {
-  const paths = files.map(({ path }) => path);
-  const outside = paths.filter(
-    (path) => !/^(?:dist\/(?:cli|contract|diagnostics|docs|server|mcp|templates|web)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path),
-  );
-  expect(outside.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
-  expect(paths.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);
+test('emailauth is one package of less than 5 MB', async () => {
+  const files = await filesBelow(installed.prefix);
+  const manifests = [...files.keys()].filter((path) => /node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(path));
+  expect(manifests.filter((path) => !path.endsWith('/.package-lock.json'))).toEqual(['lib/node_modules/emailauth/package.json']);
+  expect([...files.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(MAX_BYTES);
+});
+
+test('emailauth contains the command, the templates and the documentation only', async () => {
+  const files = await filesIn(installed.commandPackage);
+  const others = files.filter((path) => !/^(?:dist\/(?:cli|templates\/[\w-]+)\/|docs\/(?:guide\/|skill\/)?[\w-]+\.md$)/.test(path));
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+  expect(files.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);
   for (const path of [
     'dist/cli/main.js',
-    'dist/docs/read.js',
-    'dist/server/main.js',
-    'dist/web/index.html',
+    'dist/cli/THIRD-PARTY-LICENSES.md',
     'docs/cli.md',
-    'docs/operations.md',
     'docs/guide/quick-start.md',
     'docs/skill/SKILL.md',
-  ]) {
-    expect(paths).toContain(path);
+  ])
+    expect(files).toContain(path);
+});
+
+test('emailauth-server contains the service, the pages and the versions of its packages', async () => {
+  const files = await filesIn(installed.serverPackage);
+  const others = files.filter((path) => !/^(?:dist\/(?:contract|diagnostics|docs|mcp|server|templates|web)\/|docs\/)/.test(path));
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'npm-shrinkwrap.json', 'package.json']);
+  expect(files.filter((path) => /\.(?:map|ts|tsx)$|\.test\./.test(path) && !path.startsWith('dist/templates/'))).toEqual([]);
+  for (const path of [
+    'dist/server/main.js',
+    'dist/server/worker.js',
+    'dist/web/index.html',
+    'dist/web/signin.html',
+    'docs/guide/quick-start.md',
+  ])
+    expect(files).toContain(path);
+  const { stdout } = await execa('tar', ['-xzOf', installed.serverPackage, 'package/package.json']);
+  expect(JSON.parse(stdout).private).toBeUndefined();
+});
+
+test('names the license of every package in the bundle', async () => {
+  const licenses = await readFile(join(installed.prefix, 'lib/node_modules/emailauth/dist/cli/THIRD-PARTY-LICENSES.md'), 'utf8');
+  for (const name of ['commander', 'ink', 'react', 'zod', '@modelcontextprotocol/server', 'tldts'])
+    expect(licenses).toContain(`## ${name} - `);
+});
+
+test('signs in, registers a website and fills in its template with the installed package', async () => {
+  const env = { ...installed.env, EMAILAUTH_HOST: service.url };
+  const run = async (args: string[]) => {
+    const ran = await installed.run(args, { env });
+    return { ...ran, exitCode: ran.exitCode, json: () => JSON.parse(ran.stdout) };
+  };
+  const email = await signInHome({ run }, stage);
+  const domain = freshDomain();
+  expect((await run(['register', domain, '--email', email, '--json'])).json()).toMatchObject({ domain, email });
+  const { stdout } = await run(['init', '--framework', 'express', '--domain', domain, '--dry-run', '--no-input', '--json']);
+  expect(stdout).toContain(service.url);
+});
+
+test('runs every command of the installed package', { timeout: 300_000 }, async () => {
+  const env = { ...installed.env, EMAILAUTH_HOST: service.url };
+  const { commands } = JSON.parse((await installed.run(['--help', '--json'])).stdout) as { commands: { usage: string }[] };
+  expect(commands.length).toBeGreaterThan(20);
+  for (const { usage } of commands) {
+    const name = usage.replace(/ [<[].*/, '');
+    const help = await installed.run([...name.split(' '), '--help']);
+    expect([name, help.exitCode, help.stdout]).toEqual([name, 0, expect.stringContaining(`emailauth ${name}`)]);
+    const args = usage.split(' ').flatMap((word) => (word.startsWith('<') ? [VALUES[word] ?? 'shop.example'] : []));
+    const ran = await installed.run([...name.split(' '), ...args, '--no-input', '--json', ...(FLAGS[name] ?? [])], { env });
+    // An internal error would be a file or module that is not in the package.
+    expect([name, ran.exitCode, `${ran.stdout}${ran.stderr}`]).toEqual([
+      name,
+      expect.toBeOneOf([0, 3, 4, 5, 6, 8, 10]),
+      expect.not.stringMatching(/"fault"|Internal error|ERR_MODULE_NOT_FOUND/),
+    ]);
   }
-  expect(files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(4_000_000);
 });
 
-test('runs the command from the installed package', async () => {
-  const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
-  expect(await run('--version')).toMatchObject({ exitCode: 0, stdout: version, stderr: '' });
-  expect((await run('--help')).stdout).toContain('Usage: emailauth <command> [flags]');
-  const { exitCode, stdout } = await run('init', '--list', '--json');
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout).length).toBeGreaterThan(10);
-});
+/** Values of arguments, which are domains otherwise. */
+const VALUES: Record<string, string> = {
+  '<shell>': 'bash',
+  '<client>': 'cursor',
+  '<key>': 'host',
+  '<value>': 'http://localhost:3000',
+  '<file>': 'backup.tar.gz',
+};
+/** Flags without which a command would only report what is missing. */
+const FLAGS: Record<string, string[]> = { init: ['--list'], 'mcp install': ['--yes'], stats: ['--plain'] };
 
-test('starts the service from the installed package with its data in the working directory', { timeout: 180_000 }, async () => {
-  const place = join(directory, 'place');
-  await mkdir(place, { mode: 0o711 });
+test('emailauth start installs the service from its package, and serves', { timeout: 600_000 }, async () => {
+  const place = join(installed.directory, 'place');
+  await mkdir(place);
+  const missing = await installed.run(['start', '--json'], { cwd: place });
+  expect([missing.exitCode, JSON.parse(missing.stdout).error]).toEqual([
+    3,
+    { code: 'server_missing', message: expect.any(String), hint: expect.stringContaining('emailauth start --yes') },
+  ]);
+
   const port = await freePort();
-  const { PATH, HOME } = process.env;
-  const child = spawn(command, ['start', '--port', String(port)], { cwd: place, env: { PATH, HOME }, stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
-  const exited = new Promise<number | null>((resolve) =>
-    child.on('exit', (code) => {
-      running.delete(child);
-      resolve(code);
-    }),
-  );
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk;
+  const env = { ...installed.env, EMAILAUTH_SERVER_PACKAGE: installed.serverPackage };
+  const serve = async (flags: string[], env: Record<string, string>) => {
+    const child = spawn(installed.command, ['start', ...flags, '--port', String(port)], {
+      cwd: place,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-  }
-  const client = new Client(`http://localhost:${port}`);
-  const statusOf = async (path: string) => (await client.get(path).catch(() => ({ status: 0 }))).status;
-  await waitUntil('the service is ready', 120_000, async () => {
-    if (!running.has(child)) throw new Error(`It ended. It wrote:\n${output}`);
-    return (await statusOf('/readyz')) === 200 || output;
-  });
-  for (const path of ['/', '/auth', '/webservices/email-auth', '/demo', '/dev/inbox', '/openapi.json']) {
-    expect([path, await statusOf(path)]).toEqual([path, 200]);
-  }
-  expect(await readdir(place)).toEqual(['data']);
-  child.kill('SIGTERM');
-  expect(await exited).toBe(0);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    const exited = new Promise<number | null>((resolve) => child.on('exit', resolve));
+    let ended = false;
+    exited.then(() => (ended = true));
+    const statusOf = (path: string) =>
+      fetch(`http://localhost:${port}${path}`).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    await waitUntil('the service is ready', 400_000, async () => {
+      if (ended) throw new Error(`It ended. It wrote:\n${output}`);
+      return (await statusOf('/readyz')) === 200 || output;
+    });
+    for (const path of ['/', '/auth', '/webservices/email-auth', '/webservices/email-auth/cli.md', '/openapi.json'])
+      expect([path, await statusOf(path)]).toEqual([path, 200]);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    return output;
+  };
+  expect(await serve(['--yes'], env)).toContain('Installed emailauth-server');
+  expect(await readdir(join(installed.env.HOME, '.local/share/emailauth'))).toEqual([expect.stringMatching(/^server-\d+\.\d+\.\d+$/)]);
+
+  // Installed once: the next start needs neither npm nor a confirmation.
+  expect(await serve([], { ...env, EMAILAUTH_SERVER_PACKAGE: '/nowhere.tgz' })).not.toContain('Installing');
+  const backup = await installed.run(['backup', 'backup.tar.gz', '--json'], { cwd: place, env });
+  expect([backup.exitCode, JSON.parse(backup.stdout)]).toEqual([0, expect.objectContaining({ tables: expect.any(Object) })]);
+  const migrated = await installed.run(['db', 'migrate', '--json'], { cwd: place, env });
+  expect([migrated.exitCode, JSON.parse(migrated.stdout)]).toEqual([0, { applied: [] }]);
+  expect((await installed.run(['admin', 'unlock', '--json'], { cwd: place, env })).exitCode).toBe(0);
+  const restored = await installed.run(['restore', 'backup.tar.gz', '--yes', '--json'], { cwd: place, env });
+  expect([restored.exitCode, restored.stdout]).toEqual([0, expect.stringContaining('createdAt')]);
+});
+
+test('the packages have the version of the repository', async () => {
+  const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'));
+  expect(await installed.run(['--version'])).toMatchObject({ exitCode: 0, stdout: version, stderr: '' });
+  expect([installed.commandPackage, installed.serverPackage].map((path) => path.split('/').at(-1))).toEqual([
+    `emailauth-${version}.tgz`,
+    `emailauth-server-${version}.tgz`,
+  ]);
 });

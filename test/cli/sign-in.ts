@@ -4,7 +4,12 @@ import { freshAddress } from '../sign-ins.ts';
 import type { Home } from './command.ts';
 
 /** Signs a home directory in at its EMAILAUTH_HOST by `emailauth login`. @returns the address */
-export async function signInHome(home: Home, stage: Stage, email = freshAddress('dev'), flags: string[] = []): Promise<string> {
+export async function signInHome(
+  home: Pick<Home, 'run'>,
+  stage: Stage,
+  email = freshAddress('dev'),
+  flags: string[] = [],
+): Promise<string> {
   const running = home.run(['login', '--email', email, '--no-input', ...flags]);
   // A login that fails sends no email.
   const mail = await Promise.race([stage.mailbox.waitFor(email), running]);

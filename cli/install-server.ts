@@ -1,0 +1,156 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Context } from './context.ts';
+import { CommandError, cancelled, EXIT } from './exit.ts';
+import { requireConfirmation } from './prompts.ts';
+import { installDirectory, modulesIn, SERVER_PACKAGE, versionIn } from './server-location.ts';
+import { version } from './version.ts';
+
+/** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
+const VARIABLE = 'EMAILAUTH_SERVER_PACKAGE';
+const PROGRESS_INTERVAL_MS = 1_000;
+
+/**
+ * Installs the service with npm, after a confirmation, and returns the directory with its modules. npm writes to a temporary directory that
+ * is renamed when it is complete, so an interrupted installation is never used, and two processes can install at the same time.
+ * @throws CommandError server_missing where no prompt is possible; install_failed; cancelled
+ */
+export async function installServer(context: Context): Promise<string> {
+  const { env, terminal, signal } = context;
+  const target = installDirectory(env);
+  const wanted = env[VARIABLE] || `${SERVER_PACKAGE}@${version()}`;
+  if (!terminal.yes && !terminal.interactive) {
+    const message = `The service is not installed: it is the package ${SERVER_PACKAGE}.`;
+    throw new CommandError(
+      EXIT.usage,
+      'server_missing',
+      message,
+      `Run the same command with --yes, such as \`emailauth start --yes\`, to install it in ${target} (about 200 MB).`,
+    );
+  }
+  await requireConfirmation(terminal, `The service is a package of its own, about 200 MB. Install ${wanted} in ${target}?`);
+
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await removeLeftovers(target);
+  const directory = await mkdtemp(`${target}.${process.pid}.`);
+  try {
+    await runNpm(directory, wanted, context);
+    if (!modulesIn(directory)) throw wrongPackage(directory, wanted);
+    await moveTo(target, directory);
+  } catch (error) {
+    throw signal.aborted ? cancelled() : error;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  const modules = modulesIn(target);
+  if (!modules) throw failed(`${target} is incomplete.`, 'Delete it and try again.');
+  terminal.note(`Installed ${SERVER_PACKAGE} ${version()}.`);
+  return modules;
+}
+
+/** Renames a complete installation to `target`, unless another process was first; an incomplete one there is replaced. */
+async function moveTo(target: string, directory: string): Promise<void> {
+  if (modulesIn(target)) return;
+  // Renamed first: removing takes long, and meanwhile another process could install there.
+  const aside = join(directory, 'replaced');
+  await rename(target, aside).catch(ignore('ENOENT'));
+  await rm(aside, { recursive: true, force: true });
+  // On Windows, a directory that exists is reported as EPERM.
+  await rename(directory, target).catch(ignore('ENOTEMPTY', 'EEXIST', 'EPERM'));
+}
+
+/** Removes the temporary directories of processes that ended before they could. */
+async function removeLeftovers(target: string): Promise<void> {
+  for (const name of await readdir(dirname(target))) {
+    const [, pid] = /^\.(\d+)\.\w+$/.exec(name.slice(basename(target).length)) ?? [];
+    if (!name.startsWith(basename(target)) || !pid || isRunning(Number(pid))) continue;
+    await rm(join(dirname(target), name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Runs `npm install` in an empty directory and shows how far it is. @throws CommandError install_failed */
+async function runNpm(directory: string, wanted: string, { env, terminal, signal }: Context): Promise<void> {
+  // A file that npm finds first, so that it does not search for a project in the directories above.
+  await writeFile(join(directory, 'package.json'), '{"private":true}\n');
+  const started = performance.now();
+  let fetched = 0;
+  let errors = '';
+  const show = () => {
+    const seconds = Math.round((performance.now() - started) / 1000);
+    terminal.progress(`Installing ${SERVER_PACKAGE} ${version()}: ${fetched} packages fetched, ${seconds} s`);
+  };
+  terminal.note(`Installing ${SERVER_PACKAGE} ${version()} in ${installDirectory(env)} …`);
+  const timer = setInterval(show, PROGRESS_INTERVAL_MS);
+  try {
+    const code = await new Promise<number | null>((resolve, reject) => {
+      const child = spawn('npm', ['install', ...NPM_FLAGS, '--prefix', directory, wanted], {
+        cwd: directory,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+        shell: process.platform === 'win32',
+        signal,
+      });
+      child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+        fetched += chunk.match(/^npm http (?:fetch|cache) .*\.tgz/gm)?.length ?? 0;
+        errors += chunk;
+      });
+      child.on('error', reject);
+      child.on('close', resolve);
+    });
+    if (code !== 0) throw npmFailed(errors);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw failed('npm is not installed, which installs the service.', 'Install npm (it comes with Node.js), and try again.', error);
+  } finally {
+    clearInterval(timer);
+    terminal.progress('');
+  }
+}
+
+/** Settings of a person or of a surrounding `npm run` that would install elsewhere or leave out parts are overridden. No package needs its install script. */
+const NPM_FLAGS = [
+  ...['--global=false', '--location=project', '--workspaces=false', '--dry-run=false', '--ignore-scripts'],
+  ...['--omit=dev', '--include=prod', '--include=optional', '--include=peer', '--no-audit', '--no-fund', '--loglevel=http'],
+  // Fails soon without a network.
+  ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000'],
+];
+
+function npmFailed(output: string): CommandError {
+  const errors = output.split('\n').filter((line) => /^npm err/i.test(line) && !/A complete log of this run|-debug-\d+\.log/.test(line));
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|EHOSTUNREACH/.test(errors.join('\n'))) {
+    return failed(
+      'The npm registry cannot be reached, and the service is not installed.',
+      `Connect to the network, or set npm's proxy or registry, and try again. Or set ${VARIABLE} to a file of the package.`,
+    );
+  }
+  const text = errors
+    .map((line) => line.replace(/^npm err\S* ?/i, ''))
+    // npm repeats the status on lines of its own.
+    .filter((line) => !/^\d*$/.test(line.trim()))
+    .slice(0, 4)
+    .join('\n');
+  return failed(`npm could not install ${SERVER_PACKAGE}:\n${text}`, 'Correct this, and try again.');
+}
+
+function wrongPackage(directory: string, wanted: string): CommandError {
+  const found = versionIn(join(directory, 'node_modules', SERVER_PACKAGE));
+  const message = found ? `${wanted} has version ${found}.` : `${wanted} is not the package ${SERVER_PACKAGE}.`;
+  return failed(message, `This program needs ${SERVER_PACKAGE} ${version()}.`);
+}
+
+const failed = (message: string, hint: string, cause?: unknown) => new CommandError(EXIT.failure, 'install_failed', message, hint, cause);
+
+function ignore(...codes: string[]) {
+  return (error: NodeJS.ErrnoException) => {
+    if (!codes.includes(error.code ?? '')) throw error;
+  };
+}

@@ -1,0 +1,82 @@
+import { copyFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin } from 'vite';
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Fails the build when a chunk imports a package: the published command has no dependencies. */
+const selfContained: Plugin = {
+  name: 'self-contained',
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== 'chunk') continue;
+      const packages = [...file.imports, ...file.dynamicImports].filter((name) => !(name in bundle) && !name.startsWith('node:'));
+      if (packages.length > 0) this.error(`${file.fileName} imports ${packages.join(', ')}, which is not in the bundle.`);
+    }
+  },
+};
+
+/** Copies the program that the package `open` runs on Linux and searches beside its own code. */
+const xdgOpen: Plugin = {
+  name: 'xdg-open',
+  writeBundle({ dir }) {
+    const require = createRequire(import.meta.url);
+    copyFileSync(join(dirname(require.resolve('open')), 'xdg-open'), join(dir as string, 'xdg-open'));
+  },
+};
+
+/** Leaves out a module of Node.js that commander loads for subcommands in files of their own; loading it takes a tenth of the start. */
+const withoutChildProcess: Plugin = {
+  name: 'without-child-process',
+  enforce: 'pre',
+  resolveId: (source, importer) => (source === 'node:child_process' && importer?.includes('/commander/') ? '\0empty' : undefined),
+  load: (id) => (id === '\0empty' ? 'export {};' : undefined),
+};
+
+type ModuleGraph = { getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null };
+
+/**
+ * Returns whether a module is loaded at every start: the entry imports it, without an `import()` in between. Not the entry itself: while
+ * it runs the command, other chunks can only wait for it.
+ */
+function isLoadedAtStart(id: string, graph: ModuleGraph, visited = new Set<string>()): boolean {
+  if (visited.has(id)) return false;
+  visited.add(id);
+  const importers = graph.getModuleInfo(id)?.importers ?? [];
+  return importers.some((importer) => graph.getModuleInfo(importer)?.isEntry || isLoadedAtStart(importer, graph, visited));
+}
+
+/**
+ * Bundles the command with its packages: it then installs as one small package, and starts without reading hundreds of files. Every
+ * `import()` stays a chunk of its own, so that a command loads only what it runs. The service is not bundled; see server-package.ts.
+ */
+export default defineConfig({
+  root: here('..'),
+  publicDir: false,
+  plugins: [withoutChildProcess, selfContained, xdgOpen],
+  ssr: { noExternal: true },
+  // Ink loads its debugger with DEV, and React its development build without NODE_ENV.
+  define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEV': '"false"' },
+  build: {
+    ssr: true,
+    target: 'node20.19',
+    outDir: here('../dist/cli'),
+    sourcemap: true,
+    license: { fileName: 'THIRD-PARTY-LICENSES.md' },
+    rolldownOptions: {
+      input: { main: here('./main.ts') },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name]-[hash].js',
+        // The build writes to a temporary directory, which becomes dist/.
+        sourcemapPathTransform: (source, map) => relative(here('../dist/cli'), resolve(dirname(map), source)),
+        // Without white space and comments, but with all names, for the stacks of `--verbose`.
+        minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+        // One file instead of a dozen small ones, which are slower to load.
+        codeSplitting: { groups: [{ debugName: 'start', name: (id, graph) => (isLoadedAtStart(id, graph) ? 'start' : null) }] },
+      },
+    },
+  },
+});
