@@ -1,8 +1,26 @@
-import type { Framework } from './framework.ts';
+import type { Framework, Layout } from './framework.ts';
 
 const requirement = (name: string) => ['requirements.txt', 'pyproject.toml', 'Pipfile'].map((file) => ({ file, contains: name }));
+const source = (contains: string, ...files: string[]) => files.map((file) => ({ file, contains }));
 
 const LOAD_IN_SHELL = 'Load the environment into the shell before you start the app: `set -a; . ./.env; set +a`.';
+const ROLE = 'Login, callback, account, logout';
+
+/** Where apps of Python start, if not in `$ENTRY`. */
+const PYTHON_ENTRIES = ['app.py', 'main.py', 'wsgi.py', 'asgi.py', 'application.py', 'run.py', 'server.py', 'hello.py'];
+
+/** In a package, the integration is beside the file that creates the app. */
+const packageLayout = (directory: string, ...entries: string[]): Layout => ({
+  hint: `If your app is the package \`${directory}\`, put the file into its directory.`,
+  exists: entries.map((entry) => `${directory}/${entry}`),
+  without: PYTHON_ENTRIES,
+  from: 'email_login',
+  to: `${directory}/email_login`,
+});
+
+/** Returns an expression for a line such as `app = Flask(__name__)`; a call over several lines ends with `)` on a line of its own. */
+const CREATES_FLASK = /^[ \t]*(?<app>\w+)(?:: Flask)? = Flask\((?:.*\)|[^)\n]*\n(?:[ \t]+[^ \t\n)].*\n)*[ \t]*\))[ \t]*(?:#.*)?$/m;
+const CREATES_FASTAPI = /^[ \t]*(?<app>\w+)(?:: FastAPI)? = FastAPI\((?:.*\)|[^)\n]*\n(?:[ \t]+[^ \t\n)].*\n)*[ \t]*\))[ \t]*(?:#.*)?$/m;
 
 /** The frameworks in all other languages. */
 export const otherFrameworks: readonly Framework[] = [
@@ -10,43 +28,79 @@ export const otherFrameworks: readonly Framework[] = [
     id: 'flask',
     name: 'Flask',
     language: 'Python',
-    files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
+    files: [{ source: 'email_login.py', path: 'email_login.py', role: ROLE }],
     commands: [],
-    next: [
-      'Add it to your app: `from auth import auth, signed_in_only; app.register_blueprint(auth)`.',
-      'Guard your views with `@signed_in_only`.',
+    wiring: [
+      {
+        files: ['$ENTRY', ...PYTHON_ENTRIES, '*/__init__.py'],
+        after: CREATES_FLASK,
+        insert: '$APP.register_blueprint(email_login)',
+        import: 'from email_login import email_login',
+        unless: 'register_blueprint(email_login)',
+        instead: 'Add it to your app: `from email_login import email_login; app.register_blueprint(email_login)`.',
+      },
     ],
-    loadEnv: '`flask run` reads `.env` if python-dotenv is installed: `pip install python-dotenv`.',
+    next: [
+      'Guard your views with `@signed_in_only` from `email_login`; `session["signed_in_email"]` is the email address.',
+      'An app with its own `SECRET_KEY` keeps its cookie settings: on https, set `SESSION_COOKIE_SECURE=True` there.',
+    ],
     port: 5000,
-    detectedBy: requirement('flask'),
+    detectedBy: [
+      ...requirement('flask'),
+      ...source('Flask(', ...PYTHON_ENTRIES, 'app/__init__.py', 'flaskr/__init__.py', 'src/app.py', 'src/main.py'),
+    ],
+    layouts: [packageLayout('app', '__init__.py'), packageLayout('flaskr', '__init__.py')],
   },
   {
     id: 'fastapi',
     name: 'FastAPI',
     language: 'Python',
-    files: [{ source: 'auth.py', path: 'auth.py', role: 'Login, callback, account, logout' }],
-    commands: ['pip install httpx itsdangerous'],
-    next: [
-      'Add it to your app: `from auth import init_auth, signed_in_email; init_auth(app)`.',
-      'Guard your paths: `email: str = Depends(signed_in_email)`.',
+    files: [{ source: 'email_login.py', path: 'email_login.py', role: ROLE }],
+    commands: [],
+    wiring: [
+      {
+        files: ['$ENTRY', ...PYTHON_ENTRIES, 'app/main.py'],
+        after: CREATES_FASTAPI,
+        insert: '$APP.include_router(email_login)',
+        import: 'from email_login import email_login',
+        unless: 'include_router(email_login)',
+        instead: 'Add it to your app: `from email_login import email_login; app.include_router(email_login)`.',
+      },
     ],
-    loadEnv: 'Start the app with its environment: `uvicorn main:app --env-file .env` (with python-dotenv installed).',
+    next: ['Guard your paths: `email: str = Depends(signed_in_email)`, from `email_login`.'],
     port: 8000,
-    detectedBy: requirement('fastapi'),
+    detectedBy: [...requirement('fastapi'), ...source('FastAPI(', ...PYTHON_ENTRIES, 'app/main.py')],
+    layouts: [packageLayout('app', 'main.py')],
   },
   {
     id: 'django',
     name: 'Django',
     language: 'Python',
-    files: [{ source: 'email_login.py', path: 'email_login.py', role: 'Login, callback, account, logout' }],
-    commands: [],
+    files: [{ source: 'email_login.py', path: 'email_login.py', role: ROLE }],
+    commands: ['python manage.py migrate'],
+    wiring: [
+      {
+        // Only the URLs of the project contain those of the admin site.
+        files: ['*/urls.py'],
+        after: /^[ \t]+path\((?:'admin\/'|"admin\/"), admin\.site\.urls\),[ \t]*$/m,
+        insert: "path('', include('email_login')),",
+        import: 'from django.urls import include',
+        unless: 'email_login',
+        instead: "Put it beside `manage.py` and add to `urlpatterns`: `path('', include('email_login'))`.",
+      },
+      {
+        files: ['*/settings.py'],
+        after: /^ROOT_URLCONF = .*$/m,
+        insert: "LOGIN_URL = 'email_login'",
+        unless: 'LOGIN_URL',
+        instead: "Let `@login_required` redirect to it: `LOGIN_URL = 'email_login'` in the settings.",
+      },
+    ],
     next: [
-      "Put it beside `manage.py` and add to `urlpatterns`: `path('', include('email_login'))`.",
-      "Guard your views with `@login_required`, and set `LOGIN_URL = '/login'`. It uses the sessions and users of Django.",
+      'Guard your views with `@login_required`. It uses the sessions and users of Django.',
       'On https, set `SESSION_COOKIE_SECURE = True`. Staff accounts can only sign in with their password; for any other account, a sign-in by email removes its password.',
     ],
     ownSessions: true,
-    loadEnv: LOAD_IN_SHELL,
     port: 8000,
     detectedBy: [{ file: 'manage.py' }],
     rank: 3,
@@ -55,41 +109,94 @@ export const otherFrameworks: readonly Framework[] = [
     id: 'go',
     name: 'Go',
     language: 'Go',
-    files: [{ source: 'auth.go', path: 'auth.go', role: 'Login, callback, account, logout' }],
+    files: [{ source: 'email_login.go', path: 'email_login.go', role: ROLE }],
     commands: [],
-    next: [
-      'Add it to your `http.ServeMux` (Go 1.22 or newer): `AddAuth(mux)`.',
-      'Guard your pages with `SignedInOnly`.',
-      'Its first line is `package main`: change it if your package has a different name.',
+    wiring: [
+      {
+        files: ['$ENTRY', 'main.go', 'server.go'],
+        after: /^\t+(?<app>\w+) := http\.NewServeMux\(\)[ \t]*$/m,
+        insert: 'AddEmailLogin($APP)',
+        otherwise: {
+          // Routes of the default mux; a function over several lines ends with `})`.
+          after: /^\thttp\.HandleFunc\((?:.*\)|.*\{\n(?:\t\t.*\n|\n)*\t\}\))[ \t]*$/m,
+          insert: 'AddEmailLogin(http.DefaultServeMux)',
+        },
+        unless: 'AddEmailLogin(',
+        instead: 'Add it to your `http.ServeMux`: `AddEmailLogin(mux)`, or `AddEmailLogin(http.DefaultServeMux)`.',
+      },
     ],
-    loadEnv: LOAD_IN_SHELL,
+    next: [
+      'Guard your pages: `mux.HandleFunc("/orders", SignedInOnly(orders))`, with the email address as the third parameter of `orders`.',
+      'It needs Go 1.18 or newer. Its first line is `package main`: change it if your package has a different name.',
+    ],
     port: 8080,
-    detectedBy: [{ file: 'go.mod' }],
+    detectedBy: [{ file: 'go.mod' }, ...source('net/http', 'main.go', 'server.go')],
     rank: 1,
   },
   {
     id: 'php',
     name: 'PHP',
     language: 'PHP',
-    files: [{ source: 'auth.php', path: 'auth.php', role: 'Login, callback, account, logout' }],
+    files: [{ source: 'email-login.php', path: 'email-login.php', role: ROLE }],
     commands: [],
-    next: ["Start your front controller with `require 'auth.php';`", 'Guard your pages: `$email = signedInEmail();`'],
+    wiring: [
+      {
+        files: ['index.php', 'public/index.php'],
+        // Below the session of the app, whose name and settings it uses.
+        after: /^[ \t]*session_start\(.*\);[ \t]*$/m,
+        insert: "require __DIR__ . '/email-login.php';",
+        otherwise: {
+          // These statements must come first in a file.
+          after: /^<\?php[ \t]*\n(?:\s*\/\*(?:[^*]|\*(?!\/))*\*\/)?(?:\s*declare\(strict_types=[01]\);)?(?:\s*namespace [\w\\]+;)?/,
+          insert: "require __DIR__ . '/email-login.php';",
+        },
+        unless: 'email-login.php',
+        instead: "Start your front controller with `require __DIR__ . '/email-login.php';`, below its own `session_start()`.",
+      },
+    ],
+    next: ['Guard your pages: `$email = EmailLogin\\signedInEmail();`. It uses the session of your app, if there is one.'],
     ownSessions: true,
-    loadEnv: LOAD_IN_SHELL,
     port: 8000,
     detectedBy: [{ file: 'index.php' }, { file: 'public/index.php' }],
     rank: 1,
+    layouts: [
+      {
+        hint: 'If your front controller is `public/index.php`, put the file beside it.',
+        exists: ['public/index.php'],
+        without: ['index.php'],
+        from: 'email-login',
+        to: 'public/email-login',
+      },
+    ],
   },
   {
     id: 'sinatra',
     name: 'Sinatra',
     language: 'Ruby',
-    files: [{ source: 'auth.rb', path: 'auth.rb', role: 'Login, callback, account, logout' }],
+    files: [{ source: 'email_login.rb', path: 'email_login.rb', role: ROLE }],
     commands: [],
-    next: ['Derive your app from it: `require_relative "auth"; class App < Auth`.', 'Guard your routes: `email = signed_in_email`.'],
-    loadEnv: LOAD_IN_SHELL,
+    wiring: [
+      {
+        files: ['$ENTRY', 'app.rb', 'main.rb', 'server.rb', 'myapp.rb', 'web.rb', 'config.ru'],
+        after: /^class \w+ < Sinatra::(?:Base|Application)[ \t]*$/m,
+        insert: '  register EmailLogin',
+        import: 'require_relative "email_login"',
+        otherwise: {
+          after: /^require ["']sinatra["'][ \t]*$/m,
+          insert: 'register EmailLogin',
+          import: 'require_relative "email_login"',
+        },
+        unless: 'EmailLogin',
+        instead:
+          'Add it to your app: `require_relative "email_login"`, and `register EmailLogin` in its class, or below `require "sinatra"`.',
+      },
+    ],
+    next: ['Guard your routes: `email = signed_in_email`.'],
     port: 4567,
-    detectedBy: [{ file: 'Gemfile', contains: 'sinatra' }],
+    detectedBy: [
+      { file: 'Gemfile', contains: 'sinatra' },
+      ...source('sinatra', 'app.rb', 'main.rb', 'server.rb', 'myapp.rb', 'web.rb', 'config.ru'),
+    ],
   },
   {
     id: 'laravel',
@@ -103,8 +210,17 @@ export const otherFrameworks: readonly Framework[] = [
       { source: 'emailauth.php', path: 'config/emailauth.php', role: 'Settings' },
     ],
     commands: ['php artisan migrate'],
+    wiring: [
+      {
+        files: ['routes/web.php'],
+        after: /^use Illuminate\\Support\\Facades\\Route;[ \t]*$/m,
+        insert: "\nrequire base_path('routes/email-login.php');",
+        unless: 'routes/email-login.php',
+        instead: "Add to `routes/web.php`: `require base_path('routes/email-login.php');`",
+      },
+    ],
     next: [
-      "Add to `routes/web.php`: `require base_path('routes/email-login.php');`",
+      'If your app has a route with the name `login` already, remove the name in `routes/email-login.php`.',
       "Guard your routes: `->middleware('auth')`. It uses the sessions and users of Laravel.",
       'On https, set `SESSION_SECURE_COOKIE=true` in `.env`.',
       'Access to a mailbox is enough to sign in to its account, also for administrators: protect administrative pages with a second factor.',
@@ -126,8 +242,16 @@ export const otherFrameworks: readonly Framework[] = [
       { source: 'refused.html.erb', path: 'app/views/email_login/refused.html.erb', role: 'Page for a rejected sign-in' },
     ],
     commands: [],
+    wiring: [
+      {
+        files: ['config/routes.rb'],
+        after: /^Rails\.application\.routes\.draw do[ \t]*$/m,
+        insert: '  draw :email_login',
+        unless: 'draw :email_login',
+        instead: 'Add to `config/routes.rb` (Rails 6.1 or newer): `draw :email_login`.',
+      },
+    ],
     next: [
-      'Add to `config/routes.rb` (Rails 6.1 or newer): `draw :email_login`.',
       'Guard your controllers: `include SignedIn`; `signed_in_email` returns the email address.',
       'Keep `config.force_ssl = true` in `config/environments/production.rb`: it sets the Secure flag of the session cookie.',
     ],

@@ -74,6 +74,8 @@ export type Wiring = {
   import?: string;
   /** The file is connected already when it contains this text. */
   unless: string;
+  /** Used in the first candidate that matches its `after`, when none matches the one above. */
+  otherwise?: Pick<Wiring, 'after' | 'insert' | 'import'>;
   /** The step for people when no candidate can be changed, as a sentence with code in backticks. */
   instead: string;
 };

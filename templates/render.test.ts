@@ -10,8 +10,11 @@ const values = { origin: 'https://auth.example.com', domain: 'shop.example', cal
 
 /** Counts lines of code in languages whose comments start with `//`, `#` or `*`. */
 const linesOfCode = (text: string) => text.split('\n').filter((line) => !/^\s*(?:$|\/\/|#|\/?\*)/.test(line)).length;
-// Go has a line per import and brace; Next.js and SvelteKit repeat imports in a file per route, and TypeScript has types.
-const MAX_LINES: Record<string, number> = { go: 105, nextjs: 95, sveltekit: 75, fastify: 75 };
+// Go has a line per import and brace; Next.js and SvelteKit repeat imports in a file per route; Python, PHP and Ruby read `.env` themselves.
+const MAX_LINES: Record<string, number> = {
+  ...{ nextjs: 95, sveltekit: 75, fastify: 75 },
+  ...{ go: 140, flask: 75, fastapi: 80, django: 75, php: 80, sinatra: 75 },
+};
 
 /** Every framework, and as it is for each of its variants. */
 const variants = frameworks.flatMap((framework) => [
@@ -23,7 +26,8 @@ describe.each(variants)('$id ($variant)', (framework) => {
   test('has all placeholders filled in', async () => {
     const { files, env, commands, nextSteps } = render(framework, await readSources(framework), values);
     const all = JSON.stringify([files, env, commands, nextSteps]);
-    expect(all).not.toMatch(/__[A-Z]+__/);
+    // `__DIR__` is PHP.
+    expect(all).not.toMatch(/__(?!DIR__)[A-Z]+__/);
     expect(all).toContain('https://auth.example.com');
     if (!framework.ownSettings) expect(all).toContain('https://shop.example');
     expect(all).toContain('/sign-in/done');

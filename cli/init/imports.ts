@@ -19,7 +19,7 @@ export function addImport(head: string, imported: string, path: string, style: (
   const start = IMPORT_STARTS.find(([extension]) => extension.test(path))?.[1] ?? /^import\s/;
   const last = lines.findLastIndex((line, i) => start.test(line) && isWholeImport(lines, i));
   const at = last >= 0 ? endOfImport(lines, last) + 1 : endOfPreamble(lines, isPython);
-  const line = style(inModuleStyle(imported.trimEnd(), head, path));
+  const line = style((isPython ? inPackageStyle : inModuleStyle)(imported.trimEnd(), head, path));
   if (lines.includes(line)) return head;
   // Without other imports, an empty line separates it from the code.
   return [...lines.slice(0, at), line, ...(last < 0 && lines[at]?.trim() ? [''] : []), ...lines.slice(at)].join('\n');
@@ -67,6 +67,15 @@ function inModuleStyle(imported: string, text: string, path: string): string {
   // Node.js needs the extension in an ES module.
   const resolved = /^\.{1,2}\//.test(from) && !/\.\w+$/.test(from) ? `${from}.js` : from;
   return `import ${names.replaceAll(': ', ' as ')} from '${resolved}';`;
+}
+
+/** Returns an import of Python as a file of a package has them: relative, from the package by its name, or from its directory. */
+function inPackageStyle(imported: string, text: string, path: string): string {
+  const [directory] = path.split('/').slice(-2, -1);
+  if (!directory) return imported;
+  if (path.endsWith('/__init__.py') || /^[ \t]*from \./m.test(text)) return imported.replace(/^from /, 'from .');
+  const isAbsolute = text.split('\n').some((line) => line.trimStart().startsWith(`from ${directory}.`));
+  return isAbsolute ? imported.replace(/^from /, `from ${directory}.`) : imported;
 }
 
 /** Whether a JavaScript file is an ES module; the import tells it where the file has none. */

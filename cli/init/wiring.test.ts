@@ -85,11 +85,11 @@ describe('inserts the lines of a wiring', () => {
       'from flask import (\n    Flask,\n    request,\n)\nfrom auth import auth\n\napp = Flask(\n    __name__,\n)\napp.register_blueprint(auth)\n\n@app.route("/")\n',
     ],
     [
-      'in a function of Python with its indentation',
+      'in a function of a Python package with its indentation, by a relative import',
       flask,
       'app/__init__.py',
       '"""The shop.\n\nMore.\n"""\nimport os\n\ndef create_app():\n    app = Flask(__name__)\n    return app\n',
-      '"""The shop.\n\nMore.\n"""\nimport os\nfrom auth import auth\n\ndef create_app():\n    app = Flask(__name__)\n    app.register_blueprint(auth)\n    return app\n',
+      '"""The shop.\n\nMore.\n"""\nimport os\nfrom .auth import auth\n\ndef create_app():\n    app = Flask(__name__)\n    app.register_blueprint(auth)\n    return app\n',
     ],
     [
       'only the import when there is nothing to insert',

@@ -26,9 +26,11 @@ export function connect(
   });
   const connected = texts.find(({ text }) => text.includes(wiring.unless));
   if (connected) return connected;
-  for (const { path, text } of texts) {
-    const changed = insertInto(text, wiring, path);
-    if (changed !== null) return { path, text: changed };
+  for (const insertion of [wiring, ...(wiring.otherwise ? [wiring.otherwise] : [])]) {
+    for (const { path, text } of texts) {
+      const changed = insertInto(text, insertion, path);
+      if (changed !== null) return { path, text: changed };
+    }
   }
   return { path: null, text: '' };
 }
@@ -38,7 +40,11 @@ export function connect(
  * the anchor is missing.
  * @param path of the file, whose extension tells the language
  */
-export function insertInto(original: string, { after, replaces, insert, import: imported }: Wiring, path: string): string | null {
+export function insertInto(
+  original: string,
+  { after, replaces, insert, import: imported }: Pick<Wiring, 'after' | 'replaces' | 'insert' | 'import'>,
+  path: string,
+): string | null {
   const isWindows = original.includes('\r\n');
   const text = original.replaceAll('\r\n', '\n');
   const match = new RegExp(after.source, after.flags.replace('g', '')).exec(text);

@@ -1,7 +1,9 @@
 import json
 import os
+import re
 import secrets
 from http.client import HTTPException
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
 
@@ -13,22 +15,34 @@ from django.shortcuts import redirect
 from django.urls import path
 from django.utils.crypto import constant_time_compare
 from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-AUTH = os.environ.get("EMAILAUTH_URL", "__ORIGIN__")
-SITE = os.environ.get("SITE_URL", "__SITE__").rstrip("/")
+
+def setting(name, default):
+    """Returns a variable of the environment, or of the file .env beside this file or in the directory above."""
+    files = [folder / ".env" for folder in Path(__file__).resolve().parents[:2]]
+    text = next((file.read_text("utf-8-sig") for file in files if file.is_file()), "")
+    lines = re.findall(rf"^{name}=(.+)$", text, re.MULTILINE)
+    return os.environ.get(name) or (lines[-1].strip(" '\"") if lines else default)
+
+
+AUTH = setting("EMAILAUTH_URL", "__ORIGIN__")
+SITE = setting("SITE_URL", "__SITE__").rstrip("/")
 
 
 @require_GET
 def start(request):
-    request.session["login_state"] = state = secrets.token_urlsafe()
+    state, to = secrets.token_urlsafe(), request.GET.get("next", "")
+    is_local = to.startswith("/") and url_has_allowed_host_and_scheme(to, None)
+    request.session["login_state"] = [state, to if is_local else "/account"]
     query = {"forward_url": f"{SITE}__CALLBACK__?state={state}", "language": "__LANGUAGE__"}
     return redirect(f"{AUTH}/auth?{urlencode(query)}")
 
 
 @require_GET
 def callback(request):
-    token, expected = request.GET.get("token"), request.session.get("login_state")
+    token, (expected, to) = request.GET.get("token"), request.session.get("login_state", ["", ""])
     # The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
     if not token or not expected or not constant_time_compare(request.GET.get("state"), expected):
         return refuse("This sign-in is not valid in this browser.", 400)
@@ -41,10 +55,11 @@ def callback(request):
     if not result["valid"]:
         return refuse("This sign-in was already used or has expired.", 400)
     del request.session["login_state"]
-    email, users = result["email"], get_user_model().objects
-    user = users.filter(username=email).first() or users.create_user(email, email)
+    User, email = get_user_model(), result["email"]
+    fields = {User.get_email_field_name(): email, User.USERNAME_FIELD: email}
+    user = User.objects.filter(**{User.USERNAME_FIELD: email}).first() or User.objects.create_user(**fields)
     # Access to a mailbox is not enough for staff.
-    if not user.is_active or user.is_staff or user.is_superuser:
+    if not user.is_active or getattr(user, "is_staff", False) or getattr(user, "is_superuser", False):
         return refuse("This account cannot sign in by email.", 403)
     # Someone else may have signed up with this address: their password is removed, which also ends their sessions.
     if user.has_usable_password():
@@ -52,10 +67,10 @@ def callback(request):
         user.set_unusable_password()
         user.save()
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect("/account")
+    return redirect(to)
 
 
-@login_required(login_url="/login")
+@login_required(login_url="email_login")
 def account(request):
     page = '<p>Signed in as {}</p><form method="post" action="/logout">{}<button>Log out</button></form>'
     field = format_html('<input type="hidden" name="csrfmiddlewaretoken" value="{}">', get_token(request))
@@ -69,7 +84,12 @@ def leave(request):
 
 
 def refuse(reason, status):
-    return HttpResponse(format_html('<p>{} <a href="/login">Try again</a></p>', reason), status=status)
+    return HttpResponse(format_html('<p>{} <a href="__LOGIN__">Try again</a></p>', reason), status=status)
 
 
-urlpatterns = [path("login", start), path("__ROUTE__", callback), path("account", account), path("logout", leave)]
+urlpatterns = [
+    path("__LOGIN__"[1:], start, name="email_login"),
+    path("__CALLBACK__"[1:], callback),
+    path("account", account),
+    path("logout", leave),
+]

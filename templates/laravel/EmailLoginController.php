@@ -13,6 +13,9 @@ class EmailLoginController extends Controller
     public function login(Request $request)
     {
         $request->session()->put('login_state', $state = Str::random(40));
+        if ($request->filled('return_to')) {
+            $request->session()->put('url.intended', $this->localPath($request->query('return_to')));
+        }
         $query = ['forward_url' => config('emailauth.site')."__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
 
         return redirect()->away(config('emailauth.url').'/auth?'.http_build_query($query));
@@ -41,7 +44,7 @@ class EmailLoginController extends Controller
         $request->session()->regenerate();
         $request->session()->forget('login_state');
 
-        return redirect('/account');
+        return redirect()->intended('/account');
     }
 
     public function logout(Request $request)
@@ -51,6 +54,12 @@ class EmailLoginController extends Controller
         $request->session()->regenerateToken();
 
         return redirect('/');
+    }
+
+    /** Returns a path of this website to return to. Browsers take "//" and "\" for the start of another website. */
+    private function localPath(mixed $path): string
+    {
+        return is_string($path) && preg_match('~^/(?![/\\\\])[^\\\\\x00-\x1f\x7f]{0,999}$~D', $path) ? $path : '/account';
     }
 
     private function refusal(string $reason, int $status)

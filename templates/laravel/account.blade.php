@@ -1,5 +1,5 @@
 <p>Signed in as {{ auth()->user()->email }}</p>
-<form method="post" action="{{ route('logout') }}">
+<form method="post" action="{{ url('/logout') }}">
     @csrf
     <button>Log out</button>
 </form>

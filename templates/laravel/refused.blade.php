@@ -1,1 +1,1 @@
-<p>{{ $reason }} <a href="{{ route('login') }}">Try again</a></p>
+<p>{{ $reason }} <a href="{{ url('__LOGIN__') }}">Try again</a></p>

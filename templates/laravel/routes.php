@@ -3,7 +3,7 @@
 use App\Http\Controllers\EmailLoginController;
 use Illuminate\Support\Facades\Route;
 
-Route::get('/login', [EmailLoginController::class, 'login'])->name('login');
+Route::get('__LOGIN__', [EmailLoginController::class, 'login'])->name('login');
 Route::get('__CALLBACK__', [EmailLoginController::class, 'callback']);
 Route::view('/account', 'email-login.account')->middleware('auth');
-Route::post('/logout', [EmailLoginController::class, 'logout'])->name('logout');
+Route::post('/logout', [EmailLoginController::class, 'logout']);

@@ -9,6 +9,7 @@ class EmailLoginController < ApplicationController
 
   def login
     session[:login_state] = state = SecureRandom.urlsafe_base64(24)
+    session[:login_return_to] = local_path(params[:return_to])
     query = { forward_url: "#{SITE}__CALLBACK__?state=#{state}", language: "__LANGUAGE__" }
     redirect_to "#{AUTH}/auth?#{query.to_query}", allow_other_host: true
   end
@@ -24,9 +25,10 @@ class EmailLoginController < ApplicationController
     return refuse("Sign-in is not available at the moment.", :service_unavailable) unless result
     return refuse("This sign-in was already used or has expired.", :bad_request) unless result["valid"]
 
+    return_to = session[:login_return_to]
     reset_session
-    session[:email] = result["email"]
-    redirect_to account_path
+    session[:signed_in_email] = result["email"]
+    redirect_to return_to
   end
 
   def account
@@ -48,6 +50,9 @@ class EmailLoginController < ApplicationController
   rescue SystemCallError, IOError, SocketError, Timeout::Error, OpenSSL::SSL::SSLError, Net::ProtocolError, JSON::ParserError
     nil
   end
+
+  # Returns a path of this website to return to. Browsers take "//" and "\" for the start of another website.
+  def local_path(path) = path.to_s.match?(%r{\A/(?![/\\])[^\\\x00-\x1f\x7f]{0,999}\z}) ? path : "/account"
 
   def refuse(reason, status) = render(:refused, status: status, locals: { reason: reason })
 end

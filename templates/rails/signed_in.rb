@@ -9,9 +9,9 @@ module SignedIn
 
   private
 
-  def signed_in_email = session[:email]
+  def signed_in_email = session[:signed_in_email]
 
   def require_sign_in
-    redirect_to login_path unless signed_in_email
+    redirect_to email_login_path(return_to: request.fullpath) unless signed_in_email
   end
 end

@@ -13,7 +13,7 @@ defined( 'EMAILAUTH_URL' ) || define( 'EMAILAUTH_URL', getenv( 'EMAILAUTH_URL' )
 defined( 'EMAIL_LOGIN_ROLES' ) || define( 'EMAIL_LOGIN_ROLES', array( 'subscriber', 'customer' ) );
 
 add_action( 'parse_request', function ( $wp ) {
-	$routes = array( 'GET /login' => 'start', 'GET __CALLBACK__' => 'callback', 'GET /account' => 'account', 'POST /logout' => 'end' );
+	$routes = array( 'GET __LOGIN__' => 'start', 'GET __CALLBACK__' => 'callback', 'GET /account' => 'account', 'POST /logout' => 'end' );
 	$route  = $routes[ "{$_SERVER['REQUEST_METHOD']} /$wp->request" ] ?? null;
 	if ( $route ) {
 		nocache_headers();
@@ -25,14 +25,16 @@ add_action( 'parse_request', function ( $wp ) {
 function email_login_start() {
 	$state = wp_generate_password( 40, false );
 	$flags = array( 'path' => '/', 'secure' => 0 === strpos( home_url(), 'https:' ), 'httponly' => true, 'samesite' => 'Lax' );
-	setcookie( 'wordpress_login_state', $state, $flags + array( 'expires' => time() + 15 * MINUTE_IN_SECONDS ) );
+	$value = $state . ':' . email_login_path( $_GET['return_to'] ?? '' );
+	setcookie( 'wordpress_login_state', $value, $flags + array( 'expires' => time() + 15 * MINUTE_IN_SECONDS ) );
 	$query = array( 'forward_url' => home_url( "__CALLBACK__?state=$state" ), 'language' => '__LANGUAGE__' );
 	wp_redirect( EMAILAUTH_URL . '/auth?' . http_build_query( $query ) );
 }
 
 function email_login_callback() {
-	$texts = array( $_GET['state'] ?? '', $_GET['token'] ?? '', $_COOKIE['wordpress_login_state'] ?? '' );
-	[ $state, $token, $expected ] = array_map( 'sanitize_text_field', wp_unslash( $texts ) );
+	[ $state, $token ]   = array_map( 'sanitize_text_field', wp_unslash( array( $_GET['state'] ?? '', $_GET['token'] ?? '' ) ) );
+	$kept                = $_COOKIE['wordpress_login_state'] ?? '';
+	[ $expected, $path ] = explode( ':', is_string( $kept ) ? $kept : '', 2 ) + array( '', '' );
 	// The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
 	email_login_require( $token && $expected && hash_equals( $expected, $state ), 'This sign-in is not valid in this browser.', 400 );
 
@@ -60,12 +62,12 @@ function email_login_callback() {
 	setcookie( 'wordpress_login_state', '', 1, '/' );
 	wp_set_auth_cookie( $user->ID );
 	do_action( 'wp_login', $user->user_login, $user );
-	wp_safe_redirect( home_url( '/account' ) );
+	wp_safe_redirect( home_url( email_login_path( $path ) ) );
 }
 
 function email_login_account() {
 	if ( ! is_user_logged_in() ) {
-		return wp_safe_redirect( home_url( '/login' ) );
+		return wp_safe_redirect( home_url( '__LOGIN__?return_to=/account' ) );
 	}
 	$form = '<p>Signed in as %s</p><form method="post" action="%s"><button>Log out</button></form>';
 	printf( $form, esc_html( wp_get_current_user()->user_email ), wp_nonce_url( home_url( '/logout' ), 'email_login_end' ) );
@@ -77,7 +79,13 @@ function email_login_end() {
 	wp_safe_redirect( home_url( '/' ) );
 }
 
+/** Returns a path of this website to return to. Browsers take "//" and "\" for the start of another website. */
+function email_login_path( $path ) {
+	$path = is_string( $path ) ? wp_unslash( $path ) : '';
+	return preg_match( '~^/(?![/\\\\])[^\\\\\x00-\x1f\x7f]{0,999}$~D', $path ) ? $path : '/account';
+}
+
 /** Ends the request with an error page and a link to try again if the condition is false. */
 function email_login_require( $condition, $reason, $status ) {
-	$condition || wp_die( esc_html( $reason ), '', array( 'response' => $status, 'link_url' => home_url( '/login' ), 'link_text' => 'Try again' ) );
+	$condition || wp_die( esc_html( $reason ), '', array( 'response' => $status, 'link_url' => home_url( '__LOGIN__' ), 'link_text' => 'Try again' ) );
 }

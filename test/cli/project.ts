@@ -16,7 +16,7 @@ export const projects: Record<string, Record<string, string>> = {
   fastapi: { 'pyproject.toml': '[project]\ndependencies = ["fastapi[standard]"]\n' },
   django: { 'manage.py': '', 'requirements.txt': 'Django\n' },
   go: { 'go.mod': 'module shop\n\ngo 1.22\n' },
-  php: { 'index.php': "<?php require 'auth.php'; echo 'home';" },
+  php: { 'index.php': "<?php\n\necho 'home';\n" },
   sinatra: { Gemfile: "gem 'sinatra'\n" },
   laravel: { 'composer.json': '{"require":{"php":"^8.2","laravel/framework":"^12.0"}}', 'public/index.php': '<?php' },
   rails: { Gemfile: "gem 'rails', '~> 8.0'\n" },

@@ -15,10 +15,11 @@ function findGo(): string | null {
   return candidates.find(isNewEnough) ?? null;
 }
 
-// No module and no toolchain is asked for anywhere: the template needs none.
-const OFFLINE = { GOTOOLCHAIN: 'local', GOPROXY: 'off' };
+/** Settings with which Go downloads neither modules nor toolchains: the template needs none. */
+export const OFFLINE = { GOTOOLCHAIN: 'local', GOPROXY: 'off' };
 const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME, ...OFFLINE };
-const go = findGo();
+/** The first Go that is new enough, or null. */
+export const go = findGo();
 
 const MAIN = `package main
 
@@ -32,7 +33,7 @@ const home = \`<a href="/login">Login with Email</a>\`
 
 func main() {
 	mux := http.NewServeMux()
-	AddAuth(mux)
+	AddEmailLogin(mux)
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(home)) })
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), mux))
 }

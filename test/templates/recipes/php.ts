@@ -13,7 +13,7 @@ export const phpRecipes: Recipe[] = [
     id: 'php',
     debianPackages: ['php-cli'],
     available: () => hasPhp(),
-    around: { 'index.php': `<?php require 'auth.php'; echo '<a href="/login">Login with Email</a>';` },
+    around: { 'index.php': `<?php require 'email-login.php'; echo '<a href="/login">Login with Email</a>';` },
     command: ['php', '-S', '127.0.0.1:{port}', 'index.php'],
   },
   {

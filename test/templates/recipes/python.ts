@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type Recipe, runs } from '../recipe.ts';
 
-// Debian's packages are for Debian's Python, whichever other is first in the PATH.
 const debian = '/usr/bin/python3';
-const python = process.env.TEMPLATE_PYTHON ?? (existsSync(debian) ? debian : 'python3');
+/** The Python that the packages of Debian are for, whichever other is first in the PATH. */
+export const python = process.env.TEMPLATE_PYTHON ?? (existsSync(debian) ? debian : 'python3');
 const imports = (names: string) => runs(python, '-c', `import ${names}`);
 
 /** What `manage.py` does. */
@@ -25,7 +25,7 @@ ROOT_URLCONF = "site_urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "db.sqlite3"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
-LOGIN_URL = "/login"`;
+LOGIN_URL = "email_login"`;
 
 const DJANGO_URLS = `from django.http import HttpResponse
 from django.urls import include, path
@@ -39,23 +39,23 @@ export const pythonRecipes: Recipe[] = [
     available: () => imports('flask'),
     around: {
       'app.py': `from flask import Flask
-from auth import auth
+from email_login import email_login
 app = Flask(__name__)
-app.register_blueprint(auth)
+app.register_blueprint(email_login)
 app.get("/")(lambda: '<a href="/login">Login with Email</a>')`,
     },
     command: [python, '-m', 'flask', 'run', '--port', '{port}'],
   },
   {
     id: 'fastapi',
-    debianPackages: ['python3-fastapi', 'python3-uvicorn', 'python3-httpx', 'python3-itsdangerous'],
-    available: () => imports('fastapi, uvicorn, httpx, itsdangerous'),
+    debianPackages: ['python3-fastapi', 'python3-uvicorn'],
+    available: () => imports('fastapi, uvicorn'),
     around: {
       'main.py': `from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
-from auth import init_auth
+from email_login import email_login
 app = FastAPI()
-init_auth(app)
+app.include_router(email_login)
 app.get("/", response_class=HTMLResponse)(lambda: '<a href="/login">Login with Email</a>')`,
     },
     command: [python, '-m', 'uvicorn', 'main:app', '--host', '127.0.0.1', '--port', '{port}'],

@@ -1,7 +1,7 @@
 import { type Recipe, runs } from '../recipe.ts';
 
-// Debian's gems are for Debian's Ruby.
-const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
+/** The Ruby that the gems of Debian are for. */
+export const ruby = process.env.TEMPLATE_RUBY ?? 'ruby';
 const requires = (...names: string[]) => runs(ruby, '-e', names.map((name) => `require "${name}"`).join(';'));
 
 /** What `rails new --minimal --skip-bundle` makes, as far as a sign-in needs it. */
@@ -34,8 +34,9 @@ export const rubyRecipes: Recipe[] = [
     debianPackages: ['ruby-sinatra', 'ruby-webrick'],
     available: () => requires('sinatra/base', 'webrick'),
     around: {
-      'config.ru': `require_relative "auth"
-class App < Auth
+      'config.ru': `require_relative "email_login"
+class App < Sinatra::Base
+  register EmailLogin
   get("/") { '<a href="/login">Login with Email</a>' }
 end
 run App`,
