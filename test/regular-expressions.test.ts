@@ -39,8 +39,12 @@ const REVIEWED: Record<string, Record<string, string>> = {
       "new RegExp(`^[ \\\\t]*gem[ \\\\t(]+[\"']${escaped}[\"']`, 'm')",
     ].map((text) => [text, 'The name of a package of ours, escaped, at the beginning of a line or after a quote.']),
   ),
-  'templates/express/auth.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
-  'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+  ...Object.fromEntries(
+    ['express/auth.ts', 'express/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [
+      `templates/${file}`,
+      { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+    ]),
+  ),
 };
 
 const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'server', 'mcp', 'cli', 'web', 'templates', 'docs'], {
