@@ -40,7 +40,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     ].map((text) => [text, 'The name of a package of ours, escaped, at the beginning of a line or after a quote.']),
   ),
   ...Object.fromEntries(
-    ['express/auth.ts', 'express/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [
+    ['express/auth.ts', 'express/auth.js', 'fastify/auth.ts', 'fastify/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [
       `templates/${file}`,
       { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
     ]),
