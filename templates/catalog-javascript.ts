@@ -77,6 +77,7 @@ export const javascriptFrameworks: readonly Framework[] = [
       { source: 'account.server.js', path: 'src/routes/account/+page.server.js', role: 'Protected page, logout' },
       { source: 'account.svelte', path: 'src/routes/account/+page.svelte', role: 'Protected page' },
     ],
+    devPackages: ['@types/node'],
     commands: [],
     next: [
       'Link to `__LOGIN__` with `data-sveltekit-reload`, so that only a click requests it.',

@@ -80,7 +80,7 @@ export const fastify: Framework = {
   name: 'Fastify',
   language: 'JavaScript',
   files: files('auth.js', 'auth.js'),
-  packages: ['@fastify/cookie', 'fastify-plugin'],
+  packages: ['fastify-plugin'],
   commands: [],
   wiring: wireFastify(MODULE_IMPORT),
   next: ["Guard your pages: `app.get('/orders', { preHandler: signedInOnly }, …)`."],

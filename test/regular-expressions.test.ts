@@ -46,8 +46,12 @@ const REVIEWED: Record<string, Record<string, string>> = {
       '/^\\thttp\\.HandleFunc\\((?:.*\\)$|.*\\{\\n(?:\\t\\t.*\\n|\\n)*\\t\\}\\))/m',
     ].map((text) => [text, 'Reads the entry file of the project of the person who runs the command.']),
   ),
-  'templates/express/auth.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
-  'templates/static/worker.js': { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+  ...Object.fromEntries(
+    ['express/auth.ts', 'express/auth.js', 'fastify/auth.ts', 'fastify/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [
+      `templates/${file}`,
+      { 'new RegExp(`(?:^|; )${name}=([^;]+)`)': 'One class up to the next separator; the name is a constant.' },
+    ]),
+  ),
 };
 
 const sources = execFileSync('git', ['ls-files', 'contract', 'diagnostics', 'server', 'mcp', 'cli', 'web', 'templates', 'docs'], {

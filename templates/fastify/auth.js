@@ -1,17 +1,14 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { fastifyCookie, Signer } from '@fastify/cookie';
 import plugin from 'fastify-plugin';
 
 if (existsSync('.env')) process.loadEnvFile('.env');
 const AUTH = process.env.EMAILAUTH_URL ?? '__ORIGIN__';
 const SITE = new URL(process.env.SITE_URL ?? '__SITE__');
-const SECRET = process.env.SESSION_SECRET;
+const SECRET = process.env.SESSION_SECRET ?? '';
 if (!SECRET) throw new Error('Set SESSION_SECRET to a long random value.');
-const COOKIE = { httpOnly: true, sameSite: 'lax', secure: SITE.protocol === 'https:', path: '/' };
+const COOKIE = `Path=/; HttpOnly; SameSite=Lax${SITE.protocol === 'https:' ? '; Secure' : ''}`;
 const SESSION_SECONDS = 7 * 24 * 3600;
-// A separate key, so that no other value signed with the secret is accepted as a session.
-const signer = new Signer(`session:${SECRET}`);
 
 /** Register it before your other routes: `app.register(auth)`. */
 export const auth = plugin(async (app) => {
@@ -36,8 +33,7 @@ export const auth = plugin(async (app) => {
     if (!result) return refuse(reply, 503);
     if (!result.valid) return refuse(reply, 400);
     setCookie(reply, 'login_state', '', 0);
-    const session = JSON.stringify({ email: result.email, until: Date.now() + SESSION_SECONDS * 1000 });
-    setCookie(reply, 'login_session', signer.sign(session), SESSION_SECONDS);
+    setCookie(reply, 'login_session', signSession({ email: result.email, until: Date.now() + SESSION_SECONDS * 1000 }), SESSION_SECONDS);
     return reply.redirect(ownPath(return_to), 303);
   });
 
@@ -60,18 +56,31 @@ export const auth = plugin(async (app) => {
 
 /** The `preHandler` of routes that require a sign-in; `request.email` is the email address. */
 export async function signedInOnly(request, reply) {
-  const { valid, value } = signer.unsign(cookieOf(request, 'login_session') ?? '');
-  const { email, until } = valid ? JSON.parse(value) : { email: '', until: 0 };
-  if (until < Date.now()) return reply.redirect(`__LOGIN__?${new URLSearchParams({ return_to: request.url })}`, 303);
+  const email = readSession(cookieOf(request, 'login_session'));
+  if (!email) return reply.redirect(`__LOGIN__?${new URLSearchParams({ return_to: request.url })}`, 303);
   request.email = email;
 }
 
 /** Returns a path of this website to return to; the account instead of another website, such as `//evil.example`. */
 const ownPath = (path) => (typeof path === 'string' && /^\/(?![/\\])[!-~]{0,500}$/.test(path) ? path : '/account');
 
-// Without the plugin of @fastify/cookie, which can be registered only once: the app may register it with its own options.
-const cookieOf = (request, name) => fastifyCookie.parse(request.headers.cookie ?? '')[name];
-const setCookie = (reply, name, value, maxAge) => reply.header('Set-Cookie', fastifyCookie.serialize(name, value, { ...COOKIE, maxAge }));
+// Without a plugin for cookies, which can be registered only once: the app may register it with its own options.
+const cookieOf = (request, name) => request.headers.cookie?.match(new RegExp(`(?:^|; )${name}=([^;]+)`))?.[1];
+const setCookie = (reply, name, value, maxAge) => reply.header('Set-Cookie', `${name}=${value}; Max-Age=${maxAge}; ${COOKIE}`);
+const sign = (text) => createHmac('sha256', `session:${SECRET}`).update(text).digest();
+
+function signSession(session) {
+  const text = Buffer.from(JSON.stringify(session)).toString('base64url');
+  return `${text}.${sign(text).toString('base64url')}`;
+}
+
+function readSession(signed = '') {
+  const [text = '', mac = ''] = signed.split('.');
+  const given = Buffer.from(mac, 'base64url');
+  if (given.length !== 32 || !timingSafeEqual(given, sign(text))) return null;
+  const { email, until } = JSON.parse(Buffer.from(text, 'base64url').toString());
+  return until > Date.now() ? email : null;
+}
 
 function refuse(reply, status) {
   const reason = status === 503 ? 'Sign-in is not available at the moment.' : 'This sign-in is not valid in this browser.';

@@ -1,4 +1,3 @@
-import { redirect } from '@sveltejs/kit';
 import { AUTH, COOKIE, ownPath, SITE } from '../__LOGINUP__lib/server/auth.js';
 
 /** @type {import('@sveltejs/kit').RequestHandler} */
@@ -8,5 +7,5 @@ export function GET({ url, cookies }) {
   const back = new URLSearchParams({ state, return_to: ownPath(url.searchParams.get('return_to')) });
   const forwardUrl = `${SITE.origin}__CALLBACK__?${back}`;
   const query = new URLSearchParams({ forward_url: forwardUrl, language: '__LANGUAGE__' });
-  redirect(303, `${AUTH}/auth?${query}`, { external: true });
+  return new Response(null, { status: 303, headers: { Location: `${AUTH}/auth?${query}` } });
 }

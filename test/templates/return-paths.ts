@@ -21,6 +21,7 @@ const FOREIGN = [
   'javascript:alert(1)',
   'evil.example',
   '/orders\r\nSet-Cookie: a=b',
+  `/${'a'.repeat(1500)}`,
 ];
 
 /** Tests that each site returns to the path that required the sign-in, and to no other website. */
