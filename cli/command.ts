@@ -5,6 +5,7 @@ export type Flags = Partial<{
   all: boolean;
   browser: boolean;
   callback: string;
+  command: string;
   days: string;
   domain: string;
   dryRun: boolean;
@@ -16,7 +17,9 @@ export type Flags = Partial<{
   icon: string | false;
   language: string;
   list: boolean;
+  loginPath: string;
   name: string;
+  page: string;
   plain: boolean;
   port: string;
   readOnly: boolean;

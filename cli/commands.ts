@@ -14,6 +14,7 @@ import { logout, token, whoami } from './commands/session.ts';
 import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
 import { start } from './commands/start.ts';
 import { stats } from './commands/stats.ts';
+import { tryCommand } from './commands/try.ts';
 import { verify } from './commands/verify.ts';
 
 /** What the commands with two words have in common, by their first word. */
@@ -54,6 +55,7 @@ export const commands: readonly CommandSpec[] = [
   sitesVerify,
   verify,
   init,
+  tryCommand,
   doctor,
   mcp,
   mcpInstall,

@@ -1,9 +1,18 @@
 import { expect, test } from 'vitest';
-import { evaluateCallback, evaluateForgedToken } from './callback.ts';
+import { evaluateCallback } from './callback.ts';
+import { evaluateForgedToken } from './forged-token.ts';
 import type { PageResponse } from './request.ts';
 import { parseTarget, type Remedies, type Target } from './website.ts';
 
-const remedies: Remedies = { urlOption: 'url', writeCallback: '', signIn: '', prove: String, register: String };
+const remedies: Remedies = {
+  urlOption: 'url',
+  writeCallback: '',
+  signIn: '',
+  prove: String,
+  register: String,
+  wholeSignIn: '',
+  nameLogin: '',
+};
 
 const response = (status: number, more: Partial<PageResponse> = {}): PageResponse => ({
   status,
@@ -84,4 +93,6 @@ test.each<[string, PageResponse, PageResponse, boolean | null]>([
   ],
   ['a crash', refused, response(500), false],
   ['when the service cannot be reached', refused, response(503), false],
-])('response to a made-up token: %s', (_, plain, forged, ok) => expect(evaluateForgedToken(plain, forged).ok).toBe(ok));
+])('response to a made-up token: %s', (_, plain, forged, ok) =>
+  expect(evaluateForgedToken(plain, forged, { hasState: false }).ok).toBe(ok),
+);
