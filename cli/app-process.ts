@@ -130,20 +130,37 @@ async function takenPorts(): Promise<Set<number>> {
 
 /** Waits until the app responds, and returns its origin. */
 async function findUrl(group: ProcessGroup, expected: string, taken: ReadonlySet<number>, options: AppOptions): Promise<string> {
-  const { service, signal } = options;
+  const { signal } = options;
   const start = Date.now();
   while (Date.now() < start + START_TIMEOUT_MS) {
     signal.throwIfAborted();
-    if (group.hasEnded()) throw appFailed('The app ended before it responded.', group);
-    const named = options.url ? [] : addressesIn(group.output()).filter((url) => url !== service);
-    const usual =
-      Date.now() > start + NAMED_MS && !options.url
-        ? USUAL_PORTS.filter((port) => !taken.has(port)).map((port) => `http://localhost:${port}`)
-        : [];
-    for (const url of [...new Set([...named, expected, ...usual])]) if (await responds(url, signal)) return url;
+    if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group);
+    for (const url of candidates(group, expected, taken, Date.now() - start, options)) {
+      // Another program may respond there, while the app ends because its port is taken.
+      if ((await responds(url, signal)) && (await isStillRunning(group))) return url;
+    }
     await pause();
   }
-  throw appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group);
+  throw await appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group);
+}
+
+/** Returns the addresses at which the app may respond, the most likely one first. */
+function candidates(
+  group: ProcessGroup,
+  expected: string,
+  taken: ReadonlySet<number>,
+  elapsedMs: number,
+  { url, service }: AppOptions,
+): Iterable<string> {
+  if (url) return [url];
+  const named = addressesIn(group.output()).filter((each) => each !== service && !taken.has(Number(new URL(each).port)));
+  const usual = USUAL_PORTS.filter((port) => elapsedMs > NAMED_MS && !taken.has(port)).map((port) => `http://localhost:${port}`);
+  return new Set([...named, expected, ...usual]);
+}
+
+async function isStillRunning(group: ProcessGroup): Promise<boolean> {
+  for (let i = 0; i < 3 && !group.hasEnded(); i++) await pause();
+  return !group.hasEnded();
 }
 
 /** Returns the origins on this machine that a program named in its output, the first one first. */
@@ -170,11 +187,14 @@ async function responds(url: string, signal: AbortSignal): Promise<boolean> {
   }
 }
 
-function appFailed(message: string, group: ProcessGroup): CommandError {
+async function appFailed(message: string, group: ProcessGroup): Promise<CommandError> {
   const output = lastLines(group.output());
-  const hint = /EADDRINUSE|address already in use/i.test(output)
-    ? 'Its port is taken: stop the program that listens there. If that is the service, start it at another port: `emailauth start --port 3100`, and name it with --host http://localhost:3100.'
-    : 'Give the command that starts it with --command, or start it yourself and give its address with --url.';
+  const ports = addressesIn(output).map((url) => Number(new URL(url).port));
+  const free = await Promise.all(ports.map(isFree));
+  const hint =
+    /EADDRINUSE|address already in use/i.test(output) || free.includes(false)
+      ? 'Its port is taken: stop the program that listens there. If that is the service, start it at another port: `emailauth start --port 3100`, and name it with --host http://localhost:3100.'
+      : 'Give the command that starts it with --command, or start it yourself and give its address with --url.';
   return new CommandError(EXIT.failure, 'app_failed', output ? `${message} It wrote:\n${output}` : message, hint);
 }
 

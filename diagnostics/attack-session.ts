@@ -46,7 +46,7 @@ export async function checkReturnPath(attack: Attack): Promise<Finding> {
     if (!returning) continue;
     const { visitor, email } = returning;
     const callback = new URL(returning.callback);
-    for (const name of RETURN_PARAMETERS) if (!callback.searchParams.has(name)) callback.searchParams.append(name, address);
+    for (const name of RETURN_PARAMETERS) callback.searchParams.set(name, address);
     const response = await visitor.get(callback);
     const { leavesTo } = await visitor.follow(response, callback);
     if (leavesTo?.hostname === EVIL_HOST) {

@@ -78,7 +78,7 @@ export async function signInVisitor(attack: Attack): Promise<SignedIn> {
 }
 
 /** Returns the finding for a valid sign-in. */
-export function evaluateSignIn({ session }: Attack, { response, email }: SignedIn): Finding {
+export function evaluateSignIn({ session }: Attack, { response }: SignedIn): Finding {
   const { status } = response;
   if (status >= 400) {
     const fix =
@@ -87,7 +87,7 @@ export function evaluateSignIn({ session }: Attack, { response, email }: SignedI
         : "See the website's log; the callback should accept a valid token with its state, and `domain` should be the host of the website.";
     return fail(`The callback refuses a valid sign-in (${status}).`, fix);
   }
-  if (session?.page) return pass(`${email} is signed in, which ${oneLine(session.page.url.pathname, 60)} shows.`);
+  if (session?.page) return pass(`A visitor signs in, which ${oneLine(session.page.url.pathname, 60)} shows.`);
   const name = 'Name a page for signed-in visitors, such as /account, and check again.';
   if (!session?.cookies.length) return fail(`After a valid sign-in (${status}) there is no new cookie, and no page that differs.`, name);
   return pass(`The callback sets the cookie ${oneLine(session.cookies.join(', '), 60)}; no page for signed-in visitors was found.`, name);
