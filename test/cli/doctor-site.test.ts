@@ -123,7 +123,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('PASS  Callback: ');
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /No check failed\. 5 checks were not made: Redirect to https, State of the sign-in, Token of another website, Repeated callback, Session and logout\.$/,
+      /No check failed\. 5 checks were not made: http to https, State of the sign-in, Token of another website, Repeated callback, Session and logout\.$/,
     );
   });
 
