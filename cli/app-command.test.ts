@@ -43,7 +43,7 @@ test.each<[string, Record<string, string>, string | null]>([
 ])('starts %s', (_, files, expected) => {
   const { run } = findAppCommand(project(files), {}) ?? { run: null };
   if (expected === null) expect(run).toBeNull();
-  else expect((run as string[]).slice(1).join(' ')).toContain(expected);
+  else expect((run as readonly string[]).slice(1).join(' ')).toContain(expected);
 });
 
 test('builds first what start runs from dist', () => {

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { startGroup } from '../../cli/process-group.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import { type Defect, defects, makeExpressApp } from '../cli/express-app.ts';
 import { Client } from '../client.ts';
@@ -33,10 +34,15 @@ async function checkApp(
   const { directory, remove } = await makeExpressApp(defect);
   const url = `http://localhost:${await freePort()}`;
   const env = { ...process.env, PORT: new URL(url).port, SITE_URL: url, EMAILAUTH_URL: service.url, SESSION_SECRET: 'x'.repeat(64) };
-  const app = startGroup([process.execPath, 'index.js'], { cwd: directory, env });
-  onTestFinished(() => app.stop().then(remove));
+  const app = spawn(process.execPath, ['index.js'], { cwd: directory, env, stdio: 'ignore' });
+  const exited = once(app, 'exit');
+  onTestFinished(async () => {
+    app.kill('SIGKILL');
+    await exited;
+    await remove();
+  });
   await waitUntil('the app responds', 30_000, async () => {
-    if (app.hasEnded()) throw new Error(app.output());
+    if (app.exitCode !== null) throw new Error(`The app ended with ${app.exitCode}.`);
     return (await new Client(url).get('/').catch(() => null))?.status === 200;
   });
   const client = await stdioGenerations['client 2.x'](startIn(home, args));
