@@ -5,6 +5,7 @@ export type Flags = Partial<{
   all: boolean;
   browser: boolean;
   callback: string;
+  command: string;
   days: string;
   domain: string;
   dryRun: boolean;
@@ -19,6 +20,7 @@ export type Flags = Partial<{
   list: boolean;
   loginPath: string;
   name: string;
+  page: string;
   plain: boolean;
   port: string;
   readOnly: boolean;

@@ -15,6 +15,7 @@ import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } 
 import { start } from './commands/start.ts';
 import { stats } from './commands/stats.ts';
 import { tail } from './commands/tail.ts';
+import { tryCommand } from './commands/try.ts';
 import { verify } from './commands/verify.ts';
 
 /** What the commands with two words have in common, by their first word. */
@@ -56,6 +57,7 @@ export const commands: readonly CommandSpec[] = [
   verify,
   tail,
   init,
+  tryCommand,
   doctor,
   mcp,
   mcpInstall,

@@ -1,9 +1,19 @@
 import { expect, test } from 'vitest';
-import { evaluateCallback, evaluateForgedToken } from './callback.ts';
+import { evaluateCallback } from './callback.ts';
+import { evaluateForgedToken } from './forged-token.ts';
 import type { PageResponse } from './request.ts';
+import type { SessionPage } from './session-page.ts';
 import { parseTarget, type Remedies, type Target } from './website.ts';
 
-const remedies: Remedies = { urlOption: 'url', writeCallback: '', signIn: '', prove: String, register: String };
+const remedies: Remedies = {
+  urlOption: 'url',
+  writeCallback: '',
+  signIn: '',
+  prove: String,
+  register: String,
+  wholeSignIn: '',
+  nameLogin: '',
+};
 
 const response = (status: number, more: Partial<PageResponse> = {}): PageResponse => ({
   status,
@@ -84,4 +94,27 @@ test.each<[string, PageResponse, PageResponse, boolean | null]>([
   ],
   ['a crash', refused, response(500), false],
   ['when the service cannot be reached', refused, response(503), false],
-])('response to a made-up token: %s', (_, plain, forged, ok) => expect(evaluateForgedToken(plain, forged).ok).toBe(ok));
+])('response to a made-up token: %s', (_, plain, forged, ok) =>
+  expect(evaluateForgedToken(plain, forged, { hasState: false }).ok).toBe(ok),
+);
+
+const account: SessionPage = {
+  url: new URL('https://shop.example/account'),
+  anonymous: { response: response(303), url: new URL('https://shop.example/account'), leavesTo: null },
+  kind: 'guarded',
+};
+
+test.each<[string, PageResponse, boolean | null, boolean | null]>([
+  ['a page that opens', response(303, { location: '/' }), true, false],
+  ['a page that stays closed', response(303, { location: '/' }), false, true],
+  ['a page that stays closed, with 200', response(200), false, true],
+  ['400', response(400), null, true],
+  ['an unknown page and the session cookie of before', response(303, { location: '/', setCookies: ['sid=2'] }), null, null],
+  ['an unknown page and a redirect elsewhere', response(303, { location: '/' }), null, null],
+  ['an unknown page and a new cookie', response(303, { location: '/', setCookies: ['session=1'] }), null, false],
+  ['too many requests', response(429), null, null],
+])('response to a made-up token with a valid state: %s', (_, forged, opensPage, ok) => {
+  const plain = response(303, { location: '/login' });
+  const finding = evaluateForgedToken(plain, forged, { hasState: true, known: ['sid'], page: account, opensPage });
+  expect(finding.ok).toBe(ok);
+});

@@ -1,39 +1,116 @@
-import { randomBytes } from 'node:crypto';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
+import { isFormToken } from './cookies.ts';
+import { checkMadeUpToken } from './forged-token.ts';
+import { evaluateLogin, type StartedSignIn, startSignIn, stateOf, type Website } from './login.ts';
 import { describeNetworkError, isLocalProblem, type PageResponse, requestPage } from './request.ts';
+import { evaluateCookies } from './session-cookies.ts';
 import type { CheckOptions, Remedies, Target } from './website.ts';
 
+/** What is only visible in a sign-in with an email, by the id of its check. */
+const UNSEEN = {
+  state: ['State of the sign-in', 'whether the callback compares the state, shows only with a valid token'],
+  other_website: ['Token of another website', 'whether it is refused, shows only with a valid token'],
+  replay: ['Repeated callback', 'whether it is refused, shows only after a sign-in'],
+  session: ['Session and logout', 'the cookie of the session and its end show only after a sign-in'],
+} as const;
+
 /**
- * Checks whether the website's callback exists, and whether it refuses a token that no service issued.
- * @param service origin of the service, where a callback may redirect its visitor
+ * Checks what is visible from outside, without an email: whether the website starts a sign-in and has a callback, and whether this
+ * refuses a token that no service issued. What is not visible is skipped, and its fix says what checks it.
+ * @param service origin of the service
  */
 export async function checkCallback(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
+  const seen = await checkVisible(target, service, options);
+  const unseen = Object.entries(UNSEEN).map(([id, [name, reason]]) => ({
+    id,
+    name,
+    ...skip(`Not visible from outside: ${reason}.`, options.remedies.wholeSignIn),
+  }));
+  return [...seen, ...unseen];
+}
+
+/** Checks what is visible without an email. @returns the checks `callback`, `callback_refusal`, `login` and `login_cookie` */
+export async function checkVisible(target: Target, service: string, options: CheckOptions): Promise<CheckResult[]> {
   const { callback } = target;
-  const { urlOption } = options.remedies;
-  const checkAddress = `Check that the website is running, or give the right address with ${urlOption}.`;
   let plain: PageResponse | null = null;
+  const exists = await checkExistence(target, service, options, (response) => (plain = response));
+  const website: Website | null = callback && plain && { ...target, callback, service };
+  const signIns = website ? await startTwoSignIns(website, options) : [];
+  const absent = skip('There is no callback to test.');
+  const timedOut = skip('It was not seen: the website did not respond in time.', 'Try again.');
+  const check = (id: string, name: string, evaluate: (website: Website) => Finding | Promise<Finding>) =>
+    runCheck({ id, name, ...options, timedOut }, async () => (website && exists.ok !== false ? evaluate(website) : absent));
+  const [first = null, second = null] = signIns;
+  const refusal = await runCheck({ id: 'callback_refusal', name: 'Refusal of a made-up token', ...options, timedOut }, async (signal) => {
+    if (!website || !plain || exists.ok === false || (plain as PageResponse).status === 429) return absent;
+    return checkMadeUpToken(website, plain, first, { ...options, signal });
+  });
+  const { nameLogin: missing, urlOption } = options.remedies;
+  return [
+    exists,
+    refusal,
+    await check('login', 'Login', (website) => evaluateLogin(first, second, website, { missing, urlOption })),
+    await check('login_cookie', 'Cookie of the state', ({ callback }) =>
+      first ? evaluateLoginCookies(first, second, callback) : skip('No sign-in could be started.', missing),
+    ),
+  ];
+}
+
+/** Starts the sign-ins of two visitors. @returns none or one when the website did not do so in time */
+async function startTwoSignIns(website: Website, options: CheckOptions): Promise<StartedSignIn[]> {
+  const started: StartedSignIn[] = [];
+  await runCheck({ id: '', name: '', ...options }, async (signal) => {
+    for (let i = 0; i < 2; i++) {
+      const each = await startSignIn(website, { ...options, signal });
+      if (!each) break;
+      started.push(each);
+    }
+    return pass('');
+  });
+  return started;
+}
+
+function evaluateLoginCookies(started: StartedSignIn, other: StartedSignIn | null, { protocol }: URL): Finding {
+  const cookies = [...started.visitor.cookies.values()].filter((cookie) => !isFormToken(cookie));
+  if (cookies.length === 0) {
+    return fail(
+      'The login sets no cookie, so the callback cannot know which browser started the sign-in.',
+      'Keep the state in a cookie that is HttpOnly and SameSite=Lax.',
+    );
+  }
+  const states = (other ? stateOf(started, other) : []).map((name) => started.forwardUrl.searchParams.get(name) ?? '');
+  // Other cookies, such as that of a language, may be for scripts. A framework may encode or store the state.
+  const withState = cookies.filter(({ value }) => states.some((state) => state !== '' && value.includes(state)));
+  const forServer = cookies.filter(({ httpOnly }) => httpOnly);
+  return evaluateCookies(withState.length > 0 ? withState : forServer.length > 0 ? forServer : cookies, 'login', protocol === 'https:');
+}
+
+async function checkExistence(
+  target: Target,
+  service: string,
+  options: CheckOptions,
+  keep: (response: PageResponse) => void,
+): Promise<CheckResult> {
+  const { callback, isLocal } = target;
+  const { remedies } = options;
+  const { urlOption } = remedies;
+  const checkAddress = `Check that the website is running, or give the right address with ${urlOption}.`;
   const timedOut = fail('The callback did not respond in time.', checkAddress);
-  const exists = await runCheck({ id: 'callback', name: 'Callback', ...options, timedOut }, async (signal) => {
+  return runCheck({ id: 'callback', name: 'Callback', ...options, timedOut }, async (signal) => {
     if (!callback) {
       const fix = `Give it with ${urlOption}, such as ${urlOption} http://localhost:5173/auth/callback`;
       return skip('The port of a callback on this machine is unknown.', fix);
     }
     try {
-      plain = await requestPage(callback, { ...options, signal });
+      const response = await requestPage(callback, { ...options, signal });
+      keep(response);
+      return evaluateCallback(response, { callback, isLocal, service, remedies });
     } catch (error) {
       if (signal.aborted) return timedOut;
       const problem = describeNetworkError(error, callback.host);
       return isLocalProblem(problem) ? skip(problem.detail) : fail(problem.detail, problem.fix || checkAddress);
     }
-    return evaluateCallback(plain, { callback, isLocal: target.isLocal, service, remedies: options.remedies });
   });
-  const refuses = await runCheck({ id: 'callback_refusal', name: 'Refusal of a foreign token', ...options, timedOut }, async (signal) => {
-    if (!callback || !plain || exists.ok === false || plain.status === 429) return skip('There is no callback to test.');
-    const forged = new URL(callback);
-    forged.searchParams.append('token', randomBytes(32).toString('base64url'));
-    return evaluateForgedToken(plain, await requestPage(forged, { ...options, signal }));
-  });
-  return [exists, refuses];
 }
 
 type CallbackContext = { callback: URL; isLocal: boolean; service: string; remedies: Remedies };
@@ -73,45 +150,4 @@ function evaluateCallbackRedirect({ status, location }: PageResponse, { callback
   if (target.host === callback.host || target.origin === service) return pass(`${where} redirects a visitor without a token (${status}).`);
   const fix = `Serve the callback at ${callback.host} itself, or use ${shown} in forward_url and check it with ${remedies.urlOption}.`;
   return fail(`${where} redirects to another host, ${shown}, together with the token.`, fix);
-}
-
-/**
- * Returns the finding for the response to a made-up token without state, which should change nothing. A page that accepts it and
- * sets a cookie that a visitor without a token does not get may have signed the visitor in.
- * @param plain the response without a token
- */
-export function evaluateForgedToken(plain: PageResponse, forged: PageResponse): Finding {
-  const { status } = forged;
-  if (status >= 500) {
-    const fix = "See the website's log, and check that its server can reach the service.";
-    return fail(`The callback fails with ${status} on a made-up token.`, fix);
-  }
-  if (status >= 400) return pass(`A made-up token is refused (${status}).`);
-  const known = plain.status >= 400 ? new Set() : new Set(namesOfSetCookies(plain));
-  const added = namesOfSetCookies(forged).filter((name) => !known.has(name));
-  if (added.length === 0 && status < 300) {
-    return skip(
-      `A made-up token gets a page (${status}) and no cookie: it is unclear whether it was refused.`,
-      'Let the callback refuse it with 400.',
-    );
-  }
-  if (added.length === 0) return pass(`A made-up token gets no cookie (${status}).`);
-  return fail(
-    `A made-up token without state gets ${status} and the cookie ${oneLine(added.join(', '), 60)}: it may have signed a visitor in.`,
-    'Check that the callback compares state, calls /api/verify-token with its domain, and continues only if valid is true.',
-  );
-}
-
-/** Returns the names of the cookies that a response sets, without those that it deletes. */
-function namesOfSetCookies({ setCookies }: PageResponse): string[] {
-  return setCookies.flatMap((cookie) => {
-    const [pair, ...attributes] = cookie.split(';').map((part) => part.trim());
-    const separator = pair.indexOf('=');
-    const isDeleted = attributes.some((attribute) => {
-      const [name, value = ''] = attribute.split('=');
-      if (/^max-age$/i.test(name)) return Number(value) <= 0;
-      return /^expires$/i.test(name) && Date.parse(value) < Date.now();
-    });
-    return separator > 0 && pair.length > separator + 1 && !isDeleted ? [pair.slice(0, separator)] : [];
-  });
 }

@@ -20,10 +20,10 @@ export const skip = (detail: string, fix = ''): Finding => ({ ok: null, detail, 
 const CHECK_TIMEOUT_MS = 10_000;
 
 /** What ends a check early: `signal` cancels it (Ctrl-C, a client that disconnected), `deadline` is its time limit. */
-export type Cancellation = { signal: AbortSignal; deadline?: AbortSignal };
+export type Cancellation = { signal: AbortSignal; deadline?: AbortSignal; timeoutMs?: number };
 
 /**
- * Runs one check and returns its result within 10 s, or by the deadline. Rejects only when `signal` cancels it.
+ * Runs one check and returns its result within 10 s or `timeoutMs`, or by the deadline. Rejects only when `signal` cancels it.
  * @param parts.timedOut the finding when time is up
  * @param check receives a signal that aborts when its result is no longer needed
  */
@@ -31,10 +31,11 @@ export async function runCheck(
   parts: { id: string; name: string; timedOut?: Finding } & Cancellation,
   check: (signal: AbortSignal) => Promise<Finding>,
 ): Promise<CheckResult> {
-  const { id, name, signal, deadline, timedOut = skip(`It took longer than ${CHECK_TIMEOUT_MS / 1000} s.`, 'Try again.') } = parts;
+  const { id, name, signal, deadline, timeoutMs = CHECK_TIMEOUT_MS } = parts;
+  const timedOut = parts.timedOut ?? skip(`It took longer than ${timeoutMs / 1000} s.`, 'Try again.');
   const stop = new AbortController();
   const abort = () => stop.abort();
-  const timer = setTimeout(abort, CHECK_TIMEOUT_MS);
+  const timer = setTimeout(abort, timeoutMs);
   const earlyEnd = deadline ? AbortSignal.any([signal, deadline]) : signal;
   earlyEnd.addEventListener('abort', abort);
   if (earlyEnd.aborted) abort();

@@ -8,37 +8,52 @@ import type { CheckOptions } from './website.ts';
 /** The response of a website. Its headers and body are untrusted text. */
 export type PageResponse = { status: number; location: string | null; setCookies: string[]; body: string };
 
+/** What a request sends besides the headers that every one has. */
+export type PageRequest = {
+  /** Characters of the body of the response to read; 0, the default: none. */
+  maxBody?: number;
+  /** Additional headers, such as the cookies of a visitor. */
+  headers?: Record<string, string>;
+  /** Sent by POST; without it the method is GET. */
+  body?: string;
+};
+
 /**
- * Sends one GET as a browser without cookies would: no credentials of ours, and redirects are not followed.
- * @param options.maxBody characters of the body to read; 0: none
+ * Sends one request as a browser would, without credentials of ours; redirects are not followed.
  * @throws Error when there is no response or the certificate is not trusted; describeNetworkError explains it
  */
 export async function requestPage(
   url: URL,
-  { dns, userAgent, signal, maxBody = 0 }: Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'> & { maxBody?: number },
+  { dns, userAgent, signal, maxBody = 0, headers, body }: Pick<CheckOptions, 'dns' | 'userAgent' | 'signal'> & PageRequest,
 ): Promise<PageResponse> {
   const send = url.protocol === 'http:' ? requestHttp : requestHttps;
   const request = send(url, {
-    headers: { Accept: 'text/html,application/json;q=0.9,*/*;q=0.8', 'User-Agent': userAgent },
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      Accept: 'text/html,application/json;q=0.9,*/*;q=0.8',
+      'User-Agent': userAgent,
+      ...(body !== undefined && { 'Content-Length': String(Buffer.byteLength(body)) }),
+      ...headers,
+    },
     lookup: dns.lookup,
     agent: false,
     // During development a website often has a certificate that only the developer's browser trusts.
     rejectUnauthorized: !isThisMachine(url.hostname),
     signal,
-  }).end();
+  }).end(body);
   // Errors after the response has started are reported by the response.
   request.on('error', () => {});
   const [response]: IncomingMessage[] = await once(request, 'response');
   try {
-    let body = '';
+    let text = '';
     if (maxBody > 0) {
       for await (const chunk of response.setEncoding('utf8')) {
-        body += chunk;
-        if (body.length > maxBody) break;
+        text += chunk;
+        if (text.length > maxBody) break;
       }
     }
-    const { statusCode = 0, headers } = response;
-    return { status: statusCode, location: headers.location ?? null, setCookies: headers['set-cookie'] ?? [], body };
+    const { statusCode = 0, headers: received } = response;
+    return { status: statusCode, location: received.location ?? null, setCookies: received['set-cookie'] ?? [], body: text };
   } finally {
     request.destroy();
   }

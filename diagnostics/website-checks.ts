@@ -1,7 +1,10 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import { type ErrorCode, errors } from '../contract/errors.ts';
+import { isThisMachine } from '../contract/rules.ts';
+import { attackWebsite } from './attack.ts';
 import { checkCallback } from './callback.ts';
 import type { CheckResult } from './check.ts';
+import { hasInbox, LocalInbox } from './inbox.ts';
 import { checkProof, checkRegistration } from './registration.ts';
 import { checkRedirect, checkTls } from './tls.ts';
 import { type CheckOptions, parseTarget, type Remedies, type Target } from './website.ts';
@@ -14,7 +17,10 @@ export type WebsiteCheck = { id: string; ok: boolean | null; detail: string; fix
  * @param website.url of the callback: https://<domain>/auth/callback by default; its query is dropped
  * @throws ApiError for a website that may not be checked
  */
-export type CheckWebsite = (website: { domain: string; url?: string }, signal: AbortSignal) => Promise<WebsiteCheck[]>;
+export type CheckWebsite = (website: WebsiteToCheck, signal: AbortSignal) => Promise<WebsiteCheck[]>;
+
+/** `loginPath` and `page` as in Target. */
+export type WebsiteToCheck = { domain: string; url?: string; loginPath?: string; page?: string };
 
 export type WebsiteChecksOptions = {
   /** The API as the account that asks. */
@@ -28,12 +34,16 @@ export type WebsiteChecksOptions = {
    * otherwise anyone could register a foreign domain and make the service send requests to it.
    */
   from: 'developer-machine' | 'service';
+  /** Whether visitors are signed in at a website on this machine, where the service is in local mode and has an inbox. */
+  signsIn?: boolean;
   /** Called after the website was found to be the account's, before any request to it. @throws ApiError to refuse the check */
   beforeRequests?(): Promise<void>;
 };
 
 /** Time limit for all checks together. */
 const TIMEOUT_MS = 10_000;
+/** The same where visitors are signed in; clients of MCP wait for a minute. */
+const SIGN_IN_TIMEOUT_MS = 50_000;
 
 const remedies: Remedies = {
   urlOption: 'url',
@@ -42,23 +52,42 @@ const remedies: Remedies = {
   prove: (domain) =>
     `publish the proof of ${domain} that the dashboard shows, and have it verified there (or run: emailauth sites verify ${domain})`,
   register: (domain) => `register_domain with ${domain}`,
+  wholeSignIn:
+    'Run `emailauth try` in the project, or check_integration of `emailauth mcp` for the app on localhost, with a service in local mode.',
+  nameLogin: 'Give the path that starts a sign-in with loginPath.',
 };
 
 /** Returns a function that checks, from outside, a website of the account or a subdomain of it. */
 export function createWebsiteChecks(options: WebsiteChecksOptions): CheckWebsite {
-  return async ({ domain, url }, signal) => {
-    const target = parseTarget(domain, url, { remedies, refuse: badRequest });
+  return async ({ domain, url, loginPath, page }, signal) => {
+    const target = parseTarget(domain, url, { remedies, loginPath, page, refuse: badRequest });
     requireReachablePlace(target, options);
     if (!target.isLocal) await requireOwnWebsite(target, options, signal);
     await options.beforeRequests?.();
-    const deadline = AbortSignal.timeout(TIMEOUT_MS);
-    const results = await runChecks(target, options, { dns: options.dns, userAgent: 'emailauth-check', remedies, signal, deadline });
+    const inbox = await findInbox(target, options, signal);
+    const deadline = AbortSignal.timeout(inbox ? SIGN_IN_TIMEOUT_MS : TIMEOUT_MS);
+    const results = await runChecks(target, inbox, options, { dns: options.dns, userAgent: 'emailauth-check', remedies, signal, deadline });
     return results.map(({ id, ok, detail, fix }) => ({ id, ok, detail, fix: fix || null }));
   };
 }
 
+/** Returns the inbox with which visitors can be signed in at the website, or null. */
+async function findInbox(
+  target: Target,
+  { service, from, signsIn }: WebsiteChecksOptions,
+  signal: AbortSignal,
+): Promise<LocalInbox | null> {
+  const isPossible = signsIn && from === 'developer-machine' && target.isLocal && isThisMachine(new URL(service).hostname);
+  return isPossible && (await hasInbox(service, signal)) ? new LocalInbox(service, signal) : null;
+}
+
 /** Runs independent checks at the same time. */
-async function runChecks(target: Target, { client, service, from }: WebsiteChecksOptions, options: CheckOptions): Promise<CheckResult[]> {
+async function runChecks(
+  target: Target,
+  inbox: LocalInbox | null,
+  { client, service, from }: WebsiteChecksOptions,
+  options: CheckOptions,
+): Promise<CheckResult[]> {
   const atService = async () => {
     const { result, website } = await checkRegistration(target, { anonymous: client, account: client }, options);
     return [result, await checkProof(target, website, client, options)];
@@ -67,7 +96,7 @@ async function runChecks(target: Target, { client, service, from }: WebsiteCheck
     atService(),
     checkTls(target, options),
     from === 'developer-machine' ? checkRedirect(target, options) : [],
-    checkCallback(target, service, options),
+    inbox ? attackWebsite(target, service, inbox, options) : checkCallback(target, service, options),
   ]);
   return groups.flat();
 }

@@ -11,6 +11,10 @@ export type Target = {
   isLocal: boolean;
   /** Where visitors come back to, without query; null: unknown. */
   callback: URL | null;
+  /** The path that starts a sign-in; unset: /login, or the link to it. */
+  loginPath?: string;
+  /** The path of a page for signed-in visitors; unset: /account. */
+  page?: string;
 };
 
 /** What every check of a website needs. */
@@ -33,10 +37,16 @@ export type Remedies = {
   prove(domain: string): string;
   /** What registers a domain. */
   register(domain: string): string;
+  /** What checks that which is not visible from outside, as a sentence. */
+  wholeSignIn: string;
+  /** How the path of the login is passed, as a sentence; empty where it cannot be. */
+  nameLogin: string;
 };
 
 type ParseOptions = {
   remedies: Pick<Remedies, 'urlOption'>;
+  loginPath?: string;
+  page?: string;
   /** Creates the error for input that is not valid: what is wrong, and what to pass instead. */
   refuse(message: string, hint: string): Error;
 };
@@ -57,8 +67,18 @@ export function parseTarget(domain: string, url: string | undefined, options: Pa
     const hint = `Give only the domain, such as shop.example; pass an address with ${options.remedies.urlOption}.`;
     throw options.refuse(`"${domain}" is not a domain.`, hint);
   }
-  if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options) };
-  return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${CALLBACK_PATH}`) };
+  const paths = { loginPath: parsePath(options.loginPath, 'login', options), page: parsePath(options.page, 'page', options) };
+  if (url !== undefined) return { domain: host, isLocal, callback: parseCallback(url, host, isLocal, options), ...paths };
+  return { domain: host, isLocal, callback: isLocal ? null : new URL(`https://${host}${CALLBACK_PATH}`), ...paths };
+}
+
+/**
+ * Returns the path of a page of a website, as it was typed.
+ * @throws what `options.refuse` returns, for one that would lead to another website
+ */
+export function parsePath(text: string | undefined, what: 'login' | 'page', { refuse }: Pick<ParseOptions, 'refuse'>): string | undefined {
+  if (text === undefined || /^\/(?![/\\])[^\s\\?#]*$/.test(text)) return text;
+  throw refuse(`"${text}" is not a path.`, `Give the path alone, such as ${what === 'login' ? '/login' : '/account'}.`);
 }
 
 function parseCallback(text: string, domain: string, isLocal: boolean, { remedies: { urlOption }, refuse }: ParseOptions): URL {

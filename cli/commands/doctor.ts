@@ -2,12 +2,11 @@ import { statSync } from 'node:fs';
 import type { CheckResult, Finding } from '../../diagnostics/check.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
+import { formatReport } from '../check-report.ts';
 import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Caller, Credentials } from '../credentials.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
-import type { Terminal } from '../terminal.ts';
-import { TEXT_WIDTH, wrap } from '../text.ts';
 import { version } from '../version.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
@@ -19,6 +18,8 @@ const remedies: Remedies = {
   signIn: 'Run `emailauth login`.',
   prove: (domain) => `emailauth sites verify ${domain}`,
   register: (domain) => `emailauth register ${domain}`,
+  wholeSignIn: '`emailauth try` in the project checks it.',
+  nameLogin: 'Give the path that starts a sign-in with --login-path; `emailauth try` in the project makes a whole sign-in.',
 };
 
 export const doctor: CommandSpec = {
@@ -27,8 +28,12 @@ export const doctor: CommandSpec = {
   group: 'Integration',
   summary: 'find what is wrong, and how to fix it',
   about:
-    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible. Requests to the website carry no credentials. DNS_SERVERS=9.9.9.9 uses other name servers.',
-  flags: { '--url <url>': "the callback's address, if not https://<domain>/auth/callback" },
+    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. DNS_SERVERS=9.9.9.9 uses other name servers.',
+  flags: {
+    '--url <url>': "the callback's address, if not https://<domain>/auth/callback",
+    '--login-path <path>': 'what starts a sign-in, if not /login',
+    '--page <path>': 'a page for signed-in visitors, if not /account',
+  },
   examples: [
     'doctor',
     'doctor shop.example',
@@ -37,11 +42,11 @@ export const doctor: CommandSpec = {
   ],
   json: '{checks:[{id,name,ok,detail,fix}]}',
   exits: { 10: 'a check failed' },
-  async run(context, [domain], { url }) {
+  async run(context, [domain], { url, loginPath, page }) {
     const { terminal, env } = context;
     if (url !== undefined && domain === undefined)
       throw usageError('--url needs the domain that it is on.', 'Run `emailauth doctor <domain> --url <url>`.');
-    const target = domain === undefined ? null : await parseWebsite(domain, url);
+    const target = domain === undefined ? null : await parseWebsite(domain, url, { loginPath, page });
     const dns = await openDoctorDns(env.DNS_SERVERS);
     if (terminal.interactive) terminal.note(`Checking ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
     const checks = await runChecks(context, target, dns);
@@ -50,9 +55,9 @@ export const doctor: CommandSpec = {
   },
 };
 
-async function parseWebsite(domain: string, url: string | undefined): Promise<Target> {
+async function parseWebsite(domain: string, url: string | undefined, paths: Pick<Target, 'loginPath' | 'page'>): Promise<Target> {
   const { parseTarget } = await import('../../diagnostics/website.ts');
-  return parseTarget(domain, url, { remedies, refuse: usageError });
+  return parseTarget(domain, url, { ...paths, remedies, refuse: usageError });
 }
 
 /** @param variable DNS_SERVERS; unset: the system's resolver. @throws CommandError usage */
@@ -166,20 +171,4 @@ async function checkCaller({ signedIn }: Context, caller: Caller, host: string, 
     if (error instanceof CommandError && error.exitCode === EXIT.signInNeeded) return fail(oneLine(error.message), oneLine(error.hint));
     throw error;
   }
-}
-
-const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
-const INDENT = ' '.repeat(6);
-
-/** Returns the results as text: what was found, and below it what to do. */
-export function formatReport(checks: readonly CheckResult[], style: Terminal['style']): string {
-  const lines = checks.flatMap(({ ok, name, detail, fix }) => {
-    const [status, format] = STATUSES[`${ok}`];
-    const [first, ...rest] = wrap(`${name}: ${detail}`, TEXT_WIDTH - INDENT.length);
-    const below = [...rest, ...(fix ? wrap(fix, TEXT_WIDTH - INDENT.length) : [])];
-    return [`${style(format, status)}  ${first}`, ...below.map((line) => INDENT + line)];
-  });
-  const failed = checks.filter(({ ok }) => ok === false).length;
-  const summary = failed === 0 ? 'Nothing is wrong.' : failed === 1 ? 'One check failed.' : `${failed} checks failed.`;
-  return [...lines, '', summary].join('\n');
 }

@@ -47,7 +47,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
       : 'Call start_login with the address of the person you work for.',
   };
   const client = await openClient(context, hints, async () => (await context.credentials()).callerAt(host));
-  const checkWebsite = await openWebsiteChecks(client, host, context.env);
+  const checkWebsite = await openWebsiteChecks(client, host, { env: context.env, signsIn: !readOnly });
   const signIn = createSignIns(context, host, await openClient(context, hints, async () => null));
   const stdio = openStdio(process.stdin, process.stdout);
   const connection = serveStdio(
@@ -104,7 +104,11 @@ async function openClient(context: Context, hints: ErrorHints, callerOf: () => P
 }
 
 /** Checks websites of the account on the public internet, and the developer's localhost. DNS_SERVERS as for `emailauth doctor`. */
-async function openWebsiteChecks(client: Client, host: string, env: Context['env']): Promise<CheckWebsite> {
+async function openWebsiteChecks(
+  client: Client,
+  host: string,
+  { env, signsIn }: { env: Context['env']; signsIn: boolean },
+): Promise<CheckWebsite> {
   const [{ createWebsiteChecks }, { openDns, parseDnsServers }, { isPublicAddress }, { isThisMachine }] = await Promise.all([
     import('../../diagnostics/website-checks.ts'),
     import('../../diagnostics/dns.ts'),
@@ -113,5 +117,5 @@ async function openWebsiteChecks(client: Client, host: string, env: Context['env
   ]);
   const servers = parseDnsServers(env.DNS_SERVERS);
   const dns = openDns({ servers, isAllowedAddress: isPublicAddress, usesSystemLookup: isThisMachine });
-  return createWebsiteChecks({ client, service: host, dns, from: 'developer-machine' });
+  return createWebsiteChecks({ client, service: host, dns, from: 'developer-machine', signsIn });
 }

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Authority, hasOpenssl, openAuthority } from '../certificates.ts';
+import { integratedSite } from '../integrated-site.ts';
 import { addWebsite, freshDomain } from '../sign-ins.ts';
 import { type Clinic, openClinic } from './clinic.ts';
 
@@ -23,7 +24,7 @@ beforeEach(() => clinic.healMail());
 
 describe('localhost', () => {
   test('accepts http and any port, and skips the callback without --url', async () => {
-    const site = await serve((_, response) => response.writeHead(400).end());
+    const site = await serve((request, response) => integratedSite(service.url, () => site)(request, response));
     const { of } = await diagnose(['localhost', '--url', `${site}/auth/callback`]);
     expect([of('registered').ok, of('tls').ok, of('redirect').ok, of('proof').ok]).toEqual([true, null, null, null]);
     expect([of('callback').ok, of('callback_refusal').ok]).toEqual([true, true]);
@@ -53,9 +54,9 @@ describe.skipIf(!hasOpenssl)('a website', () => {
   let respond: RequestListener;
   let visits: { url: string; headers: Record<string, unknown> }[];
 
-  /** Like the templates: rejects a callback without the state of this browser. */
-  const template: RequestListener = (request, response) =>
-    request.url?.startsWith('/auth/callback') ? response.writeHead(400).end() : response.writeHead(404).end();
+  let origin: string;
+  /** Like the templates: rejects a callback without the state of this browser, and a token that is not valid. */
+  const template: RequestListener = (request, response) => integratedSite(service.url, () => origin)(request, response);
 
   beforeAll(async () => {
     authority = await openAuthority();
@@ -66,6 +67,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     });
     port = await clinic.listen(site);
     url = `https://${shop}:${port}/auth/callback`;
+    origin = new URL(url).origin;
     home.env.NODE_EXTRA_CA_CERTS = authority.file;
     const added = await owner.client.post('/api/websites', { domain: shop });
     names.setText(added.json.proof.record, [added.json.proof.value]);
@@ -75,11 +77,12 @@ describe.skipIf(!hasOpenssl)('a website', () => {
   beforeEach(() => {
     names.setAddresses(shop, ['127.0.0.1']);
     site.setSecureContext(good);
+    origin = new URL(url).origin;
     respond = template;
     visits = [];
   });
 
-  test('that is set up correctly passes every check without receiving credentials, also in text output', async () => {
+  test('that is set up correctly passes what is visible from outside without receiving credentials, and names the rest', async () => {
     const { checks } = await diagnose([shop, '--url', url]);
     expect(checks.slice(7).map(({ id, ok }) => [id, ok])).toEqual([
       ['registered', true],
@@ -89,12 +92,39 @@ describe.skipIf(!hasOpenssl)('a website', () => {
       ['redirect', null],
       ['callback', true],
       ['callback_refusal', true],
+      ['login', true],
+      ['login_cookie', true],
+      ['state', null],
+      ['other_website', null],
+      ['replay', null],
+      ['session', null],
     ]);
-    expect(visits.map((visit) => visit.url)).toEqual(['/auth/callback', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
-    for (const { headers } of visits) expect(Object.keys(headers).sort()).toEqual(['accept', 'connection', 'host', 'user-agent']);
+    for (const { fix } of checks.slice(-4)) expect(fix).toContain('emailauth try');
+    expect(visits.map((visit) => visit.url)).toEqual([
+      '/auth/callback',
+      '/login',
+      '/login',
+      expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/),
+      '/account',
+      '/login',
+      expect.stringMatching(/^\/auth\/callback\?state=\w+&token=[\w-]{43}$/),
+      '/account',
+      '/login',
+    ]);
+    for (const { headers } of visits) {
+      expect(
+        Object.keys(headers)
+          .filter((name) => name !== 'cookie')
+          .sort(),
+      ).toEqual(['accept', 'connection', 'host', 'user-agent']);
+      expect(headers.cookie ?? '').toMatch(/^(?:login_state=\w+)?$/);
+    }
     const { exitCode, stdout } = await home.run(['doctor', shop, '--url', url]);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('PASS  Callback: ');
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /No check failed\. 5 checks were not made: http to https, State of the sign-in, Token of another website, Repeated callback, Session and logout\.$/,
+    );
   });
 
   test.each<[string, number | 'other', RegExp, RegExp]>([
@@ -145,6 +175,41 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     expect(ran.exitCode).toBe(10);
   });
 
+  test('that checks the state and never verifies the token fails', async () => {
+    respond = integratedSite(service.url, () => origin, { verifies: false });
+    const { of, ran } = await diagnose([shop, '--url', url]);
+    expect(of('callback')).toMatchObject({ ok: true });
+    expect(of('callback_refusal')).toMatchObject({
+      ok: false,
+      detail: 'A made-up token with a valid state opens /account: the callback does not verify the token.',
+      fix: expect.stringContaining('/api/verify-token'),
+    });
+    expect(ran.exitCode).toBe(10);
+  });
+
+  test('without a login that leads to the service is not said to refuse a token', async () => {
+    respond = (request, response) => response.writeHead(request.url?.startsWith('/auth/callback') ? 400 : 404).end();
+    const { of, ran } = await diagnose([shop, '--url', url]);
+    expect(of('callback_refusal')).toMatchObject({ ok: null, fix: expect.stringMatching(/--login-path.*emailauth try/) });
+    expect([of('login').ok, of('login_cookie').ok, ran.exitCode]).toEqual([null, null, 0]);
+  });
+
+  test('whose login leads elsewhere, or sends no state, fails', async () => {
+    const login =
+      (location: string): RequestListener =>
+      (request, response) =>
+        request.url === '/login' ? response.writeHead(302, { Location: location }).end() : response.writeHead(400).end();
+    const forward = (to: string, of = service.url) => `${of}/auth?${new URLSearchParams({ forward_url: to })}`;
+    for (const [location, detail] of [
+      [forward(url, 'https://auth.example'), /leads to https:\/\/auth\.example/],
+      [forward('https://other.example/auth/callback?state=1'), /come back to https:\/\/other\.example/],
+      [forward(url), /no state/],
+    ] as const) {
+      respond = login(location);
+      expect((await diagnose([shop, '--url', url])).of('login')).toMatchObject({ ok: false, detail: expect.stringMatching(detail) });
+    }
+  });
+
   test('that is down, or has no DNS record, fails', async () => {
     const down = await diagnose([shop, '--url', `https://${shop}:9/auth/callback`]);
     expect([down.of('tls').detail, down.of('callback').detail]).toEqual(Array(2).fill(expect.stringContaining('refuses the connection')));
@@ -168,6 +233,7 @@ describe.skipIf(!hasOpenssl)('a website', () => {
     }
     names.setAddresses(domain, [LOOPBACK]);
     const { proof } = (await owner.client.post('/api/websites', { domain })).json;
+    origin = `https://${domain}`;
     respond = (request, response) =>
       request.url === '/.well-known/emailauth.json' ? response.end(proof.fileBody) : template(request, response);
     const { of } = await diagnose([domain]);

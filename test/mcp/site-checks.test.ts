@@ -9,6 +9,7 @@ import { createWebsiteChecks } from '../../diagnostics/website-checks.ts';
 import { isPublicAddress } from '../../server/websites/public-addresses.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, production, type Service, type Stage } from '../harness.ts';
+import { integratedSite } from '../integrated-site.ts';
 import { addProvenWebsite, type Developer, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, generations, type McpClient } from './clients.ts';
 
@@ -56,7 +57,10 @@ describe('over HTTP', () => {
     names.setAddresses(shop, ['127.0.0.96', '10.0.0.1', '169.254.169.254', '192.168.1.1']);
     const { failed, checks, of } = await check(shop);
     expect(failed).toBeNull();
-    expect(checks.map(({ id }) => id)).toEqual(['registered', 'proof', 'tls', 'callback', 'callback_refusal']);
+    expect(checks.map(({ id }) => id)).toEqual([
+      ...['registered', 'proof', 'tls', 'callback', 'callback_refusal', 'login', 'login_cookie'],
+      ...['state', 'other_website', 'replay', 'session'],
+    ]);
     expect(of('registered')?.ok).toBe(true);
     for (const id of ['tls', 'callback'])
       expect(of(id)).toMatchObject({
@@ -166,14 +170,15 @@ describe('on the machine of a developer', () => {
       response.on('close', () => clearInterval(timer));
     };
     const checks = await look({ domain: 'localhost', url });
-    expect(checks.map(({ id, ok }) => [id, ok])).toEqual([
+    expect(checks.slice(0, 6).map(({ id, ok }) => [id, ok])).toEqual([
       // This service does not run in local mode.
       ['registered', false],
       ['proof', null],
       ['tls', null],
       ['redirect', null],
       ['callback', true],
-      ['callback_refusal', true],
+      // No sign-in starts at this website.
+      ['callback_refusal', null],
     ]);
     for (const { ok, fix } of checks) if (ok === false) expect(fix).not.toBeNull();
   });
@@ -186,6 +191,17 @@ describe('on the machine of a developer', () => {
     const checks = await look({ domain: 'localhost', url });
     expect(checks.find(({ id }) => id === 'callback')).toMatchObject({ ok: false, fix: expect.stringContaining('scaffold_integration') });
     expect(JSON.stringify(checks)).not.toContain('--url');
+  });
+
+  test('fails a website that checks the state and never verifies the token, and skips what is not visible', async () => {
+    const { origin } = new URL(url);
+    const resultOf = async (verifies: boolean) => {
+      answer = integratedSite(service.url, () => origin, { verifies });
+      const checks = await look({ domain: 'localhost', url });
+      return Object.fromEntries(checks.map(({ id, ok }) => [id, ok]));
+    };
+    expect(await resultOf(false)).toMatchObject({ callback: true, callback_refusal: false });
+    expect(await resultOf(true)).toMatchObject({ callback: true, callback_refusal: true, state: null, replay: null, session: null });
   });
 
   test('does not accept a page for every URL as a callback', async () => {
@@ -201,7 +217,7 @@ describe('on the machine of a developer', () => {
       response.writeHead(400).end();
     };
     await look({ domain: 'localhost', url: `${url}?delete=all#now` });
-    expect(requested).toEqual(['/auth/callback', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
+    expect(requested).toEqual(['/auth/callback', '/login', '/', expect.stringMatching(/^\/auth\/callback\?token=[\w-]{43}$/)]);
   });
 
   test('checks an own website with an unverified domain', async () => {

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+
+/** How an app is started for development. `{port}` in an argument stands for the port; the variable PORT has it too. */
+export type AppCommand = {
+  /** A program with its arguments, or a line for the shell. */
+  run: readonly [string, ...string[]] | string;
+  /** What has to run once before it. */
+  build?: readonly [string, ...string[]];
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+const ENTRIES = ['app', 'server', 'index', 'main', 'src/index', 'src/app', 'src/server', 'src/main'];
+const PYTHON_FILES = ['app.py', 'main.py', 'wsgi.py', 'application.py', 'src/app.py', 'src/main.py', 'app/main.py', 'app/__init__.py'];
+/** Frameworks whose development server is Vite, and which serve routes by it. */
+const FULL_STACK = [
+  '@sveltejs/kit',
+  'astro',
+  'nuxt',
+  'next',
+  '@remix-run/dev',
+  '@react-router/dev',
+  '@solidjs/start',
+  '@tanstack/react-start',
+];
+
+/** Returns the command that starts the app in a directory, or null when it is unknown. */
+export function findAppCommand(root: string, env: Environment): AppCommand | null {
+  const has = (path: string) => existsSync(join(root, path));
+  if (has('package.json')) {
+    const found = nodeCommand(root, has);
+    if (found) return found;
+  }
+  if (has('wrangler.jsonc') || has('wrangler.json') || has('wrangler.toml')) return { run: ['npx', 'wrangler', 'dev', '--port', '{port}'] };
+  return pythonCommand(root, env, has) ?? phpCommand(has) ?? rubyCommand(has) ?? (has('go.mod') ? { run: ['go', 'run', '.'] } : null);
+}
+
+/** Returns the settings of `.env`, which many apps do not load themselves; empty when there is none. */
+export function readEnvFile(root: string): Record<string, string> {
+  try {
+    return Object.fromEntries(
+      Object.entries(parseEnv(readFileSync(join(root, '.env'), 'utf8'))).map(([name, value]) => [name, value ?? '']),
+    );
+  } catch {
+    return {};
+  }
+}
+
+type Manifest = { scripts?: Record<string, string>; main?: string } & Record<string, unknown>;
+
+function nodeCommand(root: string, has: (path: string) => boolean): AppCommand | null {
+  const manifest = readManifest(root);
+  const { dev, start, build } = manifest.scripts ?? {};
+  const isFullStack = FULL_STACK.some((name) => JSON.stringify([manifest.dependencies, manifest.devDependencies]).includes(`"${name}"`));
+  // Vite alone serves the pages of a front end; its back end is then what `start` runs.
+  const isFrontEnd = dev !== undefined && /^vite(?:\s|$)/.test(dev) && !isFullStack;
+  if (dev !== undefined && !(isFrontEnd && start !== undefined)) return { run: script(has, 'dev') };
+  if (start !== undefined) {
+    const isBuilt = /\b(?:dist|build|out)\//.test(start) || /^next start/.test(start);
+    return { run: script(has, 'start'), ...(isBuilt && build !== undefined && { build: script(has, 'build') }) };
+  }
+  const names = [
+    ...(manifest.main ? [manifest.main] : []),
+    ...ENTRIES.flatMap((name) => ['.js', '.mjs', '.cjs', '.ts'].map((end) => name + end)),
+  ];
+  const entry = names.find((name) => /\.[mc]?[jt]s$/.test(name) && has(name));
+  if (!entry) return null;
+  return { run: /ts$/.test(entry) && has('node_modules/tsx') ? ['npx', 'tsx', entry] : [process.execPath, entry] };
+}
+
+function readManifest(root: string): Manifest {
+  try {
+    return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8').replace(/^\uFEFF/, '')) ?? {};
+  } catch {
+    // It may be in the middle of an edit.
+    return {};
+  }
+}
+
+/** npm runs the scripts of packages that another package manager has installed, too; not those without node_modules. */
+function script(has: (path: string) => boolean, name: string): [string, ...string[]] {
+  if (has('.pnp.cjs')) return ['yarn', 'run', name];
+  if (has('bun.lock') || has('bun.lockb')) return ['bun', 'run', name];
+  return [NPM, 'run', '--silent', name];
+}
+
+function pythonCommand(root: string, env: Environment, has: (path: string) => boolean): AppCommand | null {
+  const inside = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
+  const virtual = ['.venv', 'venv', 'env'].map((name) => `${name}/${inside}`).find(has);
+  const active = env.VIRTUAL_ENV && join(env.VIRTUAL_ENV, inside);
+  const python = virtual ? join(root, virtual) : active || (process.platform === 'win32' ? 'python' : 'python3');
+  if (has('manage.py'))
+    return { run: [python, 'manage.py', 'runserver', '--noreload', '{port}'], build: [python, 'manage.py', 'migrate', '-v', '0'] };
+  for (const file of PYTHON_FILES.filter(has)) {
+    const text = readFileSync(join(root, file), 'utf8');
+    const module = file.replace(/(?:\/__init__)?\.py$/, '').replaceAll('/', '.');
+    const app = /^(\w+)(?::[^=\n]*)?\s*=\s*FastAPI\(/m.exec(text)?.[1];
+    if (app) return { run: [python, '-m', 'uvicorn', `${module}:${app}`, '--port', '{port}'] };
+    if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', module, 'run', '--port', '{port}'] };
+  }
+  return null;
+}
+
+function phpCommand(has: (path: string) => boolean): AppCommand | null {
+  // Without --no-reload, artisan does not pass the environment on.
+  if (has('artisan')) return { run: ['php', 'artisan', 'serve', '--no-reload', '--port={port}'] };
+  if (has('public/index.php')) return { run: ['php', '-S', 'localhost:{port}', '-t', 'public', 'public/index.php'] };
+  return has('index.php') ? { run: ['php', '-S', 'localhost:{port}', 'index.php'] } : null;
+}
+
+function rubyCommand(has: (path: string) => boolean): AppCommand | null {
+  if (has('bin/rails')) return { run: ['ruby', 'bin/rails', 'server', '--port', '{port}', '--pid', 'tmp/pids/emailauth-try.pid'] };
+  if (has('config.ru')) return { run: ['ruby', '-S', 'rackup', '--port', '{port}'] };
+  const entry = ['app.rb', 'main.rb', 'server.rb'].find(has);
+  return entry ? { run: ['ruby', entry, '-p', '{port}'] } : null;
+}

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { stripVTControlCharacters } from 'node:util';
+import { type AppCommand, readEnvFile } from './app-command.ts';
+import { CommandError, EXIT } from './exit.ts';
+import { type ProcessGroup, startGroup } from './process-group.ts';
+
+/** An app that runs for a check. */
+export type RunningApp = {
+  /** Its origin, such as `http://localhost:5173`. */
+  url: string;
+  output(): string;
+  /** Ends the app and all that it has started. */
+  stop(): Promise<void>;
+};
+
+export type AppOptions = {
+  root: string;
+  command: AppCommand;
+  /** Where the app listens, when it is known. */
+  url?: string;
+  /** Origin of the service. */
+  service: string;
+  env: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+};
+
+const START_TIMEOUT_MS = 120_000;
+const POLL_MS = 100;
+/** After this time an app that has named no address is searched at the usual ports. */
+const NAMED_MS = 3_000;
+const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 3001];
+const MAX_STARTS = 3;
+
+/**
+ * Starts an app with the settings of its `.env`, and with SITE_URL, EMAILAUTH_URL and PORT that agree with where it listens: an app
+ * that takes another port is started again with that one in SITE_URL.
+ * @throws CommandError app_failed with its output when it ends or does not respond
+ */
+export async function startApp(options: AppOptions): Promise<RunningApp> {
+  const file = readEnvFile(options.root);
+  if (options.command.build) await build(options.command.build, options, file);
+  let url = options.url ?? `http://localhost:${await preferredPort(file.SITE_URL, options.service)}`;
+  for (let starts = 1; ; starts++) {
+    const taken = await takenPorts();
+    const group = startGroup(withPort(options.command.run, url), { cwd: options.root, env: environmentOf(options, file, url) });
+    try {
+      const found = await findUrl(group, url, taken, options);
+      if (found === url || options.url || starts === MAX_STARTS) return { url: found, output: group.output, stop: group.stop };
+      url = found;
+    } catch (error) {
+      await group.stop();
+      throw error;
+    }
+    await group.stop();
+  }
+}
+
+/** Returns the last lines of an app's output, without colors. */
+export function lastLines(output: string, count = 20): string {
+  const lines = stripVTControlCharacters(output).replaceAll('\r', '').split('\n');
+  return lines
+    .filter((line) => line.trim() !== '')
+    .slice(-count)
+    .join('\n');
+}
+
+function environmentOf({ env, service }: AppOptions, file: Record<string, string>, url: string): Record<string, string | undefined> {
+  const { port } = new URL(url);
+  return {
+    SESSION_SECRET: randomBytes(32).toString('hex'),
+    ...file,
+    ...env,
+    EMAILAUTH_URL: service,
+    SITE_URL: url,
+    PORT: port || '80',
+    NO_COLOR: '1',
+    // Development servers would open a browser.
+    BROWSER: 'none',
+  };
+}
+
+const withPort = (run: AppCommand['run'], url: string): AppCommand['run'] => {
+  const { port } = new URL(url);
+  const fill = (text: string) => text.replaceAll('{port}', port || '80');
+  return typeof run === 'string' ? fill(run) : [fill(run[0]), ...run.slice(1).map(fill)];
+};
+
+async function build(command: readonly [string, ...string[]], options: AppOptions, file: Record<string, string>): Promise<void> {
+  const env = environmentOf(options, file, options.url ?? 'http://localhost:3000');
+  const group = startGroup(command, { cwd: options.root, env });
+  const end = Date.now() + START_TIMEOUT_MS;
+  while (!group.hasEnded() && Date.now() < end && !options.signal.aborted) await pause();
+  await group.stop();
+  options.signal.throwIfAborted();
+}
+
+/** Returns the port of SITE_URL, as far as it is on this machine and free, else a free one. */
+async function preferredPort(siteUrl: string | undefined, service: string): Promise<number> {
+  if (siteUrl && URL.canParse(siteUrl)) {
+    const { hostname, port, origin } = new URL(siteUrl);
+    if (hostname === 'localhost' && port && origin !== service && (await isFree(Number(port)))) return Number(port);
+  }
+  return freePort();
+}
+
+/** Returns a TCP port of this machine on which nothing listens. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    // On all addresses, so that it fails where a program listens on one of them.
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
+}
+
+async function takenPorts(): Promise<Set<number>> {
+  const free = await Promise.all(USUAL_PORTS.map(isFree));
+  return new Set(USUAL_PORTS.filter((_, i) => !free[i]));
+}
+
+/** Waits until the app responds, and returns its origin. */
+async function findUrl(group: ProcessGroup, expected: string, taken: ReadonlySet<number>, options: AppOptions): Promise<string> {
+  const { signal } = options;
+  const start = Date.now();
+  while (Date.now() < start + START_TIMEOUT_MS) {
+    signal.throwIfAborted();
+    if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group);
+    for (const url of candidates(group, expected, taken, Date.now() - start, options)) {
+      // Another program may respond there, while the app ends because its port is taken.
+      if ((await responds(url, signal)) && (await isStillRunning(group))) return url;
+    }
+    await pause();
+  }
+  throw await appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group);
+}
+
+/** Returns the addresses at which the app may respond, the most likely one first. */
+function candidates(
+  group: ProcessGroup,
+  expected: string,
+  taken: ReadonlySet<number>,
+  elapsedMs: number,
+  { url, service }: AppOptions,
+): Iterable<string> {
+  if (url) return [url];
+  const named = addressesIn(group.output()).filter((each) => each !== service && !taken.has(Number(new URL(each).port)));
+  const usual = USUAL_PORTS.filter((port) => elapsedMs > NAMED_MS && !taken.has(port)).map((port) => `http://localhost:${port}`);
+  return new Set([...named, expected, ...usual]);
+}
+
+async function isStillRunning(group: ProcessGroup): Promise<boolean> {
+  for (let i = 0; i < 3 && !group.hasEnded(); i++) await pause();
+  return !group.hasEnded();
+}
+
+/** Returns the origins on this machine that a program named in its output, the first one first. */
+export function addressesIn(output: string): string[] {
+  const text = stripVTControlCharacters(output);
+  const urls = [...text.matchAll(/https?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(\d{2,5})/gi)].map(([url, port]) => ({
+    port,
+    scheme: url.startsWith('https') ? 'https' : 'http',
+  }));
+  const ports = [...text.matchAll(/\bport:?\s+:?(\d{2,5})\b/gi)].map(([, port]) => ({ port, scheme: 'http' }));
+  return [...urls, ...ports].filter(({ port }) => Number(port) < 65_536).map(({ port, scheme }) => `${scheme}://localhost:${port}`);
+}
+
+async function responds(url: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    // A development server compiles the page before it responds.
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
+    const response = await fetch(url, { redirect: 'manual', signal: limit });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}
+
+async function appFailed(message: string, group: ProcessGroup): Promise<CommandError> {
+  const output = lastLines(group.output());
+  const ports = addressesIn(output).map((url) => Number(new URL(url).port));
+  const free = await Promise.all(ports.map(isFree));
+  const hint =
+    /EADDRINUSE|address already in use/i.test(output) || free.includes(false)
+      ? 'Its port is taken: stop the program that listens there. If that is the service, start it at another port: `emailauth start --port 3100`, and name it with --host http://localhost:3100.'
+      : 'Give the command that starts it with --command, or start it yourself and give its address with --url.';
+  return new CommandError(EXIT.failure, 'app_failed', output ? `${message} It wrote:\n${output}` : message, hint);
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, POLL_MS));

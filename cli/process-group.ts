@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A program that runs in a process group of its own, together with all that it starts. */
+export type ProcessGroup = {
+  /** What it wrote to stdout and stderr, at most the last 64 KB. */
+  output(): string;
+  /** Whether it has ended by itself or by `stop`. */
+  hasEnded(): boolean;
+  /** Ends the whole group: asks it to, and after a while kills it. */
+  stop(): Promise<void>;
+};
+
+export type GroupOptions = { cwd?: string; env: Readonly<Record<string, string | undefined>> };
+
+const MAX_OUTPUT = 64 * 1024;
+const GRACE_MS = 5_000;
+const POLL_MS = 50;
+const isWindows = process.platform === 'win32';
+
+const running = new Set<ChildProcess>();
+// The process may end without `stop`, by a second Ctrl-C for instance.
+process.once('exit', () => {
+  for (const child of running) signalGroup(child, 'SIGKILL');
+});
+
+/**
+ * Starts a program without stdin. Ctrl-C in the terminal does not reach it: its caller stops it.
+ * @param command a program with its arguments, or a line for the shell
+ */
+export function startGroup(command: readonly [string, ...string[]] | string, { cwd, env }: GroupOptions): ProcessGroup {
+  const [program, ...args] = typeof command === 'string' ? [command] : command;
+  const child = spawn(program, args, {
+    cwd,
+    env: env as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: !isWindows,
+    // On Windows npm is a batch file.
+    shell: typeof command === 'string' || isWindows,
+  });
+  running.add(child);
+  let output = '';
+  let hasEnded = false;
+  const write = (text: string) => {
+    output = (output + text).slice(-MAX_OUTPUT);
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    write(error.code === 'ENOENT' ? `${program} is not installed.\n` : `${error.message}\n`);
+    hasEnded = true;
+  });
+  child.on('exit', () => {
+    hasEnded = true;
+  });
+  return {
+    output: () => output,
+    hasEnded: () => hasEnded,
+    async stop() {
+      if (child.pid !== undefined) await stopGroup(child);
+      running.delete(child);
+    },
+  };
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  const closed = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
+  signalGroup(child, 'SIGTERM');
+  const end = Date.now() + GRACE_MS;
+  while (isAlive(child) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  signalGroup(child, 'SIGKILL');
+  await closed;
+}
+
+/** Whether a process of the group runs. */
+function isAlive(child: ChildProcess): boolean {
+  if (isWindows) return child.exitCode === null;
+  try {
+    return process.kill(-(child.pid as number), 0);
+  } catch {
+    return false;
+  }
+}
+
+function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  if (isWindows) {
+    if (name === 'SIGKILL') spawnSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
+    return;
+  }
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // The group has ended.
+  }
+}
