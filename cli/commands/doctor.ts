@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { Caller, Credentials } from '../credentials.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import type { Terminal } from '../terminal.ts';
-import { TEXT_WIDTH, wrap } from '../text.ts';
+import { textWidth, wrap } from '../text.ts';
 import { version } from '../version.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
@@ -45,7 +45,7 @@ export const doctor: CommandSpec = {
     const dns = await openDoctorDns(env.DNS_SERVERS);
     if (terminal.interactive) terminal.note(`Checking ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
     const checks = await runChecks(context, target, dns);
-    terminal.result({ checks }, formatReport(checks, terminal.style));
+    terminal.result({ checks }, formatReport(checks, terminal.style, textWidth(terminal.columns)));
     return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
   },
 };
@@ -172,11 +172,11 @@ const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP
 const INDENT = ' '.repeat(6);
 
 /** Returns the results as text: what was found, and below it what to do. */
-export function formatReport(checks: readonly CheckResult[], style: Terminal['style']): string {
+export function formatReport(checks: readonly CheckResult[], style: Terminal['style'], width = textWidth()): string {
   const lines = checks.flatMap(({ ok, name, detail, fix }) => {
     const [status, format] = STATUSES[`${ok}`];
-    const [first, ...rest] = wrap(`${name}: ${detail}`, TEXT_WIDTH - INDENT.length);
-    const below = [...rest, ...(fix ? wrap(fix, TEXT_WIDTH - INDENT.length) : [])];
+    const [first, ...rest] = wrap(`${name}: ${detail}`, width - INDENT.length);
+    const below = [...rest, ...(fix ? wrap(fix, width - INDENT.length) : [])];
     return [`${style(format, status)}  ${first}`, ...below.map((line) => INDENT + line)];
   });
   const failed = checks.filter(({ ok }) => ok === false).length;

@@ -54,7 +54,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   try {
     loopback.expect(await attempts.requestEmail());
     await announceEmail(context, { email, host, opensBrowser: options.opensBrowser });
-    const hasScreen = terminal.interactive && env.TERM !== 'dumb';
+    const hasScreen = terminal.interactive && terminal.movesCursor;
     if (hasScreen) field = new CodeField(fieldOptions(context, attempts));
     const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
     if (field) results.push(field.cancelled, readCode(field, attempts, loopback, done.signal));
