@@ -2,26 +2,37 @@ import type { Context } from './context.ts';
 
 /** Every flag that a command takes besides the global ones, by commander's name for it. */
 export type Flags = Partial<{
+  active: boolean;
   all: boolean;
   browser: boolean;
   callback: string;
+  code: string;
   days: string;
   domain: string;
   dryRun: boolean;
   email: string;
   force: boolean;
   framework: string;
+  fromName: string | false;
+  grace: string;
   host: string;
   http: boolean;
   icon: string | false;
   language: string;
+  limit: string;
   list: boolean;
+  login: string;
+  logoUrl: string | false;
   name: string;
+  organization: string;
   plain: boolean;
   port: string;
   readOnly: boolean;
+  redirectUri: string[];
   revokeApiKeys: boolean;
   scope: string;
+  start: boolean;
+  test: boolean;
   url: string;
 }>;
 
@@ -55,7 +66,7 @@ export type CommandSpec = {
   run(context: Context, args: (string | undefined)[], flags: Flags): Promise<number>;
 };
 
-export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'This program', 'The service'] as const;
+export const GROUPS = ['Sign-in', 'Websites', 'Account', 'Integration', 'This program', 'The service'] as const;
 
 /** Splits a usage: `sites add <domain>` has the name `sites add` and takes `<domain>`. */
 export function partsOf({ usage }: Pick<CommandSpec, 'usage'>): { name: string; args: string[] } {

@@ -1,22 +1,24 @@
 import { createInterface } from 'node:readline';
 import { cancelled } from './exit.ts';
+import { columnsOf } from './terminal.ts';
+import { fitColumns } from './text.ts';
 
 // Prompts for a terminal that cannot move its cursor (TERM=dumb), such as the shell of Emacs: one line each, without control codes.
 
 /** Prompts until the text is valid. @throws CommandError cancelled at Ctrl-C and at the end of the input */
 export async function askText(message: string, validate: (text: string) => string | undefined = () => undefined): Promise<string> {
   for (;;) {
-    const text = await readLine(`${message}: `);
+    const text = await readLine(`${message}:`);
     const fault = validate(text);
     if (!fault) return text;
-    process.stderr.write(`${fault}\n`);
+    show(`${fault}\n`);
   }
 }
 
 /** Prompts for a text that is not shown. @throws CommandError cancelled */
 export async function askHidden(message: string): Promise<string> {
   const { stdin } = process;
-  process.stderr.write(`${message}: `);
+  show(`${message}: `);
   stdin.setRawMode(true);
   stdin.resume();
   let text = '';
@@ -43,19 +45,21 @@ export async function askChoice<Value extends string>(
   choices: readonly { value: Value; label: string; hint?: string }[],
 ): Promise<Value> {
   const lines = choices.map(({ label, hint }, i) => `  ${i + 1}. ${label}${hint ? ` (${hint})` : ''}\n`);
-  process.stderr.write(`${message}\n${lines.join('')}`);
+  show(`${message}\n${lines.join('')}`);
   const isNumber = (text: string) => (choices[Number(text) - 1] ? undefined : `Enter a number from 1 to ${choices.length}.`);
   return choices[Number(await askText('Number', isNumber)) - 1].value;
 }
 
 /** Prompts for yes or no. @throws CommandError cancelled */
 export async function askYes(message: string): Promise<boolean> {
-  return /^y(?:es)?$/i.test(await readLine(`${message} [y/N] `));
+  return /^y(?:es)?$/i.test(await readLine(`${message} [y/N]`));
 }
+
+const show = (text: string) => process.stderr.write(fitColumns(text, columnsOf(process.stderr)));
 
 /** Reads one line. @throws CommandError cancelled */
 function readLine(prompt: string): Promise<string> {
-  process.stderr.write(prompt);
+  show(`${prompt} `);
   const lines = createInterface({ input: process.stdin, terminal: false });
   return new Promise<string>((resolve, reject) => {
     const interrupt = () => lines.close();
