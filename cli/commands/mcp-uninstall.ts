@@ -51,7 +51,7 @@ async function uninstall(context: Context, client: AssistantClient, scope: Scope
   terminal.note(`${patch}\n`);
   await requireConfirmation(terminal, `Remove this from ${path}?`);
   writeAll(file.root, [change]);
-  terminal.result(result('removed'), `${client.name} no longer has the MCP server of Email Auth. ${client.next(scope)}`);
+  terminal.result(result('removed'), `${client.name} no longer has the MCP server of Email Auth; restart it.`);
   return EXIT.ok;
 }
 
