@@ -115,7 +115,7 @@ const QUOTED = /"[^"]*"|'[^']*'/g;
 
 /** A line that is too long continues after a backslash, so that it can be copied. */
 function examples(lines: readonly string[], width: number): Section {
-  const typed = lines.map((line) => `  $ ${wrapAround(commandLine(line), QUOTED, width - 6).join(' \\\n      ')}`);
+  const typed = lines.map((line) => `  $ ${wrapAround(commandLine(line), QUOTED, width - 8).join(' \\\n      ')}`);
   return { heading: typed.length === 1 ? 'Example' : 'Examples', lines: typed };
 }
 
