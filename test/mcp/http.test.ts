@@ -74,10 +74,10 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
 
 test('two instances alternate in serving one client, since no state is kept between requests', async () => {
   const one = await generations['sdk 1.x'](service.url, token);
-  const two = await generations['sdk 1.x'](other.url, key);
+  const two = await generations['sdk 1.x'](other.url, token);
   const { response } = await callTool(one, 'get_status');
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-  const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${key}` };
+  const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${token}` };
   // Each instance continues what the other one started.
   expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
   const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);
