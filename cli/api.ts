@@ -170,6 +170,10 @@ function badResponse(cause: unknown): ApiError {
 function toCommandError(error: unknown, caller: Caller | null, host: string): unknown {
   if (!(error instanceof ApiError)) return error;
   if (error.code === 'unreachable') return unreachable(host, error);
+  if (error.code === 'person_needed' && caller?.source === 'EMAILAUTH_TOKEN') {
+    const hint = 'Unset EMAILAUTH_TOKEN and run `emailauth login`, or do it in the dashboard.';
+    return new CommandError(EXIT.signInNeeded, error.code, error.message, hint, error);
+  }
   return error.status === 401 && caller ? refusedCaller(error, caller, host) : error;
 }
 

@@ -6,7 +6,7 @@ import type { Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
 
 /** One requested email, with what its link returns and the verifier that redeems it. */
-type Attempt = { state: string; verifier: string; id: string; sentAt: number; expiresAt: number; triesLeft: number };
+export type SavedAttempt = { state: string; verifier: string; id: string; sentAt: number; expiresAt: number; triesLeft: number };
 
 /** The authorization code of an attempt that was completed by its link or its code. */
 export type Authorization = { code: string; state: string };
@@ -19,11 +19,22 @@ export class Attempts {
   readonly #client: Client;
   readonly #request: { email: string; language: LanguageCode; redirectUri: string };
   /** Newest first. */
-  readonly #attempts: Attempt[] = [];
+  readonly #attempts: SavedAttempt[];
 
-  constructor(client: Client, request: { email: string; language: LanguageCode; redirectUri: string }) {
+  /** @param attempts those that `saved` returned, to continue with them */
+  constructor(
+    client: Client,
+    request: { email: string; language: LanguageCode; redirectUri: string },
+    attempts: readonly SavedAttempt[] = [],
+  ) {
     this.#client = client;
     this.#request = request;
+    this.#attempts = attempts.map((each) => ({ ...each }));
+  }
+
+  /** Returns the attempts with their secrets. */
+  saved(): readonly SavedAttempt[] {
+    return this.#attempts;
   }
 
   /** When the newest email was requested, in milliseconds of Date.now(). */

@@ -1,19 +1,20 @@
 import type { CheckResult } from '../diagnostics/check.ts';
 import type { Terminal } from './terminal.ts';
-import { TEXT_WIDTH, wrap } from './text.ts';
+import { textWidth, wrap } from './text.ts';
 
 const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
 const INDENT = ' '.repeat(6);
 
 /** Returns the results of checks as text: what was found, below it what to do, and at the end what failed and what was not checked. */
-export function formatReport(checks: readonly CheckResult[], style: Terminal['style']): string {
+export function formatReport(checks: readonly CheckResult[], { style, columns }: Pick<Terminal, 'style' | 'columns'>): string {
+  const width = textWidth(columns);
   const lines = checks.flatMap(({ ok, name, detail, fix }) => {
     const [status, format] = STATUSES[`${ok}`];
-    const [first, ...rest] = wrap(`${name}: ${detail}`, TEXT_WIDTH - INDENT.length);
-    const below = [...rest, ...(fix ? wrap(fix, TEXT_WIDTH - INDENT.length) : [])];
+    const [first, ...rest] = wrap(`${name}: ${detail}`, width - INDENT.length);
+    const below = [...rest, ...(fix ? wrap(fix, width - INDENT.length) : [])];
     return [`${style(format, status)}  ${first}`, ...below.map((line) => INDENT + line)];
   });
-  return [...lines, '', ...wrap(summaryOf(checks), TEXT_WIDTH)].join('\n');
+  return [...lines, '', ...wrap(summaryOf(checks), width)].join('\n');
 }
 
 function summaryOf(checks: readonly CheckResult[]): string {

@@ -2,16 +2,20 @@ import type { Context } from './context.ts';
 
 /** Every flag that a command takes besides the global ones, by commander's name for it. */
 export type Flags = Partial<{
+  active: boolean;
   all: boolean;
   browser: boolean;
   callback: string;
   command: string;
+  code: string;
   days: string;
   domain: string;
   dryRun: boolean;
   email: string;
   force: boolean;
   framework: string;
+  fromName: string | false;
+  grace: string;
   host: string;
   http: boolean;
   icon: string | false;
@@ -21,13 +25,22 @@ export type Flags = Partial<{
   loginPath: string;
   name: string;
   page: string;
+  limit: string;
+  list: boolean;
+  login: string;
+  logoUrl: string | false;
+  name: string;
+  organization: string;
   plain: boolean;
   port: string;
   readOnly: boolean;
+  redirectUri: string[];
   revokeApiKeys: boolean;
   scope: string;
   since: string;
   undo: boolean;
+  start: boolean;
+  test: boolean;
   url: string;
   verify: boolean;
 }>;
@@ -62,7 +75,7 @@ export type CommandSpec = {
   run(context: Context, args: (string | undefined)[], flags: Flags): Promise<number>;
 };
 
-export const GROUPS = ['Sign-in', 'Websites', 'Integration', 'This program', 'The service'] as const;
+export const GROUPS = ['Sign-in', 'Websites', 'Account', 'Integration', 'This program', 'The service'] as const;
 
 /** Splits a usage: `sites add <domain>` has the name `sites add` and takes `<domain>`. */
 export function partsOf({ usage }: Pick<CommandSpec, 'usage'>): { name: string; args: string[] } {

@@ -1,13 +1,19 @@
 import type { CommandSpec } from './command.ts';
+import { accountGet, accountLog, accountSet, waitlistJoin, waitlistList } from './commands/account.ts';
+import { appsAdd, appsGet, appsList, appsLog, appsRemove, appsUpdate } from './commands/apps.ts';
 import { backup, restore } from './commands/backup.ts';
+import { brandingGet, brandingSet } from './commands/branding.ts';
 import { completion } from './commands/completion.ts';
 import { configGet, configList, configSet } from './commands/config.ts';
 import { adminUnlock, dbForgetSecretKey, dbMigrate } from './commands/db.ts';
+import { devicesList, devicesRevoke } from './commands/devices.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
+import { keysCreate, keysList, keysRevoke, keysRotate, keysUsage } from './commands/keys.ts';
 import { login } from './commands/login.ts';
 import { mcp } from './commands/mcp.ts';
 import { mcpConfig, mcpInstall } from './commands/mcp-install.ts';
+import { mcpUninstall } from './commands/mcp-uninstall.ts';
 import { open } from './commands/open.ts';
 import { register } from './commands/register.ts';
 import { logout, token, whoami } from './commands/session.ts';
@@ -21,6 +27,12 @@ import { verify } from './commands/verify.ts';
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {
   sites: 'your websites',
+  apps: 'your applications (OAuth clients)',
+  keys: 'your API keys',
+  devices: 'where you are signed in',
+  branding: 'sender and logo of your sign-in emails',
+  account: 'your profile and activity',
+  waitlist: 'planned services',
   mcp: 'the MCP server for AI assistants',
   config: 'the settings',
   db: 'the database',
@@ -54,6 +66,26 @@ export const commands: readonly CommandSpec[] = [
   sitesUpdate,
   sitesRemove,
   sitesVerify,
+  appsList,
+  appsAdd,
+  appsGet,
+  appsUpdate,
+  appsRemove,
+  appsLog,
+  keysList,
+  keysCreate,
+  keysRotate,
+  keysRevoke,
+  keysUsage,
+  devicesList,
+  devicesRevoke,
+  brandingGet,
+  brandingSet,
+  accountGet,
+  accountSet,
+  accountLog,
+  waitlistList,
+  waitlistJoin,
   verify,
   tail,
   init,
@@ -61,6 +93,7 @@ export const commands: readonly CommandSpec[] = [
   doctor,
   mcp,
   mcpInstall,
+  mcpUninstall,
   mcpConfig,
   open,
   stats,

@@ -1,7 +1,7 @@
 import { type CommandSpec, GROUPS, partsOf } from './command.ts';
 import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
 import { EXIT_MEANINGS } from './exit.ts';
-import { wrap } from './text.ts';
+import { wrap, wrapAround } from './text.ts';
 
 type Pair = readonly [term: string, meaning: string];
 type Section = { heading: string; lines: readonly string[] };
@@ -41,11 +41,11 @@ function programHelp(width: number) {
   });
   const termWidth = widest(groups.flatMap(({ pairs }) => pairs));
   return {
-    intro: ['Passwordless email sign-in for any website, from the terminal.', usage('<command>')],
+    intro: [paragraphOf('Passwordless email sign-in for any website, from the terminal.', width), usage('<command>', width)],
     sections: [
       ...groups.map(({ heading, pairs }) => ({ heading, lines: inColumns(pairs, width, termWidth) })),
       flagSection('Global flags', GLOBAL_FLAGS, width),
-      examples(['register shop.example --email you@example.com', 'login', 'init', 'stats']),
+      examples(['register shop.example --email you@example.com', 'login', 'init', 'stats'], width),
       learnMore(
         ['`emailauth help <command>` prints the flags and examples of a command.', '`emailauth open docs` opens the documentation.'],
         width,
@@ -57,10 +57,13 @@ function programHelp(width: number) {
 function familyHelp(family: string, width: number) {
   const members = commands.filter((command) => partsOf(command).name.startsWith(`${family} `));
   return {
-    intro: [sentence(describeFamily(family)), usage(`${family} <command>`)],
+    intro: [paragraphOf(sentence(describeFamily(family)), width), usage(`${family} <command>`, width)],
     sections: [
       { heading: 'Commands', lines: inColumns(usagesIn(family, members), width) },
-      examples(members.slice(0, 3).map((command) => command.examples[0])),
+      examples(
+        members.slice(0, 3).map((command) => command.examples[0]),
+        width,
+      ),
       flagSection('Global flags', GLOBAL_FLAGS, width),
       learnMore([`\`emailauth help ${family} <command>\` prints the flags and examples of a command.`], width),
     ],
@@ -81,7 +84,7 @@ function commandHelp(command: CommandSpec, width: number) {
     intro: [
       paragraphOf(sentence(command.summary), width),
       ...(command.about ? [paragraphOf(command.about, width)] : []),
-      usage(command.usage),
+      usage(command.usage, width),
     ],
     sections: [
       { heading: 'Commands', lines: inColumns(usagesIn(name, below), width) },
@@ -93,7 +96,7 @@ function commandHelp(command: CommandSpec, width: number) {
         ),
       },
       flagSection('Flags', command.flags ?? {}, width),
-      examples(command.examples),
+      examples(command.examples, width),
       { heading: 'With --json', lines: command.json ? [indent(paragraphOf(command.json.replaceAll(',', ', '), width - 2))] : [] },
       { heading: 'Further exit codes', lines: inColumns(exits, width) },
       flagSection('Global flags', Object.fromEntries(globals), width),
@@ -108,8 +111,11 @@ function flagSection(heading: string, flags: Readonly<Record<string, string>>, w
   return { heading, lines: inColumns(pairs, width) };
 }
 
-function examples(lines: readonly string[]): Section {
-  const typed = lines.map((line) => `  $ ${commandLine(line)}`);
+const QUOTED = /"[^"]*"|'[^']*'/g;
+
+/** A line that is too long continues after a backslash, so that it can be copied. */
+function examples(lines: readonly string[], width: number): Section {
+  const typed = lines.map((line) => `  $ ${wrapAround(commandLine(line), QUOTED, width - 8).join(' \\\n      ')}`);
   return { heading: typed.length === 1 ? 'Example' : 'Examples', lines: typed };
 }
 
@@ -129,16 +135,21 @@ function describeFamily(family: string): string {
   return `${FAMILIES[family]}: ${members.map(([, second]) => second).join(', ')}`;
 }
 
-const usage = (line: string) => `Usage: emailauth ${line} [flags]`;
+const usage = (line: string, width: number) => wrap(`Usage: emailauth ${line} [flags]`, width).join('\n  ');
 const sentence = (text: string) => `${text[0].toUpperCase()}${text.slice(1)}.`;
 const paragraphOf = (text: string, width: number) => wrap(text, width).join('\n');
 const indent = (text: string) => text.replace(/^/gm, '  ');
 const widest = (pairs: readonly Pair[]) => Math.max(0, ...pairs.map(([term]) => term.length));
 
+const MIN_MEANING_WIDTH = 20;
+
 function inColumns(pairs: readonly Pair[], width: number, termWidth = widest(pairs)): string[] {
   const start = termWidth + 4;
+  // In a narrow terminal each meaning is below its term.
+  if (width - start < MIN_MEANING_WIDTH)
+    return pairs.map(([term, meaning]) => [`  ${term}`, ...wrap(meaning, width - 8).map((line) => `        ${line}`)].join('\n'));
   return pairs.map(([term, meaning]) => {
-    const [first, ...rest] = wrap(meaning, Math.max(20, width - start));
+    const [first, ...rest] = wrap(meaning, width - start);
     return [`  ${term.padEnd(termWidth)}  ${first}`, ...rest.map((line) => ' '.repeat(start) + line)].join('\n');
   });
 }

@@ -4,7 +4,8 @@ import { CommanderError } from 'commander';
 import { createContext, type GlobalFlags } from './context.ts';
 import { CommandError, describeFailure, EXIT } from './exit.ts';
 import { createProgram, type RunCommand } from './program.ts';
-import { printable, printableJson } from './terminal.ts';
+import { columnsOf, printable, printableJson } from './terminal.ts';
+import { fitColumns } from './text.ts';
 import { version } from './version.ts';
 
 /** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
@@ -100,7 +101,10 @@ function reportError(error: unknown): void {
   process.exitCode = exitCode;
   if (json && !isStdoutOwned) process.stdout.write(`${printableJson({ error: { code, message, hint } })}\n`);
   // A message from the service may contain styles.
-  else process.stderr.write(printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`)));
+  else {
+    const text = printable(stripVTControlCharacters(`${message}\n${hint ? `${hint}\n` : ''}`));
+    process.stderr.write(fitColumns(text, columnsOf(process.stderr)));
+  }
   if (verbose && error instanceof Error)
     process.stderr.write(printable(`${exitCode === EXIT.failure ? error.stack : ''}${describeCauses(error)}\n`));
 }

@@ -14,15 +14,17 @@ export async function promptText(
   question: { message: string; flag: string; placeholder?: string; validate?: Validate },
 ) {
   requireInteractive(terminal, question.flag);
-  const { text } = await import('@clack/prompts');
   const { placeholder, validate } = question;
   const message = printable(question.message);
+  if (!terminal.movesCursor) return (await import('./plain-prompts.ts')).askText(message, validate);
+  const { text } = await import('@clack/prompts');
   return orCancelled(await text({ message, placeholder, validate: (value) => validate?.(value ?? ''), output: process.stderr })).trim();
 }
 
 /** Prompts for a secret without showing it. @param question.variable the environment variable that gives it instead */
 export async function promptHidden(terminal: Terminal, question: { message: string; variable: string }): Promise<string> {
   requireInteractive(terminal, question.variable);
+  if (!terminal.movesCursor) return (await import('./plain-prompts.ts')).askHidden(question.message);
   const { password } = await import('@clack/prompts');
   return orCancelled(await password({ message: question.message, output: process.stderr }));
 }
@@ -33,9 +35,11 @@ export async function promptChoice<Value extends string>(
   question: { message: string; flag: string; choices: { value: Value; label: string; hint?: string }[] },
 ): Promise<Value> {
   requireInteractive(terminal, question.flag);
+  const message = printable(question.message);
+  if (!terminal.movesCursor) return (await import('./plain-prompts.ts')).askChoice(message, question.choices);
   const { select } = await import('@clack/prompts');
   const options = question.choices as Parameters<typeof select<Value>>[0]['options'];
-  return orCancelled(await select<Value>({ message: printable(question.message), options, output: process.stderr }));
+  return orCancelled(await select<Value>({ message, options, output: process.stderr }));
 }
 
 /**
@@ -45,8 +49,13 @@ export async function promptChoice<Value extends string>(
 export async function requireConfirmation(terminal: Terminal, message: string): Promise<void> {
   if (terminal.yes) return;
   if (!terminal.interactive) throw usageError('Cannot prompt here.', 'Pass --yes to confirm.');
+  if (!(await isConfirmed(terminal, printable(message)))) throw cancelled();
+}
+
+async function isConfirmed({ movesCursor }: Terminal, message: string): Promise<boolean> {
+  if (!movesCursor) return (await import('./plain-prompts.ts')).askYes(message);
   const { confirm } = await import('@clack/prompts');
-  if (!orCancelled(await confirm({ message: printable(message), initialValue: false, output: process.stderr }))) throw cancelled();
+  return orCancelled(await confirm({ message, initialValue: false, output: process.stderr }));
 }
 
 function requireInteractive({ interactive }: Terminal, missing: string): void {

@@ -83,6 +83,12 @@ export function configDirectory(env: Environment): string {
   return join(XDG_CONFIG_HOME?.startsWith('/') ? XDG_CONFIG_HOME : join(env.HOME || homedir(), '.config'), 'emailauth');
 }
 
+/** Returns `$XDG_STATE_HOME/emailauth`, on every system (XDG Base Directory Specification). */
+export function stateDirectory(env: Environment): string {
+  const { XDG_STATE_HOME } = env;
+  return join(XDG_STATE_HOME?.startsWith('/') ? XDG_STATE_HOME : join(env.HOME || homedir(), '.local/state'), 'emailauth');
+}
+
 export type JsonFile<Value> = { path: string; get(key: string): Value | undefined; set(key: string, value: Value): void };
 
 /**

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { fitColumns } from './text.ts';
 
 /** The streams of a command: results go to stdout, everything else to stderr. */
 export type Terminal = {
@@ -6,17 +7,19 @@ export type Terminal = {
   readonly interactive: boolean;
   /** Whether a full screen can be drawn: a person can be prompted and stdout is a terminal. */
   readonly fullScreen: boolean;
+  /** Whether text that was printed can be replaced: not with TERM=dumb, where prompts are plain lines. */
+  readonly movesCursor: boolean;
   /** The width of the terminal that shows results; Infinity without one. */
   readonly columns: number;
   readonly json: boolean;
   readonly verbose: boolean;
   /** `--yes`: confirmations are given without a prompt. */
   readonly yes: boolean;
-  /** Prints the command's result: `value` as JSON with `--json`, else the text, if any. */
+  /** Prints the command's result: `value` as JSON with `--json`, else the text, if any, wrapped between words. */
   result(value: unknown, text: string): void;
   /** Prints one of several results as soon as it is known: `value` as one line of JSON with `--json`, else the text. */
   item(value: unknown, text: string): void;
-  /** Prints a message for the person on stderr; not with `--quiet`. */
+  /** Prints a message for the person on stderr, wrapped between words; not with `--quiet`. */
   note(text: string): void;
   /** Prints details for debugging on stderr, with `--verbose`. */
   detail(text: string): void;
@@ -38,30 +41,32 @@ export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; 
 export function openTerminal(flags: TerminalFlags, env: Record<string, string | undefined>): Terminal {
   const { stdin, stdout, stderr } = process;
   const interactive = flags.input !== false && !env.CI && Boolean(stdin.isTTY && stderr.isTTY);
-  const hasColors = flags.color !== false && !env.NO_COLOR && env.TERM !== 'dumb' && Boolean(stdout.isTTY && stderr.isTTY);
+  const movesCursor = env.TERM !== 'dumb';
+  const hasColors = flags.color !== false && !env.NO_COLOR && movesCursor && Boolean(stdout.isTTY && stderr.isTTY);
   return {
     interactive,
+    movesCursor,
+    columns: columnsOf(stdout),
     fullScreen: interactive && Boolean(stdout.isTTY) && !flags.json,
-    columns: stdout.columns || Number.POSITIVE_INFINITY,
     json: Boolean(flags.json),
     verbose: Boolean(flags.verbose),
     yes: Boolean(flags.yes),
     result(value, text) {
       if (flags.json) stdout.write(`${printableJson(value)}\n`);
-      else if (text) stdout.write(`${printable(text)}\n`);
+      else if (text) stdout.write(`${fitColumns(printable(text), columnsOf(stdout))}\n`);
     },
     item(value, text) {
-      stdout.write(`${flags.json ? printableJson(value, 0) : printable(text)}\n`);
+      stdout.write(`${flags.json ? printableJson(value, 0) : fitColumns(printable(text), columnsOf(stdout))}\n`);
     },
     note(text) {
-      if (!flags.quiet) stderr.write(`${printable(text)}\n`);
+      if (!flags.quiet) stderr.write(`${fitColumns(printable(text), columnsOf(stderr))}\n`);
     },
     detail(text) {
       if (flags.verbose) stderr.write(`${printable(text)}\n`);
     },
     style: (format, text) => (hasColors ? styleText(format, text) : text),
     progress(line) {
-      if (!flags.quiet && stderr.isTTY && env.TERM !== 'dumb') stderr.write(`\r\x1b[K${printable(line)}`);
+      if (!flags.quiet && stderr.isTTY && movesCursor) stderr.write(`\r\x1b[K${printable(line)}`);
     },
     async *readLines(signal) {
       const { createInterface } = await import('node:readline');
@@ -79,6 +84,9 @@ export function openTerminal(flags: TerminalFlags, env: Record<string, string | 
     },
   };
 }
+
+/** Returns the width of a terminal, or Infinity when the stream is not one. */
+export const columnsOf = (stream: { columns?: number }): number => stream.columns || Number.POSITIVE_INFINITY;
 
 // The styles that Terminal.style sets, and their ends.
 const OWN_STYLE = '\\x1b\\[(?:1|2|4|22|24|3[1-36]|39)m';

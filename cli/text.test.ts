@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paragraph, table, wrap } from './text.ts';
+import { fitColumns, paragraph, records, table, wrap } from './text.ts';
 
 test('columns are aligned, also with characters of two cells or none', () => {
   expect(
@@ -25,4 +25,26 @@ test('code in backticks is not broken, and is colored instead where there are co
     '  `emailauth sites verify shop.example`.',
   ]);
   expect(paragraph('Run `a b`.', { style: (_, code) => `<${code}>` })).toBe('Run <a b>.');
+});
+
+const plain = (columns: number) => ({ columns, style: (_: string, text: string) => text });
+
+test('records are a table, or one block for each row where the table is wider than the terminal', () => {
+  const rows = [
+    ['shop.example', 'yes'],
+    ['bakery.example', 'no'],
+  ];
+  expect(records(['DOMAIN', 'VERIFIED'], rows, plain(80))).toBe('DOMAIN          VERIFIED\nshop.example    yes\nbakery.example  no');
+  expect(records(['DOMAIN', 'VERIFIED'], rows, plain(20))).toBe('shop.example\n  VERIFIED  yes\n\nbakery.example\n  VERIFIED  no');
+});
+
+test('lines that are longer than the terminal is wide are wrapped between words, below the text of their item', () => {
+  expect(fitColumns('short\n- one two three four', 10)).toBe('short\n- one two\n  three\n  four');
+  expect(fitColumns('see https://shop.example/a/long/path', 10)).toBe('see\nhttps://shop.example/a/long/path');
+  expect(fitColumns('any text', Number.POSITIVE_INFINITY)).toBe('any text');
+});
+
+test('a patch is not wrapped', () => {
+  const patch = '--- a.js\n+++ a.js\n@@ -1,1 +1,1 @@\n-const before = 1;\n+const after = 2;';
+  expect(fitColumns(patch, 10)).toBe(patch);
 });

@@ -1,9 +1,13 @@
+import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
 import type { Terminal } from './terminal.ts';
 
 /** Width of output for people, in columns, where the text is not a table. */
 export const TEXT_WIDTH = 80;
+
+/** Returns the width of text for people in a terminal with so many columns. */
+export const textWidth = (columns = TEXT_WIDTH): number => Math.min(TEXT_WIDTH, columns);
 
 /** Returns rows as columns that are as wide as their widest cell, separated by two spaces. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -19,11 +23,52 @@ export function table(rows: readonly (readonly string[])[]): string {
 /** Returns the lines of a text that is wrapped between words; a longer word, such as a record or an address, is not broken. */
 export const wrap = (text: string, width: number): string[] => wrapAnsi(text, width).split('\n');
 
-/** Returns sentences in lines of at most 80 columns. Code, in backticks, is never broken. */
-export function paragraph(sentences: string, { style }: Pick<Terminal, 'style'>, firstIndent = '', indent = firstIndent): string {
-  const joined = sentences.replace(/`[^`]*`/g, (code) => code.replaceAll(' ', '\u00a0'));
-  return wrap(joined, TEXT_WIDTH - indent.length)
-    .map((line, i) => (i === 0 ? firstIndent : indent) + styleCode(line.replaceAll('\u00a0', ' '), style))
+/**
+ * Returns rows below their headings as a table, or where that is too wide, one block for each row.
+ * @param terminal.columns the width of the terminal
+ */
+export function records(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  terminal: Pick<Terminal, 'columns' | 'style'>,
+): string {
+  const [head, ...lines] = table([headings, ...rows]).split('\n');
+  if ([head, ...lines].every((line) => stringWidth(line) <= terminal.columns)) return [terminal.style('dim', head), ...lines].join('\n');
+  const names = headings.slice(1).map((name) => `  ${terminal.style('dim', name)}`);
+  return rows.map(([first, ...rest]) => [first, table(rest.map((cell, i) => [names[i], cell.trim()]))].join('\n')).join('\n\n');
+}
+
+/**
+ * Returns a text whose lines are wrapped between words where they are longer than the terminal is wide. A patch stays as it is,
+ * since its lines are code.
+ */
+export function fitColumns(text: string, columns: number): string {
+  if (stripVTControlCharacters(text).includes('\n+++ ')) return text;
+  return text
+    .split('\n')
+    .flatMap((line) => (stringWidth(line) <= columns ? [line] : wrapLine(line, columns)))
+    .join('\n');
+}
+
+/** Returns the lines of one that is too long, with the continuation below the text of an item or value. */
+function wrapLine(line: string, columns: number): string[] {
+  const [, start, rest] = /^(\s*(?:[-$] |\d+\. )?)(.*)$/s.exec(line) as RegExpExecArray;
+  const indent = start.length < columns / 2 ? ' '.repeat(start.length) : '';
+  return wrap(rest, columns - indent.length).map((each, i) => (i === 0 ? start : indent) + each);
+}
+
+type ParagraphStyle = Pick<Terminal, 'style'> & Partial<Pick<Terminal, 'columns'>>;
+
+/** Returns the lines of a text that is wrapped between words, but not within what matches `whole`. */
+export function wrapAround(text: string, whole: RegExp, width: number): string[] {
+  const joined = text.replace(whole, (part) => part.replaceAll(' ', '\u00a0'));
+  return wrap(joined, width).map((line) => line.replaceAll('\u00a0', ' '));
+}
+
+/** Returns sentences in lines of at most 80 columns, or of the terminal's width. Code, in backticks, is never broken. */
+export function paragraph(sentences: string, { style, columns }: ParagraphStyle, firstIndent = '', indent = firstIndent): string {
+  return wrapAround(sentences, /`[^`]*`/g, textWidth(columns) - indent.length)
+    .map((line, i) => (i === 0 ? firstIndent : indent) + styleCode(line, style))
     .join('\n');
 }
 

@@ -53,11 +53,33 @@ function similarity(name: string, text: string): number {
 
 const lettersOf = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
 
+/** A file of an integration; `contents` is absent where the text of the result has it. */
+type ShownFile = Omit<Integration['files'][number], 'contents'> & { contents?: string };
+
 /** Returns an integration as Markdown: every file in full, settings, commands and steps. */
-export function formatIntegration(heading: string, { files, env, commands, nextSteps }: Omit<Integration, 'site'>): string {
+export function formatIntegration(heading: string, integration: Omit<Integration, 'site'>): string {
+  const fileSections = integration.files.map(({ contents, ...file }) => `## ${file.path}\n${roleOf(file)}\n${fenced(contents)}`);
+  return formatSections(heading, fileSections, integration);
+}
+
+/** Returns the same without the contents of the files. @param note where the contents are */
+export function formatOutline(
+  heading: string,
+  integration: Omit<Integration, 'site' | 'files'> & { files: ShownFile[] },
+  note: string,
+): string {
+  const list = integration.files.map((file) => `- ${file.path}: ${roleOf(file)}`).join('\n');
+  return formatSections(heading, [`## Files\n${list}\n\n${note}`], integration);
+}
+
+const roleOf = ({ role, example }: Pick<ShownFile, 'role' | 'example'>) => `${role}${example ? ' (an example)' : ''}`;
+
+type Outline = Pick<Integration, 'env' | 'commands' | 'nextSteps'>;
+
+function formatSections(heading: string, fileSections: string[], { env, commands, nextSteps }: Outline): string {
   const sections = [
     `# ${heading}`,
-    ...files.map(({ path, role, contents, example }) => `## ${path}\n${role}${example ? ' (an example)' : ''}\n${fenced(contents)}`),
+    ...fileSections,
     ...(env.length > 0
       ? [`## Environment\n${env.map(({ name, value, purpose }) => `- ${name}${value && `=${value}`} (${purpose})`).join('\n')}`]
       : []),

@@ -42,8 +42,25 @@ const READING = [
   'list_sites',
   'get_site',
   'get_stats',
+  'list_applications',
+  'get_application',
+  'list_api_keys',
+  'list_devices',
+  'get_account',
 ];
-const WRITING = ['register_domain', 'verify_token', 'update_site', 'delete_site'];
+const WRITING = [
+  'register_domain',
+  'verify_token',
+  'update_site',
+  'delete_site',
+  'prove_domain',
+  'create_application',
+  'update_application',
+  'delete_application',
+  'revoke_api_key',
+  'sign_out_device',
+  'update_account',
+];
 const LOGIN = ['start_login', 'complete_login'];
 
 const { tools } = await (await open({ signIn })).listTools();

@@ -3,11 +3,16 @@ import type { McpContext } from './context.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import type { Tool } from './tool.ts';
+import { getAccount, updateAccount } from './tools/account.ts';
+import { listApiKeys, revokeApiKey } from './tools/api-keys.ts';
+import { createApplication, deleteApplication, getApplication, listApplications, updateApplication } from './tools/applications.ts';
 import { checkIntegration } from './tools/check-integration.ts';
+import { listDevices, signOutDevice } from './tools/devices.ts';
 import { explainSignIn } from './tools/explain-sign-in.ts';
 import { getStats } from './tools/get-stats.ts';
 import { getStatus } from './tools/get-status.ts';
 import { completeLogin, startLogin } from './tools/login.ts';
+import { proveDomain } from './tools/prove-domain.ts';
 import { registerDomain } from './tools/register-domain.ts';
 import { listFrameworks, scaffoldIntegration } from './tools/scaffold-integration.ts';
 import { searchDocs } from './tools/search-docs.ts';
@@ -30,7 +35,19 @@ const tools: readonly Tool[] = [
   getSite,
   updateSite,
   deleteSite,
+  proveDomain,
   getStats,
+  listApplications,
+  getApplication,
+  createApplication,
+  updateApplication,
+  deleteApplication,
+  listApiKeys,
+  revokeApiKey,
+  listDevices,
+  signOutDevice,
+  getAccount,
+  updateAccount,
 ];
 
 const FIXED = { listChanged: false };
@@ -57,13 +74,13 @@ function instructionsFor({ host, readOnly, howToSignIn, besideApp }: McpContext)
     : 'register_domain with the domain and the address of the person.';
   const check = besideApp
     ? 'Start the app, call check_integration, and fix what fails.'
-    : 'Once the app is online and its domain is proved (get_site shows how), call check_integration, and fix what fails.';
-  const accountTools = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, '}get_stats and check_integration`;
+    : `Once the app is online and its domain is proved (${readOnly ? 'get_site shows how' : 'prove_domain'}), call check_integration, and fix what fails.`;
+  const accountTools = `list_sites, get_site, ${readOnly ? '' : 'update_site, delete_site, prove_domain, '}get_stats and check_integration`;
   return `Email Auth at ${host} gives any website a passwordless sign-in: the visitor enters an address, opens the link in the email, and returns to the website with a token that its server verifies once.
 To add it to an app:
 1. ${register} While the app runs on localhost, and get_status says local mode, skip this: localhost needs no registration.
 2. scaffold_integration with the framework and the domain; write its files into the project.
 3. ${check}
 Then let the person sign in once; explain_sign_in shows what happened and how to fix it. search_docs answers questions.
-${accountTools} are for the websites of the signed-in account${besideApp ? '; check_integration for localhost needs no sign-in' : ''}. ${howToSignIn}`;
+${accountTools} are for the websites of the signed-in account${besideApp ? '; check_integration for localhost needs no sign-in' : ''}. The tools for applications, API keys, devices and the account are for its person. ${howToSignIn}`;
 }

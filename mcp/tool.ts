@@ -17,6 +17,8 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   isOffered?(context: McpContext): boolean;
   /** @throws ApiError, whose message and hint the model receives */
   run(input: z.output<Input>, context: McpContext, signal: AbortSignal): Promise<z.input<Output>>;
+  /** Returns the structured content of a result, where it leaves out what the text has. */
+  structured?(result: z.output<Output>): z.input<Output>;
   /** Returns the result as text, for clients that do not show structured content. */
   text(result: z.output<Output>, context: McpContext): string;
 };
@@ -40,7 +42,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
       const call = async (args: unknown, { mcpReq }: { mcpReq: { signal: AbortSignal } }) => {
         try {
           const result = output.parse(await tool.run(parseInput(input, args), context, mcpReq.signal));
-          return successResult(result, tool.text(result, context));
+          return successResult(tool.structured?.(result) ?? result, tool.text(result, context));
         } catch (error) {
           // A cancelled call needs no result, and its error is not an internal one.
           if (mcpReq.signal.aborted) throw error;

@@ -50,7 +50,7 @@ export const doctor: CommandSpec = {
     const dns = await openDoctorDns(env.DNS_SERVERS);
     if (terminal.interactive) terminal.note(`Checking ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
     const checks = await runChecks(context, target, dns);
-    terminal.result({ checks }, formatReport(checks, terminal.style));
+    terminal.result({ checks }, formatReport(checks, terminal));
     return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
   },
 };

@@ -2,17 +2,15 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempts, Authorization } from '../attempts.ts';
 import type { CodeField } from '../code-field.ts';
-import type { CommandSpec } from '../command.ts';
+import type { CommandSpec, Flags } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
 import type { Loopback } from '../loopback.ts';
-import { promptText } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
 import { openBrowser } from './open.ts';
 
 /** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
 const RESEND_SECONDS = 30;
-const INBOX_TIMEOUT_MS = 3_000;
 const KEYS = 'Enter sends the code, r requests a new email, Esc cancels.';
 
 export const login: CommandSpec = {
@@ -21,21 +19,46 @@ export const login: CommandSpec = {
   group: 'Sign-in',
   summary: 'sign in with an emailed link or its code',
   about:
-    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and reads the code as a line of stdin.',
-  flags: { '--email <address>': 'your address', '--no-browser': 'do not open the inbox of local mode' },
-  examples: ['login', 'login --email you@example.com', 'login --host https://auth.example.com'],
-  json: '{email,host,expiresAt,source}',
-  run: (context, _, { email, browser }) => signIn(context, { email, opensBrowser: browser !== false }),
+    'Emails you a link. Open it on this machine, or type the six digits of the email here: whichever comes first signs you in. Works over SSH and without a browser. Without a terminal it needs --email, and reads the code as a line of stdin. A program that cannot wait uses --start, and later --login with --code.',
+  flags: {
+    '--email <address>': 'your address',
+    '--no-browser': 'do not open the inbox of local mode',
+    '--start': 'only request the email, and print the id of the login',
+    '--login <id>': 'complete a login of --start on this machine, within ten minutes',
+    '--code <digits>': 'the six digits of its email; without it, or with -, they are read from stdin',
+  },
+  examples: [
+    'login',
+    'login --email you@example.com',
+    'login --host https://auth.example.com',
+    'login --start --email you@example.com --json',
+    'login --login q0r7LxUOTgaPq3uQn1v4mA --code 123456',
+  ],
+  json: '{email,host,expiresAt,source}; with --start {loginId,expiresAt,inbox?}',
+  exits: { 5: 'the login of --login is unknown, was used or has expired', 10: 'the code is not right' },
+  run: runLogin,
 };
 
+async function runLogin(context: Context, _: unknown, { email, browser, start = false, login: loginId, code }: Flags): Promise<number> {
+  if (start && (loginId ?? code) !== undefined)
+    throw usageError('--start takes neither --login nor --code.', 'Run it first, then `emailauth login --login <id> --code <digits>`.');
+  if (code !== undefined && loginId === undefined)
+    throw usageError('--code needs --login <id>.', '`emailauth login --start` prints the id.');
+  if (loginId !== undefined && email !== undefined) throw usageError('--login takes no --email.', 'The login has its address.');
+  if (!start && loginId === undefined) return signIn(context, { email, opensBrowser: browser !== false });
+  const { completeLogin, startLogin } = await import('../login-steps.ts');
+  return loginId === undefined ? startLogin(context, email) : completeLogin(context, loginId, code);
+}
+
 async function signIn(context: Context, options: { email?: string; opensBrowser: boolean }): Promise<number> {
-  const { terminal, settings, env, signal } = context;
-  const [{ openApi, endSession }, { Attempts }, { CodeField }, { openLoopback }, { languageOf }] = await Promise.all([
+  const { terminal, settings, signal } = context;
+  const [{ openApi }, { Attempts }, { CodeField }, { openLoopback }, { languageOf }, { readAddress, reportSignIn }] = await Promise.all([
     import('../api.ts'),
     import('../attempts.ts'),
     import('../code-field.ts'),
     import('../loopback.ts'),
     import('../../contract/languages.ts'),
+    import('../login-report.ts'),
   ]);
   const { value: host, source } = await settings.host();
   const credentials = await context.credentials();
@@ -54,7 +77,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   try {
     loopback.expect(await attempts.requestEmail());
     await announceEmail(context, { email, host, opensBrowser: options.opensBrowser });
-    const hasScreen = terminal.interactive && env.TERM !== 'dumb';
+    const hasScreen = terminal.interactive && terminal.movesCursor;
     if (hasScreen) field = new CodeField(fieldOptions(context, attempts));
     const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
     if (field) results.push(field.cancelled, readCode(field, attempts, loopback, done.signal));
@@ -66,15 +89,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
     credentials.store(host, credential);
     await loopback.respond('signed_in');
     loopback.close();
-    if (previous) await endSession(context, host, previous);
-    if (source === 'flag' && !(await settings.get('host'))) {
-      await settings.set('host', host);
-      terminal.note(`From now on, commands of the profile "${settings.profile}" use ${host}.`);
-    }
-    if (env.EMAILAUTH_TOKEN) terminal.note('EMAILAUTH_TOKEN is set and takes precedence over this sign-in. Unset it to use the sign-in.');
-    const { expiresAt } = credential;
-    terminal.result({ email: credential.email, host, expiresAt, source: 'credentials' }, `Signed in as ${credential.email} at ${host}.`);
-    return EXIT.ok;
+    return await reportSignIn(context, { host, credential, previous, isHostFromFlag: source === 'flag' });
   } catch (error) {
     await loopback.respond('failed');
     throw error;
@@ -85,24 +100,9 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   }
 }
 
-/** Returns the address of the flag or of a prompt. @throws CommandError usage */
-async function readAddress({ terminal }: Context, given: string | undefined): Promise<string> {
-  const { EMAIL_MESSAGE, normalEmail } = await import('../../contract/rules.ts');
-  const typed =
-    given ??
-    (await promptText(terminal, {
-      message: 'Your email address',
-      flag: '--email <address>',
-      placeholder: 'you@example.com',
-      validate: (text) => (normalEmail(text) ? undefined : EMAIL_MESSAGE),
-    }));
-  const email = normalEmail(typed);
-  if (!email) throw usageError(EMAIL_MESSAGE, 'Give one address, such as --email you@example.com.');
-  return email;
-}
-
 async function announceEmail(context: Context, sent: { email: string; host: string; opensBrowser: boolean }): Promise<void> {
   const { terminal, env, signal } = context;
+  const { findInbox } = await import('../login-report.ts');
   const inbox = await findInbox(sent.host, signal);
   const opened = inbox && sent.opensBrowser && (await openBrowser(context, inbox));
   terminal.note(`An email is on its way to ${sent.email}.`);
@@ -112,16 +112,6 @@ async function announceEmail(context: Context, sent: { email: string; host: stri
     terminal.note('Open its link on this machine within ten minutes, or write its six digits to stdin; this command waits for either.');
   else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link only works in a browser on ${hostname()}.`);
   else terminal.note('Open its link on this machine, or type its six digits here.');
-}
-
-/** Returns the address of the built-in inbox, which a service in local mode shows to its own machine only, or null. */
-async function findInbox(host: string, signal: AbortSignal): Promise<string | null> {
-  const { protocol } = new URL(host);
-  if (protocol !== 'http:') return null;
-  const url = `${host}/dev/inbox`;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(INBOX_TIMEOUT_MS)]);
-  const response = await fetch(url, { method: 'HEAD', redirect: 'error', signal: limit }).catch(() => null);
-  return response?.status === 200 ? url : null;
 }
 
 function fieldOptions({ terminal, signal }: Context, attempts: Attempts) {

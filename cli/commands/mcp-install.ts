@@ -113,23 +113,38 @@ async function printConfig(context: Context, id: string | undefined, flags: Entr
   return EXIT.ok;
 }
 
-function entryFlagsOf({ scope: given = 'user', http = false, readOnly = false }: Flags): EntryFlags {
+function entryFlagsOf({ scope, http = false, readOnly = false }: Flags): EntryFlags {
+  return { scope: parseScope(scope), http, readOnly };
+}
+
+/** Returns the value of `--scope`. @throws CommandError usage */
+export function parseScope(given = 'user'): Scope {
   const scope = SCOPES.find((each) => each === given);
   if (!scope) throw usageError(`--scope cannot be "${given}".`, `It is one of ${SCOPES.join(', ')}.`);
-  return { scope, http, readOnly };
+  return scope;
 }
 
 /** Returns the entry as the tree in the client's file. */
 const treeOf = ({ key }: AssistantClient, name: string, entry: Entry) => ({ [key]: { [name]: entry } });
 
 /** Returns the edited file. @throws CommandError usage when it cannot be edited */
-async function editFile(client: AssistantClient, { path, found: { before } }: FileLocation, wanted: WantedEntry): Promise<Edited> {
-  const { NotEditable, putEntry } = await import('../mcp/config-text.ts');
-  const text = before?.toString() ?? '';
+async function editFile(client: AssistantClient, file: FileLocation, wanted: WantedEntry): Promise<Edited> {
+  const { putEntry } = await import('../mcp/config-text.ts');
   const hint = `Fix it and run this again; \`emailauth mcp config ${client.id}\` prints the entry to add by hand. Nothing was written.`;
+  return withEditErrors(file, hint, (text) => putEntry(client, text, wanted));
+}
+
+/** Edits the text of a client's file. @throws CommandError usage when it cannot be edited, with the hint */
+export async function withEditErrors<Result>(
+  { path, found: { before } }: FileLocation,
+  hint: string,
+  edit: (text: string) => Result,
+): Promise<Result> {
+  const { NotEditable } = await import('../mcp/config-text.ts');
+  const text = before?.toString() ?? '';
   if (before && !Buffer.from(text).equals(before)) throw usageError(`${path} is not UTF-8 text.`, hint);
   try {
-    return putEntry(client, text, wanted);
+    return edit(text);
   } catch (error) {
     if (error instanceof NotEditable) throw usageError(`${path} cannot be edited: ${error.message}.`, hint);
     // The parsers are recursive.

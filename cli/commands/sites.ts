@@ -6,7 +6,7 @@ import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
 import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
 import type { Terminal } from '../terminal.ts';
-import { table } from '../text.ts';
+import { records, table } from '../text.ts';
 
 const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,proof';
 const SITE_SHAPE = `{${SITE_FIELDS}}`;
@@ -30,9 +30,8 @@ export const sitesList: CommandSpec = {
       signInsOf(site.id).toLocaleString('en').padStart(heading.length),
       dayOf(site.createdAt),
     ]);
-    const [head, ...lines] = table([['DOMAIN', 'VERIFIED', heading, 'SINCE'], ...rows]).split('\n');
     const result = sites.map((site) => ({ ...siteData(site, host), signIns: signInsOf(site.id) }));
-    terminal.result(result, sites.length > 0 ? [terminal.style('dim', head), ...lines].join('\n') : '');
+    terminal.result(result, sites.length > 0 ? records(['DOMAIN', 'VERIFIED', heading, 'SINCE'], rows, terminal) : '');
     if (sites.length === 0) terminal.note('You have no websites yet. Add one: `emailauth sites add shop.example`');
     return EXIT.ok;
   },

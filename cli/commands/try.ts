@@ -55,7 +55,7 @@ export const tryCommand: CommandSpec = {
       terminal.note(`Checking ${origin} with ${service.origin}…`);
       const checks = await attack(context, { root, origin, service: service.origin, ...paths });
       const report = checks.map((check) => ({ ...check, fix: withPlace(check) }));
-      terminal.result({ url: origin, checks }, formatReport(report, terminal.style));
+      terminal.result({ url: origin, checks }, formatReport(report, terminal));
       return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
     } finally {
       if (app) terminal.detail(app.output());

@@ -29,7 +29,11 @@ export type Edited = {
   isKeyLeftOut: boolean;
 };
 
-type Tree = Record<string, unknown>;
+export type Tree = Record<string, unknown>;
+
+/** Returns the reader of a client's format, which throws NotEditable. */
+export const readerOf = (format: AssistantClient['format']): ((text: string) => Tree) =>
+  format === 'toml' ? readToml : readJson(format === 'jsonc');
 
 /**
  * Puts our entry into the text of a client's file. Everything else keeps its values, which is verified, and its comments, order and
@@ -44,7 +48,7 @@ export function putEntry(
 ): Edited {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   const bare = text.slice(bom.length);
-  const read = client.format === 'toml' ? readToml : readJson(client.format === 'jsonc');
+  const read = readerOf(client.format);
   const tree = read(bare);
   const servers = tableIn(tree, client.key);
   const found = Object.hasOwn(servers, SERVER_NAME) ? servers[SERVER_NAME] : undefined;
@@ -136,11 +140,22 @@ function readToml(text: string): Tree {
   }
 }
 
-/** Replaces the tables of our name, and those below them, by the new entry; without any, appends it. smol-toml would lose comments. */
+/** Replaces the tables of our name, and those below them, by the new entry; without any, appends it. */
 function editToml(text: string, key: string, entry: Entry): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = text.split(/\r?\n/);
   const block = formatEntry({ format: 'toml', key }, entry).trimEnd().split('\n');
+  const { above, below } = splitToml(text, key);
+  if (below) return [...above, ...block, ...below].join(eol);
+  const before = text.trimEnd();
+  return [...(before ? [before, ''] : []), ...block, ''].join(eol);
+}
+
+/**
+ * Returns the lines of a file above and below the tables of our name, without these; `below` is null when there are none.
+ * smol-toml would lose comments.
+ */
+export function splitToml(text: string, key: string): { above: string[]; below: string[] | null } {
+  const lines = text.split(/\r?\n/);
   const kept: string[] = [];
   let at = -1;
   let isOurTable = false;
@@ -160,9 +175,7 @@ function editToml(text: string, key: string, entry: Entry): string {
       between = [];
     }
   }
-  if (at >= 0) return [...kept.slice(0, at), ...block, ...kept.slice(at), ...between].join(eol);
-  const above = text.trimEnd();
-  return [...(above ? [above, ''] : []), ...block, ''].join(eol);
+  return at < 0 ? { above: kept, below: null } : { above: kept.slice(0, at), below: [...kept.slice(at), ...between] };
 }
 
 /** Returns the names in a header such as `[a."b".c]`, or null for any other line. */
@@ -179,14 +192,16 @@ function parseHeader(line: string): string[] | null {
   }
 }
 
-function tableIn(tree: Tree, key: string): Tree {
+/** Returns the property of a file with the servers; empty when there is none. @throws NotEditable */
+export function tableIn(tree: Tree, key: string): Tree {
   if (!Object.hasOwn(tree, key)) return {};
   const value = tree[key];
   if (isTable(value)) return value;
   throw new NotEditable(`"${key}" is ${Array.isArray(value) ? 'a list instead of' : 'not'} an object`);
 }
 
-function inputsIn(tree: Tree): { id?: unknown }[] {
+/** Returns the inputs of VS Code. @throws NotEditable */
+export function inputsIn(tree: Tree): { id?: unknown }[] {
   const { inputs = [] } = tree;
   if (Array.isArray(inputs)) return inputs;
   throw new NotEditable('"inputs" is not a list');
@@ -195,7 +210,8 @@ function inputsIn(tree: Tree): { id?: unknown }[] {
 const missingInputs = (tree: Tree, inputs: WantedEntry['inputs']) =>
   inputs.length === 0 ? [] : inputs.filter(({ id }) => !inputsIn(tree).some((each) => each?.id === id));
 
-function parsesTo(read: (text: string) => Tree, text: string, wanted: Tree): boolean {
+/** Whether an edited text has exactly the wanted values. */
+export function parsesTo(read: (text: string) => Tree, text: string, wanted: Tree): boolean {
   try {
     return isSame(read(text), wanted);
   } catch (error) {

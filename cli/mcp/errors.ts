@@ -14,6 +14,10 @@ export function toModelError(error: unknown, { host, hasToken, howToSignIn }: Er
       : `Ask the person to start it with \`emailauth start\`, or to name another service with --host in the arguments of this MCP server; ${host} is the one in use.`;
     return new ApiError(0, { error: message, hint }, { cause });
   }
+  if (error.code === 'person_needed') {
+    const hint = `Ask the person to do it at ${host}/dashboard, or to unset EMAILAUTH_TOKEN of this MCP server and sign in with \`emailauth login\`.`;
+    return new ApiError(403, { error: message, code: 'person_needed', hint }, { cause });
+  }
   if (exitCode === EXIT.signInNeeded) {
     // With this code it counts as an invalid token, not as an anonymous caller.
     if (hasToken) return new ApiError(401, { error: message, code: 'bad_api_key', hint: TOKEN_FIRST }, { cause });

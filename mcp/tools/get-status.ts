@@ -17,8 +17,9 @@ export const getStatus = defineTool({
     authenticated: z.boolean(),
     email: z.string().optional().describe('The address that is signed in'),
     siteCount: z.number().int(),
+    unavailableTools: z.array(z.string()).describe('Tools that the documentation names and this session does not have'),
   }),
-  async run(_, { client, host }, signal) {
+  async run(_, { client, host, signIn, readOnly }, signal) {
     const [about, caller] = await Promise.all([client.about({}, { signal }), findCaller(client, signal)]);
     return {
       version: about.version,
@@ -28,9 +29,11 @@ export const getStatus = defineTool({
       authenticated: caller !== null,
       email: caller?.email,
       siteCount: caller?.sites.length ?? 0,
+      // A read-only session also lacks every tool that writes.
+      unavailableTools: signIn === null && !readOnly ? ['start_login', 'complete_login'] : [],
     };
   },
-  text({ host, version, mode, inbox, email, siteCount }, { howToSignIn }) {
+  text({ host, version, mode, inbox, email, siteCount, unavailableTools }, { howToSignIn, readOnly }) {
     const sites = siteCount === 1 ? '1 website' : `${siteCount} websites`;
     return [
       `Email Auth ${version} at ${host}, in ${mode} mode.`,
@@ -38,7 +41,13 @@ export const getStatus = defineTool({
         ? 'The domain localhost works without a registration: call scaffold_integration with it.'
         : 'Register a domain with register_domain.',
       ...(inbox ? [`Emails stay on the machine of the service: read them at ${inbox}.`] : []),
-      email ? `Signed in as ${email}, who has ${sites}.` : `Not signed in; only the tools for own websites need a sign-in. ${howToSignIn}`,
+      email
+        ? `Signed in as ${email}, who has ${sites}.`
+        : `Not signed in; only the tools for own websites and the account need a sign-in. ${howToSignIn}`,
+      ...(unavailableTools.length > 0
+        ? [`This session has no ${unavailableTools.join(' and ')}: each request carries its credentials.`]
+        : []),
+      ...(readOnly ? ['This session is read-only: it has no tool that changes something.'] : []),
     ].join(' ');
   },
 });

@@ -33,7 +33,7 @@ export const completeLogin = defineTool({
   name: 'complete_login',
   title: 'Finish a sign-in',
   description:
-    'Signs this session in with the six-digit code from the email of start_login, which the person tells you. Afterwards list_sites, get_site, update_site, delete_site, check_integration and get_stats work for their websites. Never guess a code: after five wrong ones it can no longer be used.',
+    'Signs this session in with the six-digit code from the email of start_login, which the person tells you. Afterwards the tools for their websites, applications, devices and account work, such as list_sites. Never guess a code: after five wrong ones it can no longer be used.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   input: z.strictObject({
     loginId: z.string().min(1).max(512).describe('What start_login returned'),

@@ -81,7 +81,7 @@ function stepsFor({ domain, authUrl }: Registered, besideApp: boolean): string[]
     scaffold,
     besideApp
       ? 'Once the app is online, call check_integration.'
-      : 'Once the app is online and the domain is proved (get_site shows how), call check_integration.',
+      : 'Once the app is online and the domain is proved (prove_domain), call check_integration.',
     ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
   ];
 }

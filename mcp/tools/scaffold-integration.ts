@@ -2,15 +2,26 @@ import { z } from 'zod';
 import { languages } from '../../contract/languages.ts';
 import { normalHost } from '../../contract/rules.ts';
 import { frameworks } from '../../templates/catalog.ts';
-import type { Framework } from '../../templates/framework.ts';
+import { detectLayout } from '../../templates/detect.ts';
+import { type Framework, forProject, type ProjectKind } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import type { McpContext } from '../context.ts';
-import { describeUnknownFramework, formatIntegration, frameworkIds, renderIntegration, requireFramework } from '../integration.ts';
+import {
+  describeUnknownFramework,
+  formatIntegration,
+  formatOutline,
+  frameworkIds,
+  renderIntegration,
+  requireFramework,
+} from '../integration.ts';
 import { inboxAt, isServed, LOCALHOST } from '../service.ts';
 import { defineTool } from '../tool.ts';
 import { Domain, NextSteps } from './fields.ts';
 
 const CALLBACK_PATH = '/auth/callback';
+const LOGIN_PATH = '/login';
+
+const FilesIn = z.enum(['structuredContent', 'text']);
 
 const languageCodes = languages.map(({ code }) => code);
 
@@ -30,7 +41,7 @@ export const scaffoldIntegration = defineTool({
   name: 'scaffold_integration',
   title: 'Files for an app',
   description:
-    'Returns the files that add the sign-in to an app, for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and adapt them to its conventions. For development use domain localhost, for the public website its registered domain; register_domain registers one. Afterwards call check_integration.',
+    'Returns the files that add the sign-in to an app, for its framework and domain: login, callback, protected page and logout, with settings, commands and next steps. It writes nothing: put the files into the project yourself and adapt them to its conventions. Give what package.json and the directories tell about the project, so that the files fit. For development use domain localhost, for the public website its registered domain; register_domain registers one. Afterwards call check_integration.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     framework: z
@@ -39,38 +50,93 @@ export const scaffoldIntegration = defineTool({
       })
       .describe('What the app is built with; static is plain HTML with a small worker'),
     domain: Domain.describe('Where the app runs: its registered domain or a subdomain of it, or localhost for development'),
+    typescript: z.boolean().describe('Whether the project is written in TypeScript').optional(),
+    moduleSystem: z
+      .enum(['esm', 'commonjs'])
+      .describe('How Node.js loads a .js file of the project: esm with "type": "module" in package.json, else commonjs; esm by default')
+      .optional(),
+    router: z.enum(['app', 'pages']).describe('Next.js only: the router of the project; app by default').optional(),
+    directories: z
+      .array(z.string().min(1).max(100))
+      .max(50)
+      .describe('Directories of the project from its root, such as ["src/app", "public"]: they determine where the files belong')
+      .optional(),
+    loginPath: z.string().max(200).describe('Path that starts a sign-in: /login by default').optional(),
     callbackPath: z.string().max(200).describe('Path to which visitors return: /auth/callback by default').optional(),
     language: z.enum(languageCodes).describe('Language of the sign-in page: en by default').optional(),
+    filesIn: FilesIn.default('structuredContent').describe('text: if you did not see the contents of the files in a previous result'),
   }),
   output: z.object({
     files: z.array(
       z.object({
         path: z.string().describe('From the root of the project'),
         role: z.string(),
-        contents: z.string(),
+        contents: z.string().optional().describe('Absent with filesIn text: the text of the result has it'),
         example: z.literal(true).optional().describe('Only an example: do not replace a file of that name in the project'),
       }),
     ),
     env: z.array(z.object({ name: z.string(), value: z.string().describe('Empty: generate one'), purpose: z.string() })),
     commands: z.array(z.string()).describe('To run in the project first'),
     nextSteps: NextSteps,
+    filesIn: FilesIn,
   }),
-  async run({ framework: id, domain: given, callbackPath, language }, context, signal) {
-    const framework = requireFramework(id);
+  async run(input, context, signal) {
+    const { domain: given, loginPath, callbackPath, language, directories, filesIn } = input;
+    const framework = forProject(requireFramework(input.framework), kindOf(input));
     const domain = given.toLowerCase() === LOCALHOST ? LOCALHOST : given;
-    const integration = await renderIntegration(framework, { origin: context.host, domain, callbackPath, language });
+    const integration = await renderIntegration(framework, {
+      origin: context.host,
+      domain,
+      loginPath,
+      callbackPath,
+      language,
+      layout: layoutOf(framework, directories),
+    });
     const { site: _, ...shown } = integration;
-    const location = { domain: normalHost(domain) ?? domain, callbackPath: callbackPath ?? CALLBACK_PATH };
-    return { ...shown, nextSteps: await stepsFor(framework, integration, location, context, signal) };
+    const location = {
+      domain: normalHost(domain) ?? domain,
+      callbackPath: callbackPath ?? CALLBACK_PATH,
+      loginPath: loginPath ?? LOGIN_PATH,
+    };
+    return { ...shown, nextSteps: await stepsFor(framework, integration, location, context, signal), filesIn };
   },
-  text: (integration) => formatIntegration('Email sign-in', integration),
+  // Clients differ in whether a model gets the structured content, the text or both: each file is in one of them.
+  // docs/decisions/0016-files-of-an-integration-once.md
+  structured: (integration) =>
+    integration.filesIn === 'text' ? { ...integration, files: integration.files.map(({ contents: _, ...file }) => file) } : integration,
+  text: ({ filesIn, files, ...rest }) =>
+    filesIn === 'text'
+      ? formatIntegration('Email sign-in', { ...rest, files: files.map((file) => ({ ...file, contents: file.contents ?? '' })) })
+      : formatOutline('Email sign-in', { ...rest, files }, WHERE_CONTENTS_ARE),
 });
+
+const WHERE_CONTENTS_ARE =
+  'Their contents are in the structured content of this result, as files[].contents. If you cannot see them, call scaffold_integration again with the same arguments and filesIn "text".';
+
+type KindInput = { framework: string; typescript?: boolean; moduleSystem?: 'esm' | 'commonjs'; router?: 'app' | 'pages' };
+
+/** Returns what the project is like, with the default of the framework for what was not given. */
+function kindOf({ framework: id, typescript, moduleSystem, router }: KindInput): ProjectKind {
+  const framework = requireFramework(id);
+  return {
+    typescript: typescript ?? framework.language === 'TypeScript',
+    module: moduleSystem ?? 'esm',
+    router: id === 'nextjs' ? (router ?? 'app') : null,
+  };
+}
+
+/** Returns the layout of a project with these directories; undefined when they are unknown. */
+function layoutOf(framework: Framework, directories: readonly string[] | undefined) {
+  if (!directories) return undefined;
+  const paths = directories.map((path) => path.replace(/^\.?\/+|\/+$/g, ''));
+  return detectLayout(framework, (wanted) => paths.some((path) => path === wanted || path.startsWith(`${wanted}/`)));
+}
 
 /** Returns what is left to do, in order, ending with how to test the sign-in. */
 async function stepsFor(
   framework: Framework,
   { env, site, nextSteps }: Integration,
-  { domain, callbackPath }: { domain: string; callbackPath: string },
+  { domain, callbackPath, loginPath }: { domain: string; callbackPath: string; loginPath: string },
   context: McpContext,
   signal: AbortSignal,
 ): Promise<string[]> {
@@ -88,17 +154,17 @@ async function stepsFor(
       : 'Write the files into the project.',
     ...nextSteps,
     ...(framework.loadEnv ? [framework.loadEnv] : []),
-    'Add a link to /login where visitors expect it.',
-    ...(isLocal ? localSteps(site, callbackPath, context) : deploymentSteps(domain, site, callbackPath, context)),
-    `Let the person sign in once: open ${site}/login and enter an address. ${inbox ? `The email is at ${inbox}, with a link and a code.` : 'The email has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
+    `Add a link to ${loginPath} where visitors expect it.`,
+    ...(isLocal ? localSteps(site, { callbackPath, loginPath }, context) : deploymentSteps(domain, site, callbackPath, context)),
+    `Let the person sign in once: open ${site}${loginPath} and enter an address. ${inbox ? `The email is at ${inbox}, with a link and a code.` : 'The email has a link and a code.'} It works when the protected page opens, and when the same callback opened again is refused.`,
   ];
 }
 
-const localSteps = (site: string, callbackPath: string, context: McpContext) => [
+const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: string; loginPath: string }, context: McpContext) => [
   `Start the app at ${site}; if it listens on another address, change SITE_URL to that.`,
   context.besideApp
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
-    : `Request ${site}/login: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,
+    : `Request ${site}${loginPath}: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,
 ];
 
 const deploymentSteps = (domain: string, site: string, callbackPath: string, { host, besideApp }: McpContext) => [

@@ -15,11 +15,12 @@ const Site = z.object({
   createdAt: z.string().describe('ISO 8601'),
 });
 
-const SiteWithProof = Site.extend({
-  proof: z
-    .object({ record: z.string(), value: z.string(), fileUrl: z.string(), fileBody: z.string() })
-    .describe('What proves the domain: the TXT record with its value, or the file with its body'),
-});
+/** What proves a domain. */
+export const Proof = z
+  .object({ record: z.string(), value: z.string(), fileUrl: z.string(), fileBody: z.string() })
+  .describe('What proves the domain: the TXT record with its value, or the file with its body');
+
+const SiteWithProof = Site.extend({ proof: Proof });
 
 const toSite = ({ domain, verified, iconUrl, createdAt }: OwnSite): z.input<typeof Site> => ({ domain, verified, iconUrl, createdAt });
 
@@ -36,7 +37,7 @@ export const listSites = defineTool({
   name: 'list_sites',
   title: 'My websites',
   description:
-    'Lists the websites of the signed-in account, each with its domain and whether the domain is proved. Call it to find the domain that get_site, update_site, delete_site and check_integration take. Websites of other accounts are never shown.',
+    'Lists the websites of the signed-in account, each with its domain and whether the domain is proved. Call it to find the domain that get_site, update_site, delete_site, prove_domain and check_integration take. Websites of other accounts are never shown.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.object({}),
   output: z.object({ sites: z.array(Site) }),
@@ -49,19 +50,19 @@ export const getSite = defineTool({
   name: 'get_site',
   title: 'One of my websites',
   description:
-    'Shows one website of the signed-in account, with the DNS record and the file that prove its domain. Call it to help a person prove a domain, or before update_site and delete_site.',
+    'Shows one website of the signed-in account, with the DNS record and the file that prove its domain. Call it to see its state, or before update_site and delete_site; prove_domain checks the proof.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ domain: OwnDomain }),
   output: SiteWithProof,
   run: async ({ domain }, { client }, signal) => toSiteWithProof(await requireOwnSite(client, domain, signal)),
-  text(site, { host }) {
+  text(site) {
     if (site.verified) return describeSite(site);
     const { record, value, fileUrl, fileBody } = site.proof;
     return `${describeSite(site)}
 To prove the domain, publish one of these:
 - the TXT record ${record} with the value ${value}
 - the file ${fileUrl} with the body ${fileBody}
-Then let the person verify it under My Websites at ${host}/developer, or with \`emailauth sites verify ${site.domain}\`.`;
+Then call prove_domain.`;
   },
 });
 
@@ -69,7 +70,7 @@ export const updateSite = defineTool({
   name: 'update_site',
   title: 'Change a website',
   description:
-    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proved again: ask the person first. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard.',
+    'Moves a website of the signed-in account to another domain, or removes its icon. A move ends the sign-ins at the old domain, and the new one has to be proved again: ask the person first. Give newDomain, iconUrl or both. A new icon is uploaded in the dashboard or with `emailauth sites update --icon`.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     domain: OwnDomain,

@@ -227,3 +227,40 @@ test('shows the entry and prompts in a terminal, and writes nothing on no', asyn
   await agreed.waitFor('Cursor has the MCP server of Email Auth');
   expect(JSON.parse(await textAt(pathOf('cursor'))).mcpServers.emailauth).toBeDefined();
 });
+
+describe('uninstall', () => {
+  const uninstall = (id: string, ...flags: string[]) => home.run(['mcp', 'uninstall', id, ...flags]);
+
+  test.each(ids.map((id) => [id]))('removes exactly the entry of %s; a second run changes nothing', async (id) => {
+    const path = pathOf(id);
+    const text = path.endsWith('.toml') ? '# mine\nmodel = "x"\n' : `{\n  "${files[id][1]}": {\n    "git": { "command": "uvx" }\n  }\n}\n`;
+    await put(path, text);
+    await install(id, '--force');
+    expect(await textAt(path)).not.toBe(text);
+    const ran = await uninstall(id, '--yes', '--json');
+    expect([ran.exitCode, ran.json()]).toEqual([0, { client: id, scope: 'user', path, action: 'removed' }]);
+    expect((await textAt(path)).trimEnd()).toBe(text.trimEnd());
+    const again = await uninstall(id, '--json');
+    expect([again.exitCode, again.json().action]).toEqual([0, 'unchanged']);
+  });
+
+  test('needs a confirmation, and prints no keys; --dry-run writes nothing', async () => {
+    const path = pathOf('cursor');
+    const text = JSON.stringify({ mcpServers: { emailauth: { command: 'docker', env: { EMAILAUTH_TOKEN: 'ea_live_abc123' } } } });
+    await put(path, text);
+    const dry = await uninstall('cursor', '--dry-run');
+    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('-      "command": "docker"')]);
+    const refused = await uninstall('cursor');
+    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining('Pass --yes')]);
+    expect(`${dry.stdout}${refused.stderr}`).not.toContain('abc123');
+    expect(await textAt(path)).toBe(text);
+  });
+
+  test('does nothing without a file, and exits with 3 for one that cannot be edited', async () => {
+    expect((await uninstall('cursor', '--json')).json().action).toBe('unchanged');
+    await put(pathOf('cursor'), '{\n  "mcpServers": {\n');
+    const { exitCode, stderr } = await uninstall('cursor', '--yes');
+    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('cannot be edited')]);
+    await expect(stat(pathOf('vscode'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,5 +1,5 @@
 import type { Service, Stage } from '../harness.ts';
-import { type Developer, freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
+import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 
 /** The data that the calls of the tools need. */
 export type Scene = {
@@ -45,7 +45,31 @@ const examples: Record<string, Example> = {
     const domain = await ownSite(scene);
     return { domain, confirmDomain: domain };
   },
+  prove_domain: async (scene) => ({ domain: await ownSite(scene) }),
   get_stats: () => ({}),
+  list_applications: () => ({}),
+  get_application: async (scene) => ({ clientId: (await ownApplication(scene)).clientId }),
+  create_application: () => ({ name: 'Notes', redirectUris: [REDIRECT_URI] }),
+  update_application: async (scene) => ({ clientId: (await ownApplication(scene)).clientId, name: 'More notes' }),
+  delete_application: async (scene) => {
+    const { clientId, name } = await ownApplication(scene);
+    return { clientId, confirmName: name };
+  },
+  list_api_keys: () => ({}),
+  revoke_api_key: async ({ owner }) => {
+    const { keyId, name } = (await owner.client.post('/api/api-keys', { name: 'Script', environment: 'live' })).json;
+    return { keyId, confirmName: name };
+  },
+  list_devices: () => ({}),
+  sign_out_device: async ({ stage, service, owner }) => {
+    const devices = async (): Promise<{ id: string; label: string }[]> => (await owner.client.get('/api/user/devices')).json;
+    const before = (await devices()).map(({ id }) => id);
+    await signInDeveloper(stage, service, owner.email);
+    const [{ id, label }] = (await devices()).filter((device) => !before.includes(device.id));
+    return { deviceId: id, confirmLabel: label };
+  },
+  get_account: () => ({}),
+  update_account: () => ({ organization: 'Analytical Engines', fromName: 'Notes' }),
 };
 
 /** Returns an input with which a tool must succeed. @throws Error for a tool without one: add it above */
@@ -53,6 +77,14 @@ export async function exampleFor(tool: string, scene: Scene): Promise<Record<str
   const example = examples[tool];
   if (!example) throw new Error(`The tool ${tool} has no example in test/mcp/examples.ts.`);
   return example(scene);
+}
+
+const REDIRECT_URI = 'https://notes.example/callback';
+
+async function ownApplication({ owner }: Scene): Promise<{ clientId: string; name: string }> {
+  const response = await owner.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT_URI] });
+  if (response.status !== 200) throw new Error(`Adding an application answered ${response.status}: ${response.text}`);
+  return response.json;
 }
 
 async function ownSite({ owner }: Scene): Promise<string> {

@@ -10,13 +10,14 @@ let service: Service;
 let other: Service;
 let names: NameServer;
 let owner: Developer;
-let key: string;
+let token: string;
 beforeAll(async () => {
   names = await openNameServer();
   stage = await openStage();
   [service, other] = await Promise.all([stage.start({ DNS_SERVERS: names.address }), stage.start({ DNS_SERVERS: names.address })]);
   owner = await signInDeveloper(stage, service);
-  key = (await owner.client.post('/api/api-keys', { name: 'Assistant', environment: 'live' })).json.key;
+  // The tools for keys and devices need the sign-in of a person.
+  token = owner.client.cookies.get('sid') as string;
 });
 afterAll(async () => {
   await stage.close();
@@ -26,7 +27,7 @@ afterAll(async () => {
 describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
   let client: McpClient;
   beforeAll(async () => {
-    client = await generations[generation](service.url, key);
+    client = await generations[generation](service.url, token);
   });
   afterAll(() => client.close());
 
@@ -72,11 +73,11 @@ describe.each(Object.keys(generations) as Generation[])('%s', (generation) => {
 });
 
 test('two instances alternate in serving one client, since no state is kept between requests', async () => {
-  const one = await generations['sdk 1.x'](service.url, key);
-  const two = await generations['sdk 1.x'](other.url, key);
+  const one = await generations['sdk 1.x'](service.url, token);
+  const two = await generations['sdk 1.x'](other.url, token);
   const { response } = await callTool(one, 'get_status');
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
-  const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${key}` };
+  const headers = { Accept: 'application/json, text/event-stream', Authorization: `Bearer ${token}` };
   // Each instance continues what the other one started.
   expect((await other.client().post('/mcp', initialized, headers)).status).toBe(202);
   const list = await other.client().post('/mcp', { jsonrpc: '2.0', id: 7, method: 'tools/list' }, headers);

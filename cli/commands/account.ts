@@ -1,0 +1,122 @@
+import type { Output } from '../../contract/routes.ts';
+import type { CommandSpec } from '../command.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { dayOf } from '../sites.ts';
+import type { Terminal } from '../terminal.ts';
+import { records, table } from '../text.ts';
+
+type Settings = Output<'settings'>;
+type Overview = Output<'overview'>;
+type WaitlistService = Output<'waitlist'>['joined'][number];
+
+/** The planned parts of the service. */
+const WAITLISTS: readonly WaitlistService[] = ['analytics', 'bugs'];
+const SETTINGS_FIELDS = 'email,name,organisation,plan,branding,createdAt';
+const MAX_LOG_ENTRIES = 100;
+
+export const accountGet: CommandSpec = {
+  usage: 'account get',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'your name and organization, and the numbers of the last 30 days',
+  examples: ['account get', 'account get --json'],
+  json: `{${SETTINGS_FIELDS},overview:{totalLogins,activeApplications,apiRequests,uptimePercent}}`,
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const [settings, overview] = await Promise.all([client.settings({}), client.overview({})]);
+    terminal.result({ ...settings, overview }, `${formatSettings(settings, terminal)}\n\n${formatOverview(overview, terminal)}`);
+    return EXIT.ok;
+  },
+};
+
+export const accountSet: CommandSpec = {
+  usage: 'account set',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'change your name or organization',
+  flags: { '--name <name>': 'your name; empty: none', '--organization <name>': 'your organization; empty: none' },
+  examples: ['account set --name "Ada Lovelace" --organization "Analytical Engines"'],
+  json: `{${SETTINGS_FIELDS}}`,
+  async run({ terminal, signedIn }, _, { name, organization }) {
+    if (name === undefined && organization === undefined) throw usageError('Nothing to change.', 'Give --name or --organization.');
+    const { client } = await signedIn();
+    let settings = name === undefined ? undefined : await client.saveProfile({ name });
+    if (organization !== undefined) settings = await client.saveOrganisation({ organisation: organization });
+    terminal.result(settings, formatSettings(settings as Settings, terminal));
+    return EXIT.ok;
+  },
+};
+
+export const accountLog: CommandSpec = {
+  usage: 'account log',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'what you changed and your own sign-ins, newest first',
+  flags: { '--limit <n>': `how many entries: 1 to ${MAX_LOG_ENTRIES}; 20 by default` },
+  examples: ['account log', 'account log --limit 100 --json'],
+  json: '[{id,action,createdAt,domain}]',
+  async run({ terminal, signedIn }, _, { limit = '20' }) {
+    const count = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
+    if (count < 1 || count > MAX_LOG_ENTRIES) throw usageError(`--limit takes a number from 1 to ${MAX_LOG_ENTRIES}.`);
+    const { client } = await signedIn();
+    const entries = await client.auditLogs({ limit: count });
+    const rows = entries.map(({ createdAt, action, domain }) => [createdAt.slice(0, 16).replace('T', ' '), action, domain ?? '']);
+    terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'DOMAIN'], rows, terminal) : '');
+    if (entries.length === 0) terminal.note('There is no activity yet.');
+    return EXIT.ok;
+  },
+};
+
+export const waitlistList: CommandSpec = {
+  usage: 'waitlist list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the planned services, and whether you are on their waitlists',
+  examples: ['waitlist list'],
+  json: '{joined}',
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    return printWaitlists(terminal, await client.waitlist({}));
+  },
+};
+
+export const waitlistJoin: CommandSpec = {
+  usage: 'waitlist join <service>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'get an email when a planned service starts',
+  choices: { service: WAITLISTS },
+  examples: ['waitlist join analytics'],
+  json: '{joined}',
+  async run({ terminal, signedIn }, [service]) {
+    const { client } = await signedIn();
+    return printWaitlists(terminal, await client.joinWaitlist({ service: service as WaitlistService }));
+  },
+};
+
+function printWaitlists(terminal: Terminal, waitlist: Output<'waitlist'>): number {
+  const rows = WAITLISTS.map((service) => [service, waitlist.joined.includes(service) ? 'you are on the list' : 'not joined']);
+  terminal.result(waitlist, table(rows));
+  return EXIT.ok;
+}
+
+function formatSettings({ email, name, organisation, plan, createdAt }: Settings, { style }: Terminal): string {
+  const rows: [string, string][] = [
+    ['name', name || 'none'],
+    ['organization', organisation || 'none'],
+    ['plan', plan],
+    ['since', dayOf(createdAt)],
+  ];
+  return [style('bold', email), ...rows.map(([term, value]) => `  ${style('dim', term.padEnd(14))}${value}`)].join('\n');
+}
+
+function formatOverview({ totalLogins, activeApplications, apiRequests, uptimePercent }: Overview, { style }: Terminal): string {
+  const rows: [string, string][] = [
+    ['sign-ins', totalLogins.toLocaleString('en')],
+    ['active applications', activeApplications.toLocaleString('en')],
+    ['API requests', apiRequests.toLocaleString('en')],
+    // Rounded down: 100 % means no failure at all.
+    ['uptime of the service', uptimePercent === null ? 'not known yet' : `${Math.floor(uptimePercent * 100) / 100} %`],
+  ];
+  return [style('bold', 'Last 30 days'), table(rows.map(([term, value]) => [`  ${term}`, value]))].join('\n');
+}

@@ -1,0 +1,144 @@
+import type { Client } from '../../contract/client.ts';
+import type { Output } from '../../contract/routes.ts';
+import type { CommandSpec } from '../command.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { requireOne } from '../find.ts';
+import { promptText, requireConfirmation } from '../prompts.ts';
+import { dayOf } from '../sites.ts';
+import type { Terminal } from '../terminal.ts';
+import { records, table } from '../text.ts';
+
+type ApiKey = Output<'listApiKeys'>[number];
+type GraceHours = 0 | 1 | 24 | 168;
+
+const KEY_FIELDS = 'id,name,environment,isActive,keyId,createdAt,lastUsed,expiresAt';
+const NEW_KEY_SHAPE = `{${KEY_FIELDS},key}`;
+/** The values that the service accepts. */
+const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
+
+export const keysList: CommandSpec = {
+  usage: 'keys list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'your API keys, active ones and those that ended within 30 days',
+  examples: ['keys list', 'keys list --json'],
+  json: `[{${KEY_FIELDS}}]`,
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const keys = await client.listApiKeys({});
+    const rows = keys.map((key) => [key.name, key.keyId, key.environment, statusOf(key), key.lastUsed ? dayOf(key.lastUsed) : 'never']);
+    terminal.result(keys, keys.length > 0 ? records(['NAME', 'KEY', 'KIND', 'STATUS', 'LAST USED'], rows, terminal) : '');
+    if (keys.length === 0) terminal.note('You have no API keys yet. Create one: `emailauth keys create "Deploy script"`');
+    return EXIT.ok;
+  },
+};
+
+export const keysCreate: CommandSpec = {
+  usage: 'keys create [name]',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'create an API key and print it, once',
+  about:
+    'Only the key goes to stdout, so that a file or a secret store can take it. The service keeps its hash and cannot show it again. An API key itself cannot create keys.',
+  flags: { '--test': 'the key can read, but not change anything' },
+  examples: ['keys create "Deploy script" > key.txt', 'keys create "Deploy script" --test --json'],
+  json: NEW_KEY_SHAPE,
+  exits: { 6: 'your account has the maximum number of API keys' },
+  async run({ terminal, signedIn }, [given], { test = false }) {
+    const { client } = await signedIn();
+    const validate = (text: string) => (text.trim() === '' ? 'Name is required' : undefined);
+    const name =
+      given ?? (await promptText(terminal, { message: 'What is it for', flag: '<name>', placeholder: 'Deploy script', validate }));
+    const key = await client.createApiKey({ name, environment: test ? 'test' : 'live' });
+    return printNewKey(terminal, key);
+  },
+};
+
+export const keysRotate: CommandSpec = {
+  usage: 'keys rotate <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'replace an API key by a new one and print that, once',
+  about:
+    'The old key works for some hours more, so that you can replace it everywhere first. With --grace 0 it ends at once: you confirm that, or pass --yes.',
+  choices: { '--grace': GRACE_HOURS.map(String) },
+  flags: { '--grace <hours>': `how long the old key still works: ${GRACE_HOURS.join(', ')}; 24 by default` },
+  examples: ['keys rotate "Deploy script"', 'keys rotate ea_live_abc123 --grace 1 > key.txt'],
+  json: NEW_KEY_SHAPE,
+  async run({ terminal, signedIn }, [given = ''], { grace = '24' }) {
+    const graceHours = GRACE_HOURS.find((hours) => String(hours) === grace);
+    if (graceHours === undefined) throw usageError(`--grace cannot be "${grace}".`, `It is one of ${GRACE_HOURS.join(', ')}.`);
+    const { client } = await signedIn();
+    const { id, keyId } = await requireKey(client, given, ({ isActive, expiresAt }) => isActive && expiresAt === null);
+    if (graceHours === 0) await requireConfirmation(terminal, `${keyId} stops working within a second. Replace it?`);
+    const key = await client.rotateApiKey({ id, graceHours });
+    const left = graceHours === 0 ? 'has ended' : `still works for ${graceHours === 1 ? '1 hour' : `${graceHours} hours`}`;
+    terminal.note(`${keyId} ${left}.`);
+    return printNewKey(terminal, key);
+  },
+};
+
+export const keysRevoke: CommandSpec = {
+  usage: 'keys revoke <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'end an API key; it stops working within a second',
+  about: 'You confirm it, or pass --yes.',
+  examples: ['keys revoke "Deploy script"', 'keys revoke ea_live_abc123 --yes'],
+  json: '{id,name,keyId,revoked}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id, name, keyId } = await requireKey(client, given, ({ isActive }) => isActive);
+    await requireConfirmation(terminal, `${keyId} (${name}) stops working within a second, wherever it is used. Revoke it?`);
+    await client.revokeApiKey({ id });
+    terminal.result({ id, name, keyId, revoked: true }, `${keyId} is revoked.`);
+    return EXIT.ok;
+  },
+};
+
+export const keysUsage: CommandSpec = {
+  usage: 'keys usage <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the calls with an API key on each of 30 UTC days',
+  examples: ['keys usage "Deploy script"', 'keys usage ea_live_abc123 --json'],
+  json: '{total,days:[{date,calls,refused}]}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id } = await requireKey(client, given, () => true);
+    const usage = await client.apiKeyUsage({ id });
+    const count = (value: number) => value.toLocaleString('en').padStart('REFUSED'.length);
+    const rows = usage.days
+      .filter(({ calls, refused }) => calls + refused > 0)
+      .map((day) => [day.date, count(day.calls), count(day.refused)]);
+    const days = rows.length > 0 ? `\n\n${records(['DATE', '  CALLS', 'REFUSED'], rows, terminal)}` : '';
+    terminal.result(usage, `${table([['calls in 30 days', usage.total.toLocaleString('en')]])}${days}`);
+    return EXIT.ok;
+  },
+};
+
+/** Prints the secret on stdout, and everything about it on stderr. */
+function printNewKey(terminal: Terminal, key: Output<'createApiKey'>): number {
+  const scope =
+    key.environment === 'live' ? 'It may do what you may do with your websites and applications' : 'It can read, but not change anything';
+  terminal.note(`The API key "${key.name}" is shown only this once: store it now. ${scope}. Set EMAILAUTH_TOKEN to use it here.`);
+  terminal.result(key, key.key);
+  return EXIT.ok;
+}
+
+function statusOf({ isActive, expiresAt }: ApiKey): string {
+  if (!isActive) return 'ended';
+  return expiresAt ? `until ${expiresAt.slice(0, 16).replace('T', ' ')}` : 'active';
+}
+
+/** Returns the key that a text names among those that are usable for the command. @throws CommandError api_key_not_found */
+async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) => boolean): Promise<ApiKey> {
+  return requireOne((await client.listApiKeys({})).filter(isUsable), text, {
+    noun: 'API key',
+    code: 'api_key_not_found',
+    list: 'keys list',
+    // A list shows the beginning of a key with an ellipsis, which is hard to type.
+    namesOf: ({ id, keyId, name }) => [id, keyId, keyId.replace('…', ''), name],
+    idOf: ({ keyId }) => keyId,
+  });
+}

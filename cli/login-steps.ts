@@ -1,0 +1,94 @@
+import { languageOf } from '../contract/languages.ts';
+import { Attempts } from './attempts.ts';
+import type { Context } from './context.ts';
+import { CommandError, EXIT, usageError } from './exit.ts';
+import { findInbox, readAddress, reportSignIn } from './login-report.ts';
+import { type PendingLogin, PendingLogins } from './pending-logins.ts';
+import { promptText } from './prompts.ts';
+
+// A sign-in in two commands, for a program that cannot keep one running while a person reads the email.
+
+/** Where the link of such an email leads. Nothing may listen there: a program of another user of this machine cannot. */
+const NO_LISTENER = 'http://127.0.0.1:9/callback';
+const MAX_INPUT_BYTES = 100;
+const START_AGAIN = 'Run `emailauth login --start` again.';
+
+/** Requests the email and stores what is needed to complete the sign-in. @returns the exit code */
+export async function startLogin(context: Context, given: string | undefined): Promise<number> {
+  const { terminal, settings, env, signal } = context;
+  const { openApi } = await import('./api.ts');
+  const { value: host, source } = await settings.host();
+  const email = await readAddress(context, given);
+  const client = openApi({ host, caller: null, terminal, signal });
+  const language = languageOf(await settings.get('language'));
+  const attempts = new Attempts(client, { email, language, redirectUri: NO_LISTENER });
+  await attempts.requestEmail();
+  const isHostFromFlag = source === 'flag';
+  const login = { host, profile: settings.profile, email, redirectUri: NO_LISTENER, attempts: attempts.saved(), isHostFromFlag };
+  const loginId = new PendingLogins(env).add(login);
+  const inbox = await findInbox(host, signal);
+  terminal.note(`An email with six digits is on its way to ${email}.${inbox ? ` Read it in the inbox of local mode: ${inbox}` : ''}`);
+  terminal.note(
+    `Complete the sign-in within ten minutes: \`emailauth login --login ${loginId} --code <digits>\`. Its link does not work for this.`,
+  );
+  const expiresAt = new Date(attempts.expiresAt).toISOString();
+  terminal.result({ loginId, expiresAt, ...(inbox && { inbox }) }, loginId);
+  return EXIT.ok;
+}
+
+/**
+ * Completes a login with the digits of its email. @param given the digits; `-` or undefined: from stdin or a prompt
+ * @returns the exit code. @throws CommandError login_not_found, bad_code
+ */
+export async function completeLogin(context: Context, loginId: string, given: string | undefined): Promise<number> {
+  const { terminal, env, signal } = context;
+  const { openApi } = await import('./api.ts');
+  const logins = new PendingLogins(env);
+  const login = await requireLogin(context, logins, loginId);
+  const { host, email, redirectUri } = login;
+  const digits = (await readDigits(context, given)).replace(/[\s-]/g, '');
+  if (!/^\d{6}$/.test(digits)) throw usageError('The code has six digits.', 'Give the six digits of the email that this login sent.');
+  const client = openApi({ host, caller: null, terminal, signal });
+  const attempts = new Attempts(client, { email, language: 'en', redirectUri }, login.attempts);
+  const authorization = await attempts.enterCode(digits, signal);
+  if (!authorization) throw rejectCode(logins, loginId, login, attempts);
+  if (!logins.take(loginId)) throw unknownLogin();
+  const credential = await attempts.exchange(authorization);
+  const credentials = await context.credentials();
+  const previous = credentials.storedAt(host);
+  credentials.store(host, credential);
+  return reportSignIn(context, { host, credential, previous, isHostFromFlag: login.isHostFromFlag });
+}
+
+/** @throws CommandError login_not_found; usage for another service or profile than that of the login */
+async function requireLogin({ settings }: Context, logins: PendingLogins, loginId: string): Promise<PendingLogin> {
+  const login = logins.find(loginId);
+  if (!login) throw unknownLogin();
+  const { value: host, source } = await settings.host();
+  if (source === 'flag' && host !== login.host) throw usageError(`This login is for ${login.host}, not for ${host}.`, 'Leave out --host.');
+  if (settings.profile !== login.profile)
+    throw usageError(`This login is for the profile "${login.profile}".`, `Pass --profile ${login.profile}.`);
+  return login;
+}
+
+const unknownLogin = () =>
+  new CommandError(EXIT.notFound, 'login_not_found', 'This login is unknown, was used, or has expired after ten minutes.', START_AGAIN);
+
+async function readDigits({ terminal }: Context, given: string | undefined): Promise<string> {
+  if (given !== undefined && given !== '-') return given;
+  if (given === undefined && terminal.interactive)
+    return promptText(terminal, { message: 'The six digits of the email', flag: '--code <digits>' });
+  return terminal.readInput(MAX_INPUT_BYTES);
+}
+
+/** Stores how many tries are left; without any the login is removed. @returns the error */
+function rejectCode(logins: PendingLogins, loginId: string, login: PendingLogin, attempts: Attempts): CommandError {
+  const left = attempts.triesLeft;
+  if (left > 0) {
+    logins.save(loginId, { ...login, attempts: attempts.saved() });
+    const message = `That code is not right; ${left === 1 ? 'one try is' : `${left} tries are`} left.`;
+    return new CommandError(EXIT.negative, 'bad_code', message, 'Use the digits of the email that this login sent.');
+  }
+  logins.take(loginId);
+  return new CommandError(EXIT.negative, 'bad_code', 'Too many wrong codes: this email can no longer be used.', START_AGAIN);
+}
