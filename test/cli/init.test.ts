@@ -3,9 +3,8 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readProject } from '../../cli/init/project.ts';
 import { frameworks } from '../../templates/catalog.ts';
-import { forProject, variantFor } from '../../templates/framework.ts';
+import { withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
@@ -55,13 +54,14 @@ describe('each framework', () => {
     expect(recognised).toBe(framework.id);
     expect(verified).toBeNull();
 
-    const { kind } = readProject(project.directory);
-    expect(variant).toBe(variantFor(framework, kind)?.id ?? null);
     const filling = {
       ...({ origin: service.url, domain, callbackPath: '/sign-in/done', loginPath: '/sign-in', language: 'lt' } as const),
       ...{ layout: null, applied: true },
     };
-    const suitable = forProject(framework, kind);
+    const suitable = withVariant(
+      framework,
+      framework.variants?.find(({ id }) => id === variant),
+    );
     const rendered = render(suitable, await readSources(suitable), filling);
     const written = [...rendered.files.map(({ path }) => path), ...(rendered.env.length > 0 ? ['.env', '.gitignore'] : [])];
     expect(files.filter(({ action }: { action: string }) => action === 'written')).toEqual(
