@@ -103,6 +103,7 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
     callbackPath: flags.callback,
     language: flags.language as LanguageCode,
     layout,
+    port: project.port,
     applied: true,
   };
   const fill = <Filled>(make: (framework: Framework, values: TemplateValues) => Filled, domain: string, loginPath: string): Filled => {

@@ -27,6 +27,7 @@ export type RunOptions = {
 
 const MAX_OUTPUT = 64 * 1024;
 const POLL_MS = 100;
+const SETTLED_POLLS = 4;
 /** How long a program may take to end after SIGTERM. */
 const GRACE_MS = 3_000;
 
@@ -55,7 +56,9 @@ export function runProgram([program, ...args]: CommandLine, options: RunOptions)
     };
     const onAbort = () => stop('aborted');
     const timer = setTimeout(() => stop('late'), timeoutMs);
-    const poll = until && setInterval(() => !stopped && until() && stop('ready'), POLL_MS);
+    // An error right after it is a failure still.
+    let polls = 0;
+    const poll = until && setInterval(() => until() && ++polls > SETTLED_POLLS && !stopped && stop('ready'), POLL_MS);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) onAbort();
     for (const stream of [child.stdout, child.stderr]) {
@@ -77,9 +80,8 @@ export function runProgram([program, ...args]: CommandLine, options: RunOptions)
       end(false, error.code === 'ENOENT');
     });
     child.on('close', (code) => {
-      // A shell reports a missing program by 127, cmd.exe by 9009.
-      const isReady = stopped === 'ready' || (stopped === undefined && until?.() === true);
-      end(isReady || (code === 0 && !stopped), isWindows && code === 9009);
+      // cmd.exe reports a missing program so.
+      end(stopped === 'ready' || (code === 0 && !stopped), isWindows && code === 9009);
     });
   });
 }

@@ -65,7 +65,7 @@ function planUndo({ runs }: InitHistory, force: boolean): Undone[] {
       files.set(path, file);
       file.mode = mode;
       if (file.isKept) continue;
-      const reverted = revert(file.after, fromBase64(after), fromBase64(before));
+      const reverted = revert(path, file.after, fromBase64(after), fromBase64(before));
       if (reverted === undefined && !force) file.isKept = true;
       else file.after = reverted === undefined ? fromBase64(before) : reverted;
     }
@@ -74,14 +74,17 @@ function planUndo({ runs }: InitHistory, force: boolean): Undone[] {
 }
 
 /** Returns the contents of a file without a change: null for no file, undefined when it was edited in the same lines. */
-function revert(current: Buffer | null, after: Buffer | null, before: Buffer | null): Buffer | null | undefined {
+function revert(path: string, current: Buffer | null, after: Buffer | null, before: Buffer | null): Buffer | null | undefined {
   if (sameBytes(current, after)) return before;
   // Removed by hand, or undone already.
   if (current === null || sameBytes(current, before)) return before === null ? null : current;
-  if (before === null || after === null) return undefined;
-  const patch = structuredPatch('', '', after.toString(), before.toString(), '', '', { context: 1 });
+  // A list of lines that `init` began is the person's as far as there are other lines in it.
+  const isList = /(?:^|[\\/])\.(?:env|gitignore)$/.test(path);
+  if (after === null || (before === null && !isList)) return undefined;
+  const patch = structuredPatch('', '', after.toString(), before?.toString() ?? '', '', '', { context: isList ? 0 : 1 });
   const patched = applyPatch(current.toString(), patch, { autoConvertLineEndings: false });
-  return patched === false ? undefined : Buffer.from(patched);
+  if (patched === false) return undefined;
+  return before === null && patched === '' ? null : Buffer.from(patched);
 }
 
 /** Makes the installed packages those of the restored manifest. */

@@ -31,9 +31,9 @@ afterEach(async () => {
 });
 
 const init = (args: string[], options: RunOptions = {}): Promise<Ran> =>
-  home.run(['init', ...args], { cwd: project.directory, ...options });
+  home.run(['init', ...args, '--no-install', '--no-verify'], { cwd: project.directory, ...options });
 function openInit(args: string[], options: { env?: Record<string, string>; rows?: number } = {}): Terminal {
-  const terminal = openTerminal(home, ['init', ...args], { cwd: project.directory, rows: 60, ...options });
+  const terminal = openTerminal(home, ['init', ...args, '--no-install', '--no-verify'], { cwd: project.directory, rows: 60, ...options });
   terminals.push(terminal);
   return terminal;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { frameworks } from '../../templates/catalog.ts';
+import { withVariant } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { render } from '../../templates/render.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
@@ -33,7 +34,9 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-const init = (...args: string[]): Promise<Ran> => home.run(['init', ...args], { cwd: project.directory });
+const run = (...args: string[]): Promise<Ran> => home.run(['init', ...args], { cwd: project.directory });
+/** Without the packages and the build of the project; test/cli/init-verify.test.ts has those. */
+const init = (...args: string[]): Promise<Ran> => run(...args, '--no-install', '--no-verify');
 const git = (...args: string[]) => execFileSync('git', ['-C', project.directory, ...args], { stdio: 'pipe' });
 
 describe('each framework', () => {
@@ -44,15 +47,26 @@ describe('each framework', () => {
   test.each(frameworks)('$id is detected, and the files of its template are written', async (framework) => {
     await project.put(projects[framework.id]);
     const domain = freshDomain();
-    const ran = await init('--domain', domain, '--callback', '/sign-in/done', '--language', 'lt', '--yes', '--json');
+    const flags = ['--callback', '/sign-in/done', '--login-path', '/sign-in', '--language', 'lt', '--no-install', '--no-verify'];
+    const ran = await init('--domain', domain, ...flags, '--yes', '--json');
     expect([ran.exitCode, ran.json().error]).toEqual([0, undefined]);
-    const { framework: recognised, files, env, next } = ran.json();
+    const { framework: recognised, variant, files, env, packages, commands, verified, next } = ran.json();
     expect(recognised).toBe(framework.id);
+    expect(verified).toBeNull();
 
-    const filling = { origin: service.url, domain, callbackPath: '/sign-in/done', language: 'lt', layout: null } as const;
-    const rendered = render(framework, await readSources(framework), filling);
-    const written = [...rendered.files.map(({ path }) => path), ...(rendered.env.length > 0 ? ['.env'] : [])];
-    expect(files).toEqual(written.map((path) => ({ path, action: 'written' })));
+    const filling = {
+      ...({ origin: service.url, domain, callbackPath: '/sign-in/done', loginPath: '/sign-in', language: 'lt' } as const),
+      ...{ layout: null, applied: true },
+    };
+    const suitable = withVariant(
+      framework,
+      framework.variants?.find(({ id }) => id === variant),
+    );
+    const rendered = render(suitable, await readSources(suitable), filling);
+    const written = [...rendered.files.map(({ path }) => path), ...(rendered.env.length > 0 ? ['.env', '.gitignore'] : [])];
+    expect(files.filter(({ action }: { action: string }) => action === 'written')).toEqual(
+      written.map((path) => ({ path, action: 'written' })),
+    );
     for (const { path, contents } of rendered.files) expect(await project.textAt(path)).toBe(contents);
     expect(env).toEqual(rendered.env.map(({ name }) => name));
     if (framework.ownSettings) expect(Object.keys(await project.everything())).not.toContain('.env');
@@ -63,24 +77,35 @@ describe('each framework', () => {
       );
       expect((await stat(join(project.directory, '.env'))).mode & 0o777).toBe(0o600);
     }
-    for (const command of rendered.commands) expect(next).toContain(`Run \`${command}\`.`);
+    // What is not installed is left to the person.
+    for (const name of packages) expect(commands.join('\n')).toContain(name);
+    for (const command of [...commands, ...rendered.commands]) expect(next).toContain(`Run \`${command}\`.`);
     for (const step of rendered.nextSteps) expect(next).toContain(step);
-    if (framework.loadEnv) expect(next).toContain(framework.loadEnv);
+    if (suitable.loadEnv) expect(next).toContain(suitable.loadEnv);
     expect(next.join()).toContain(`emailauth register ${domain}`);
-    // Existing files are kept.
-    for (const [path, text] of Object.entries(projects[framework.id])) expect(await project.textAt(path)).toBe(text);
+    // Existing files are kept, or connected with the new ones.
+    const changed = files.filter(({ action }: { action: string }) => action === 'changed').map(({ path }: { path: string }) => path);
+    for (const [path, text] of Object.entries(projects[framework.id])) {
+      if (!changed.includes(path)) expect(await project.textAt(path)).toBe(text);
+    }
+
+    const undone = await init('--undo', '--yes', '--json');
+    expect([undone.exitCode, undone.json().kept]).toEqual([0, []]);
+    expect(await project.files()).toEqual(projects[framework.id]);
   });
 });
 
 // Frameworks with packages or a build are tested by `npm run test:templates`.
-const light = recipes.filter((recipe) => !recipe.packages && !recipe.build && recipe.available());
+const light = recipes.filter(
+  (recipe) => !recipe.packages && !recipe.build && !recipe.variant && recipe.id !== 'vite' && recipe.available(),
+);
 
 describe.each(light)('a project with $id, from the directory that init wrote', (recipe) => {
   test('signs a visitor in', async () => {
     const port = await freePort();
     // The developer sets the URL of the site.
     await project.put({ ...recipe.around, ...projects[recipe.id], '.env': `SITE_URL="http://localhost:${port}"` });
-    const ran = await init('--domain', 'localhost', '--yes', '--json');
+    const ran = await init('--domain', 'localhost', '--no-verify', '--yes', '--json');
     expect([ran.exitCode, ran.json().framework]).toEqual([0, recipe.id]);
     const command = ['sh', '-c', 'set -a; . ./.env; set +a; exec "$@"', 'sh', ...recipe.command];
     const site = await startAppIn(project.directory, { ...recipe, around: {}, command }, port);
@@ -107,11 +132,12 @@ describe('the target directory', () => {
     const ran = await init('--domain', 'localhost', '--yes', '--json');
     const paths = ran.json().files.map(({ path }: { path: string }) => path);
     expect(paths).toEqual([
-      'src/lib/auth.ts',
-      'src/app/login/route.ts',
-      'src/app/auth/callback/route.ts',
-      'src/app/account/page.tsx',
+      'src/lib/auth.js',
+      'src/app/login/route.js',
+      'src/app/auth/callback/route.js',
+      'src/app/account/page.js',
       '.env',
+      '.gitignore',
     ]);
     for (const path of paths) expect(await project.textAt(path)).not.toBe('');
     expect(ran.json().next.join()).not.toContain('src directory');

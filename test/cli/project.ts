@@ -11,6 +11,7 @@ export const projects: Record<string, Record<string, string>> = {
   astro: { 'package.json': '{"dependencies":{"astro":"^5.7.0"}}' },
   hono: { 'package.json': '{"type":"module","dependencies":{"hono":"^4.0.0"}}' },
   fastify: { 'package.json': '{"type":"module","dependencies":{"fastify":"^5.0.0"}}' },
+  vite: { 'package.json': '{"type":"module","devDependencies":{"vite":"^8.0.0"}}', 'index.html': '' },
   static: { 'index.html': '<h1>Shop</h1>' },
   flask: { 'requirements.txt': 'Flask==3.1\n' },
   fastapi: { 'pyproject.toml': '[project]\ndependencies = ["fastapi[standard]"]\n' },
@@ -30,12 +31,18 @@ export type Project = {
   textAt(path: string): Promise<string>;
   /** Returns all paths and their texts (null for a directory), except those of git. */
   everything(): Promise<Record<string, string | null>>;
+  /** Returns the texts of all files by path, except those of git. */
+  files(): Promise<Record<string, string>>;
   remove(): Promise<void>;
 };
 
 export async function openProject(): Promise<Project> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), 'emailauth-project-')));
   const textAt = (path: string) => readFile(join(directory, path), 'utf8');
+  const everything = async () => {
+    const names = (await readdir(directory, { recursive: true })).filter((name) => !/^\.git(?:\/|$)/.test(name)).sort();
+    return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await textAt(name).catch(() => null)])));
+  };
   return {
     directory,
     async put(files) {
@@ -45,10 +52,9 @@ export async function openProject(): Promise<Project> {
       }
     },
     textAt,
-    async everything() {
-      const names = (await readdir(directory, { recursive: true })).filter((name) => !/^\.git(?:\/|$)/.test(name)).sort();
-      return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await textAt(name).catch(() => null)])));
-    },
+    everything,
+    files: async () =>
+      Object.fromEntries(Object.entries(await everything()).filter((entry): entry is [string, string] => entry[1] !== null)),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }

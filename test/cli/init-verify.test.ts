@@ -1,0 +1,261 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { freePort, waitUntil } from '../waiting.ts';
+import { type Home, openHome, type Ran } from './command.ts';
+import { openProject, type Project, projects } from './project.ts';
+import { KEYS, openTerminal } from './terminal.ts';
+
+// No service runs: `init` works without one.
+let home: Home;
+beforeAll(async () => {
+  home = await openHome(`http://localhost:${await freePort()}`);
+});
+afterAll(() => home?.close());
+
+let project: Project;
+beforeEach(async () => {
+  project = await openProject();
+});
+afterEach(() => project.remove());
+
+const run = (...args: string[]): Promise<Ran> => home.run(['init', ...args], { cwd: project.directory });
+const init = (...args: string[]): Promise<Ran> => run('--domain', 'localhost', '--yes', '--json', ...args);
+const undo = (...args: string[]): Promise<Ran> => run('--undo', '--yes', '--json', ...args);
+const record = async () => {
+  const directory = join(home.directory, '.local/state/emailauth/init');
+  return (await readdir(directory)).map((name) => join(directory, name));
+};
+
+/** An app with the name of Express, so that nothing has to be installed. */
+const app = {
+  'package.json': '{\n  "type": "commonjs",\n  "main": "index.js",\n  "dependencies": { "express": "^5.0.0" }\n}\n',
+  'node_modules/express/index.js':
+    "const http = require('node:http');\nmodule.exports = () => ({ use() {}, listen: (port) => http.createServer().listen(port) });\nmodule.exports.Router = () => ({ get() {}, post() {}, use() {} });\nmodule.exports.urlencoded = () => {};\n",
+  'app.js': 'const express = require("express")\nconst app = express()\nconst port = 3210\n\napp.listen(port)\n',
+};
+const manifest = (scripts: Record<string, string>) => JSON.stringify({ type: 'commonjs', dependencies: { express: '5' }, scripts });
+
+describe('a project whose app starts', () => {
+  test('is connected, checked until it listens, and undone byte for byte', async () => {
+    await project.put(app);
+    const ran = await init();
+    expect([ran.exitCode, ran.json().error]).toEqual([0, undefined]);
+    expect(ran.json()).toMatchObject({ framework: 'express', variant: 'commonjs', packages: [], commands: [], verified: 'node app.js' });
+    expect(ran.json().files).toContainEqual({ path: 'app.js', action: 'changed' });
+    expect(await project.textAt('app.js')).toBe(
+      'const express = require("express")\nconst { auth } = require("./auth")\nconst app = express()\napp.use(auth)\nconst port = 3210\n\napp.listen(port)\n',
+    );
+    expect(await project.textAt('.env')).toContain('SITE_URL=http://localhost:3210\n');
+    expect(await project.textAt('.gitignore')).toBe('.env\n');
+    const [file] = await record();
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+
+    const undone = await undo();
+    expect([undone.exitCode, undone.json().kept]).toEqual([0, []]);
+    expect(await project.everything()).toEqual({ ...app, node_modules: null, 'node_modules/express': null });
+    expect(await record()).toEqual([]);
+    const again = await undo();
+    expect([again.exitCode, again.json().error.code]).toEqual([5, 'not_found']);
+  });
+
+  test('is checked although another program uses its port', async () => {
+    const port = await freePort();
+    await project.put({ ...app, 'app.js': app['app.js'].replace('3210', String(port)) });
+    const { createServer } = await import('node:http');
+    const other = createServer().listen(port);
+    try {
+      expect((await init()).json().verified).toBe('node app.js');
+    } finally {
+      other.close();
+    }
+  });
+
+  test('takes another domain in a further run, and both runs are undone', async () => {
+    await project.put({ ...app, '.env': 'OWN=1\n' });
+    await init();
+    const ran = await run('--domain', 'shop.example', '--yes', '--json');
+    expect([ran.exitCode, ran.json().error]).toEqual([0, undefined]);
+    expect(ran.json().files).toContainEqual({ path: '.env', action: 'changed' });
+    const env = await project.textAt('.env');
+    expect(env).toContain('SITE_URL=https://shop.example\n');
+    expect(env.match(/SITE_URL=/g)).toHaveLength(1);
+    expect(await project.textAt('auth.js')).toContain("'https://shop.example'");
+    await undo();
+    expect(await project.files()).toEqual({ ...app, '.env': 'OWN=1\n' });
+  });
+
+  test('keeps a SITE_URL that someone else set, which --force replaces', async () => {
+    await project.put({ ...app, '.env': 'SITE_URL=http://localhost:9999\n' });
+    expect((await init()).json().next.join()).toContain('another value for SITE_URL');
+    expect(await project.textAt('.env')).toContain('SITE_URL=http://localhost:9999\n');
+    const shown = await run('--domain', 'shop.example', '--force', '--dry-run');
+    expect(shown.stdout).toContain('-SITE_URL=http://localhost:9999\n+SITE_URL=https://shop.example');
+    await run('--domain', 'shop.example', '--force', '--yes');
+    expect(await project.textAt('.env')).toContain('SITE_URL=https://shop.example\n');
+  });
+});
+
+describe('--undo after edits', () => {
+  test('keeps edits beside what was written, and names the files that it cannot undo', async () => {
+    await project.put(app);
+    await init();
+    await project.put({
+      'app.js': (await project.textAt('app.js')).replace('app.listen', "app.get('/orders')\napp.listen"),
+      '.env': `${await project.textAt('.env')}OWN=1\n`,
+      'auth.js': `${await project.textAt('auth.js')}// mine\n`,
+    });
+    const undone = await undo();
+    expect([undone.exitCode, undone.json().kept]).toEqual([0, ['auth.js']]);
+    expect(undone.stderr).toContain('auth.js');
+    expect(await project.textAt('app.js')).toBe(app['app.js'].replace('app.listen', "app.get('/orders')\napp.listen"));
+    expect(await project.textAt('auth.js')).toContain('// mine');
+    expect((await undo('--force')).json().files).toEqual([{ path: 'auth.js', action: 'removed' }, expect.anything()].slice(0, 1));
+    expect(Object.keys(await project.files())).not.toContain('auth.js');
+  });
+});
+
+describe('a project whose build fails', () => {
+  test('because of the integration is rolled back, with the reason', async () => {
+    // The build fails once there is a file auth.js, and leaves an output behind.
+    const build =
+      "node -e \"fs.mkdirSync('dist',{recursive:true});if(fs.existsSync('auth.js')){console.error('conflict in auth.js');process.exit(1)}\"";
+    const files = { ...app, 'package.json': manifest({ build }) };
+    await project.put(files);
+    const ran = await init();
+    expect([ran.exitCode, ran.json().error.code]).toEqual([1, 'build_failed']);
+    expect(ran.json().error.message).toContain('`npm run build` fails with the integration; everything was rolled back.');
+    expect(ran.json().error.message).toContain('conflict in auth.js');
+    expect(ran.json().error.hint).toContain('It passes without the integration.');
+    expect(await project.everything()).toEqual({ ...files, node_modules: null, 'node_modules/express': null });
+    expect((await undo()).exitCode).toBe(5);
+    expect((await init('--no-verify')).json().verified).toBeNull();
+  });
+
+  test('without the integration as well is reported as such', async () => {
+    const files = { ...app, 'package.json': manifest({ build: 'node -e "process.exit(3)"' }) };
+    await project.put(files);
+    const ran = await init();
+    expect([ran.exitCode, ran.json().error.code]).toEqual([1, 'build_failed']);
+    expect(ran.json().error.hint).toContain('It fails without the integration too');
+    expect(await project.files()).toEqual(files);
+  });
+
+  test('or whose app crashes at the start is rolled back', async () => {
+    const files = { ...app, 'app.js': `${app['app.js']}if (process.env.X !== '1') throw new Error('no X')\n` };
+    await project.put(files);
+    const ran = await init();
+    expect(ran.json().error).toMatchObject({ code: 'build_failed', message: expect.stringContaining('no X') });
+    expect(await project.files()).toEqual(files);
+  });
+});
+
+test('Ctrl-C during the build rolls everything back', async () => {
+  const build = "node -e \"fs.writeFileSync('/tmp/emailauth-' + process.ppid, '');setTimeout(()=>{},60000)\"";
+  const files = { ...app, 'package.json': manifest({ build }) };
+  await project.put(files);
+  const terminal = openTerminal(home, ['init', '--domain', 'localhost', '--yes'], { cwd: project.directory, columns: 40 });
+  try {
+    await terminal.waitFor('Running npm run build');
+    await waitUntil('the files are written', 30_000, async () => Object.keys(await project.files()).includes('auth.js'));
+    terminal.type(KEYS.interrupt);
+    expect(await terminal.exited).toBe(2);
+    expect(terminal.text().replaceAll('\n', ' ')).toContain('everything was rolled back');
+    expect(await project.files()).toEqual(files);
+  } finally {
+    await terminal.close();
+  }
+});
+
+describe('packages', () => {
+  const withTool = async (script: string) => {
+    await project.put({ ...projects.fastify, 'bin/npm': `#!/bin/sh\n${script}\n` });
+    execFileSync('chmod', ['755', join(project.directory, 'bin/npm')]);
+    const env = { PATH: `${join(project.directory, 'bin')}:${process.env.PATH}` };
+    return home.run(['init', '--domain', 'localhost', '--yes', '--json'], { cwd: project.directory, env });
+  };
+
+  test('that cannot be installed roll everything back', async () => {
+    const ran = await withTool('echo "no such package" >&2; mkdir -p node_modules/x; echo "{}" > package-lock.json; exit 1');
+    expect(ran.json().error).toMatchObject({ code: 'install_failed', message: expect.stringContaining('no such package') });
+    expect(Object.keys(await project.files()).sort()).toEqual(['bin/npm', 'package.json']);
+    expect(await project.textAt('package.json')).toBe(projects.fastify['package.json']);
+  });
+
+  test('that are installed are removed by --undo', async () => {
+    const before = projects.fastify['package.json'];
+    const ran = await withTool('echo "$@" >> npm.log; mkdir -p node_modules/x; echo "{}" > package-lock.json; echo "{ }" > package.json');
+    expect(ran.json()).toMatchObject({ packages: ['@fastify/cookie', 'fastify-plugin'], commands: [] });
+    expect(await project.textAt('npm.log')).toContain('@fastify/cookie fastify-plugin');
+    await undo();
+    expect(await project.textAt('package.json')).toBe(before);
+    expect(Object.keys(await project.everything()).sort()).toEqual(['bin', 'bin/npm', 'npm.log', 'package.json']);
+  });
+});
+
+describe('routes of the project', () => {
+  test('at the login path are a conflict that names --login-path', async () => {
+    await project.put({ ...projects.nextjs, 'app/login/page.tsx': 'export default function Page() {}\n' });
+    const before = await project.everything();
+    const ran = await init('--no-verify');
+    expect([ran.exitCode, ran.json().error.code]).toEqual([6, 'conflict']);
+    expect(ran.json().error.message).toContain('app/login/page.tsx already serves /login');
+    expect(ran.json().error.hint).toContain('--login-path /sign-in');
+    expect(await project.everything()).toEqual(before);
+    const other = await init('--no-verify', '--login-path', '/sign-in');
+    expect(other.exitCode).toBe(0);
+    expect(other.json().next.join()).toContain('/sign-in');
+  });
+
+  test('at /account are kept', async () => {
+    const page = 'export default function Page() {}\n';
+    await project.put({ ...projects.nextjs, 'app/(shop)/account/page.tsx': page });
+    const ran = await init('--no-verify');
+    expect(ran.exitCode).toBe(0);
+    expect(Object.keys(await project.files()).filter((path) => path.includes('account'))).toEqual(['app/(shop)/account/page.tsx']);
+    expect(ran.json().next.join()).toContain('Your own page app/(shop)/account/page.tsx is kept');
+  });
+});
+
+describe('a monorepo', () => {
+  const files = {
+    'package.json': '{"private":true,"workspaces":["apps/*"]}',
+    'apps/api/package.json': projects.express['package.json'],
+    'apps/web/package.json': projects.nextjs['package.json'],
+  };
+
+  test('is rejected without a terminal, with the list of its workspaces', async () => {
+    await project.put(files);
+    const ran = await init();
+    expect([ran.exitCode, ran.json().error]).toEqual([
+      3,
+      {
+        code: 'usage',
+        message: 'This is a monorepo. Its workspaces are: apps/api (Express), apps/web (Next.js).',
+        hint: 'Give one of them: `emailauth init apps/api`.',
+      },
+    ]);
+    expect((await init('apps/web', '--no-verify')).json().framework).toBe('nextjs');
+    expect(Object.keys(await project.files())).toContain('apps/web/.env');
+  });
+
+  test('asks for the workspace in a terminal', async () => {
+    await project.put(files);
+    const terminal = openTerminal(home, ['init', '--domain', 'localhost', '--no-verify', '--yes'], { cwd: project.directory });
+    await terminal.waitFor('Which workspace is it for?');
+    terminal.type(KEYS.enter);
+    expect(await terminal.exited).toBe(0);
+    expect(Object.keys(await project.files())).toContain('apps/api/auth.js');
+    await terminal.close();
+  });
+});
+
+test('an app of Flask in app.py is detected from its source and connected', async () => {
+  await project.put({ 'app.py': 'from flask import Flask\n\napp = Flask(__name__)\n' });
+  await writeFile(join(project.directory, 'notes.txt'), 'x');
+  const ran = await init('--no-verify', '--no-install');
+  expect(ran.json()).toMatchObject({ framework: 'flask' });
+  expect(ran.json().files).toContainEqual({ path: 'app.py', action: 'changed' });
+  expect(await project.textAt('app.py')).toMatch(/register_blueprint/);
+});
