@@ -121,7 +121,7 @@ const end = ({ pid }: ChildProcess) => {
 };
 process.once('exit', () => running.forEach(end));
 
-/** Runs a site in a directory, and waits until a page of it responds. */
+/** Runs a site in a directory, and waits until a page of it responds. @throws Error with its output when it ends or does not respond */
 export async function launch(
   directory: string,
   recipe: Pick<Recipe, 'id' | 'command' | 'env'>,

@@ -1,0 +1,125 @@
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entry, type Home, openHome } from '../cli/command.ts';
+import { openScene, requestEmail, type Scene } from '../journeys/scene.ts';
+import { freshAddress } from '../sign-ins.ts';
+import { launch } from '../templates/site.ts';
+import { waitUntil } from '../waiting.ts';
+import { contentsOf, type FreshProject, freshProject, runIn } from './fresh.ts';
+import type { ProjectRecipe } from './project.ts';
+import { openTools } from './tools.ts';
+
+/** Generators, installs and builds take their time on a slow machine. */
+const SLOW = 600_000;
+
+export type Generated = { id: string; framework: string; kind: string; recipe: ProjectRecipe };
+
+/** What `emailauth` must do in every fresh project. */
+export function describeProjects(projects: readonly Generated[]) {
+  let scene: Scene;
+  let home: Home;
+  beforeAll(async () => {
+    // Emails stay in the built-in inbox, as with `npm start`.
+    scene = await openScene({ SMTP_URL: '' });
+    home = await openHome(scene.service.url);
+  });
+  afterAll(async () => {
+    await home?.close();
+    await scene?.close();
+  });
+
+  describe.each(projects)('the fresh project $id', ({ framework, recipe, id }) => {
+    const missing = recipe.missing?.() ?? null;
+    if (missing) {
+      console.warn(`\n!! The project ${id} is skipped: ${missing}\n`);
+      test('runs on this machine', ({ skip }) => skip(missing));
+      return;
+    }
+
+    let project: FreshProject;
+    let before: Record<string, string>;
+    let written = false;
+    beforeAll(async () => {
+      project = await freshProject(id, recipe);
+      before = await contentsOf(project.directory);
+    }, SLOW);
+    afterAll(() => project?.remove());
+
+    /** Runs `emailauth` in the app as an agent does: without a terminal. */
+    async function emailauth(...args: string[]) {
+      const { exitCode, stdout, stderr } = await execa((await openTools()).node(recipe), [entry, ...args], {
+        cwd: project.app,
+        env: { ...home.env, ...project.environment, HOME: home.directory },
+        extendEnv: false,
+        reject: false,
+        stdin: 'ignore',
+        timeout: SLOW,
+      });
+      return { exitCode, stdout, output: `${stdout}\n${stderr}` };
+    }
+
+    test('gets the sign-in by `emailauth init`', { timeout: SLOW }, async () => {
+      const { exitCode, stdout, output } = await emailauth('init', '--yes', '--json', '--domain', 'localhost');
+      expect(exitCode, output).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ framework, verified: true });
+      written = true;
+    });
+
+    test.runIf(recipe.build)('still builds', { timeout: SLOW }, async ({ skip }) => {
+      if (!written) skip('init failed');
+      await runIn(project.app, project.environment, recipe.build ?? []);
+    });
+
+    test('passes every attack of `emailauth try`', { timeout: SLOW }, async ({ skip }) => {
+      if (!written) skip('init failed');
+      const { exitCode, stdout, output } = await emailauth('try', '--json');
+      expect(exitCode, output).toBe(0);
+      const { checks } = JSON.parse(stdout) as { checks: { status: string }[] };
+      expect(checks.filter(({ status }) => status !== 'PASS' && status !== 'pass')).toEqual([]);
+    });
+
+    test.runIf(recipe.browser)('signs a visitor in and out in a browser', { timeout: SLOW }, async ({ skip }) => {
+      if (!written) skip('init failed');
+      const start = { id, available: () => true, around: {}, command: [...recipe.start], env: startEnvironment(project) };
+      const app = await launch(project.app, start, project.port);
+      try {
+        await signIn(scene, app.url);
+      } catch (error) {
+        throw new Error(`${error}\nThe app wrote:\n${app.output()}`);
+      } finally {
+        await app.close();
+      }
+    });
+
+    test('is as before after `emailauth init --undo`', { timeout: SLOW }, async ({ skip }) => {
+      if (!written) skip('init failed');
+      const { exitCode, output } = await emailauth('init', '--undo', '--yes');
+      expect(exitCode, output).toBe(0);
+      expect(await contentsOf(project.directory)).toEqual(before);
+    });
+  });
+}
+
+const startEnvironment = ({ environment, port }: FreshProject) => ({ ...environment, SITE_URL: `http://localhost:${port}` });
+
+/** Signs a visitor in with the link of the inbox, and out again. */
+async function signIn({ service, newBrowser }: Scene, url: string): Promise<void> {
+  const [context, email, inbox] = [await newBrowser(), freshAddress(), service.client()];
+  const page = await context.newPage();
+  await page.goto(`${url}/login`);
+  await page.waitForURL(`${service.url}/auth?*`);
+  await requestEmail(page, email);
+  let link = '';
+  await waitUntil('the email is in the inbox', 30_000, async () => {
+    link = (await inbox.get(`/dev/inbox/messages.json?to=${email}`)).json[0]?.link ?? '';
+    return link !== '';
+  });
+  await page.goto(link);
+  await page.waitForURL(`${url}/account`);
+  await page.getByText(`Signed in as ${email}`).waitFor();
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.waitForURL(`${url}/`);
+  await page.goto(`${url}/account`);
+  await page.waitForURL(`${service.url}/auth?*`);
+  await context.close();
+}
