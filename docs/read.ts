@@ -3,6 +3,7 @@ import { frameworkOf } from '../templates/catalog.ts';
 import { readSources } from '../templates/read.ts';
 import { frameworkTable, frameworkText, promptList, promptText } from './framework-pages.ts';
 import { docPageOf, docPages, markdownPath } from './pages.ts';
+import { projectTable } from './project-table.ts';
 
 /** The values that the texts are filled in with. */
 export type DocValues = {
@@ -42,7 +43,12 @@ async function textOf(slug: string, origin: string): Promise<string> {
 }
 
 /** The placeholders for lists that are generated from the catalogs. */
-const generatedLists: Record<string, () => string> = { PAGES: pageList, FRAMEWORKS: frameworkTable, PROMPTS: promptList };
+const generatedLists: Record<string, () => string> = {
+  PAGES: pageList,
+  FRAMEWORKS: frameworkTable,
+  PROJECTS: projectTable,
+  PROMPTS: promptList,
+};
 
 const fill = (text: string, origin: string) =>
   text.replace(/__([A-Z]+)__/g, (placeholder, name: string) => (name === 'ORIGIN' ? origin : (generatedLists[name]?.() ?? placeholder)));

@@ -5,14 +5,14 @@ export type TestedProject = {
   framework: string;
   /** The generator, or whose tutorial has the project. */
   generator: string;
-  /** Of the generator or, for a tutorial, of the framework. Absent when Debian's is taken. */
+  /** Of the generator. Absent when the one of the machine is taken. */
   version?: string;
   /** What distinguishes it from the generator's other projects. */
   kind: string;
 };
 
 const nextApp = { framework: 'nextjs', generator: 'create-next-app', version: '16.4.3' };
-const express = { framework: 'express', generator: 'npm init', version: '11' };
+const express = { framework: 'express', generator: 'npm init' };
 const fastify = { framework: 'fastify', generator: 'fastify-cli generate', version: '8.0.2' };
 const vite = { generator: 'create-vite', version: '9.3.0' };
 const svelte = { framework: 'sveltekit', generator: 'sv create', version: '0.17.1' };

@@ -105,7 +105,7 @@ export const javascriptProjects = {
     app: 'packages/server',
     install: ['yarn', 'install'],
     start: ['node', 'app.js'],
-    fixedPort: ['packages/server/app.js'],
+    fixedPort: ['app.js'],
   },
   'next-app-ts': { ...nextApp('--ts', '--app', '--no-src-dir'), browser: true },
   'next-app-ts-src': nextApp('--ts', '--app', '--src-dir'),

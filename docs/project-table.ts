@@ -1,0 +1,12 @@
+import { frameworkOf } from '../templates/catalog.ts';
+import { type TestedProject, testedProjects } from '../templates/tested-projects.ts';
+
+/** Returns a table of the fresh projects in which the tests add the sign-in, with the versions of their generators. */
+export function projectTable(): string {
+  const projects: readonly TestedProject[] = testedProjects;
+  const rows = projects.map(({ framework, kind, generator, version }) => {
+    const command = `\`${generator}\`${version ? ` ${version}` : ''}`;
+    return `| [${frameworkOf(framework)?.name}](frameworks/${framework}.md) | ${kind} | ${command} |`;
+  });
+  return ['| Framework | Project | Generator |', '|---|---|---|', ...rows].join('\n');
+}
