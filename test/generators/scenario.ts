@@ -61,8 +61,9 @@ export function describeProjects(projects: readonly Generated[]) {
     test('gets the sign-in by `emailauth init`', { timeout: SLOW }, async () => {
       const { exitCode, stdout, output } = await emailauth('init', '--yes', '--json', '--domain', 'localhost');
       expect(exitCode, output).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ framework, verified: true });
       written = true;
+      // `verified` is the command that proved it.
+      expect(JSON.parse(stdout)).toMatchObject({ framework, verified: expect.any(String) });
     });
 
     test.runIf(recipe.build)('still builds', { timeout: SLOW }, async ({ skip }) => {
@@ -74,8 +75,8 @@ export function describeProjects(projects: readonly Generated[]) {
       if (!written) skip('init failed');
       const { exitCode, stdout, output } = await emailauth('try', '--json');
       expect(exitCode, output).toBe(0);
-      const { checks } = JSON.parse(stdout) as { checks: { status: string }[] };
-      expect(checks.filter(({ status }) => status !== 'PASS' && status !== 'pass')).toEqual([]);
+      const { checks } = JSON.parse(stdout) as { checks: { ok: boolean | null }[] };
+      expect(checks.filter(({ ok }) => ok !== true)).toEqual([]);
     });
 
     test.runIf(recipe.browser)('signs a visitor in and out in a browser', { timeout: SLOW }, async ({ skip }) => {
