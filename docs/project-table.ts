@@ -5,8 +5,8 @@ import { type TestedProject, testedProjects } from '../templates/tested-projects
 export function projectTable(): string {
   const projects: readonly TestedProject[] = testedProjects;
   const rows = projects.map(({ framework, kind, generator, version }) => {
-    const command = `\`${generator}\`${version ? ` ${version}` : ''}`;
-    return `| [${frameworkOf(framework)?.name}](frameworks/${framework}.md) | ${kind} | ${command} |`;
+    const origin = version ? `\`${generator}\` ${version}` : generator;
+    return `| [${frameworkOf(framework)?.name}](frameworks/${framework}.md) | ${kind} | ${origin} |`;
   });
-  return ['| Framework | Project | Generator |', '|---|---|---|', ...rows].join('\n');
+  return ['| Framework | Project | Origin |', '|---|---|---|', ...rows].join('\n');
 }

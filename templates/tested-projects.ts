@@ -3,7 +3,7 @@ export type TestedProject = {
   id: string;
   /** The id of a framework in the catalog. */
   framework: string;
-  /** The generator, or whose tutorial has the project. */
+  /** The command of the generator; without a version, a text about the origin of the project as Markdown. */
   generator: string;
   /** Of the generator. Absent when the one of the machine is taken. */
   version?: string;
@@ -12,7 +12,7 @@ export type TestedProject = {
 };
 
 const nextApp = { framework: 'nextjs', generator: 'create-next-app', version: '16.4.3' };
-const express = { framework: 'express', generator: 'npm init' };
+const express = { framework: 'express', generator: '`npm init` and the guide of Express' };
 const fastify = { framework: 'fastify', generator: 'fastify-cli generate', version: '8.0.2' };
 const vite = { generator: 'create-vite', version: '9.3.0' };
 const svelte = { framework: 'sveltekit', generator: 'sv create', version: '0.17.1' };
@@ -42,4 +42,16 @@ export const testedProjects = [
   { id: 'pnpm-workspace-fastify', ...fastify, kind: 'ES modules, in a workspace of pnpm' },
   { id: 'vite-react-express', framework: 'express', ...vite, kind: 'React with an Express back end' },
   { id: 'vite-vue-hono', framework: 'hono', ...vite, kind: 'Vue with a Hono back end' },
+  { id: 'flask-app', framework: 'flask', generator: 'the quickstart of Flask', kind: '`app.py`' },
+  { id: 'flask-factory', framework: 'flask', generator: 'the tutorial of Flask', kind: 'a package with `create_app`' },
+  { id: 'fastapi-main', framework: 'fastapi', generator: 'the tutorial of FastAPI', kind: '`main.py`' },
+  { id: 'fastapi-package', framework: 'fastapi', generator: 'the tutorial of FastAPI', kind: '`app/main.py`' },
+  { id: 'django-startproject', framework: 'django', generator: '`django-admin startproject` of Debian', kind: 'as generated' },
+  { id: 'go-default-mux', framework: 'go', generator: 'the tutorial of Go', kind: '`http.HandleFunc`' },
+  { id: 'go-mux', framework: 'go', generator: 'the documentation of Go', kind: '`http.ServeMux`' },
+  { id: 'php-index', framework: 'php', generator: 'by hand', kind: 'a front controller with its own session' },
+  { id: 'php-public', framework: 'php', generator: 'by hand', kind: 'a front controller in `public/`' },
+  { id: 'sinatra-classic', framework: 'sinatra', generator: 'the introduction of Sinatra', kind: 'a classic app' },
+  { id: 'sinatra-modular', framework: 'sinatra', generator: 'the introduction of Sinatra', kind: 'a modular app' },
+  { id: 'rails-new', framework: 'rails', generator: '`rails new` of Debian', kind: 'without the parts whose gems Debian lacks' },
 ] as const satisfies readonly TestedProject[];

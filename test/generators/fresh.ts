@@ -23,7 +23,7 @@ export type FreshProject = {
 /** Makes a project with its generator, or copies the one that an earlier run has made. @throws Error with the output of the generator */
 export async function freshProject(id: string, recipe: ProjectRecipe): Promise<FreshProject> {
   const tools = await openTools();
-  const environment = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe) };
+  const environment = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe), ...recipe.env };
   const made = await cached(id, recipe, environment);
   const directory = join(await mkdtemp(join(tmpdir(), `emailauth-${id}-`)), 'shop');
   await execa('cp', ['-a', made, directory]);
@@ -38,7 +38,7 @@ export async function freshProject(id: string, recipe: ProjectRecipe): Promise<F
 }
 
 /** The files that decide what a made project contains. */
-const SOURCES = ['javascript.ts', 'starters.ts', 'tutorials.ts', 'tools.ts', 'packages/package-lock.json'];
+const SOURCES = ['javascript.ts', 'others.ts', 'other-sources.ts', 'starters.ts', 'tutorials.ts', 'tools.ts', 'packages/package-lock.json'];
 
 /** Returns the directory of the made project. After a change of SOURCES it is made again, and always by the newest generators. */
 async function cached(id: string, recipe: ProjectRecipe, environment: Record<string, string>): Promise<string> {

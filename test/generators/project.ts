@@ -8,8 +8,6 @@ export type Run = (program: string, args: readonly string[], directory: string) 
 export type ProjectRecipe = {
   /** Makes the project in an empty directory. `run` finds the generators by their names. */
   make(directory: string, run: Run): Promise<void>;
-  /** Debian packages that it needs. */
-  debianPackages?: readonly string[];
   /** Why this machine cannot run it, or null. */
   missing?(): string | null;
   /** The directory of the app, relative to that of the project. */
@@ -24,6 +22,8 @@ export type ProjectRecipe = {
   fixedPort?: readonly string[];
   /** It needs a newer Node.js than this repository. */
   newestNode?: true;
+  /** Variables for its programs. */
+  env?: Readonly<Record<string, string>>;
   /** A visitor signs in with a browser as well: for one project of each framework. */
   browser?: true;
 };

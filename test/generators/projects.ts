@@ -1,10 +1,33 @@
-import { testedProjects } from '../../templates/tested-projects.ts';
+import { type TestedProject, testedProjects } from '../../templates/tested-projects.ts';
+import { missingPackages } from '../templates/debian.ts';
+import { recipes } from '../templates/recipes/all.ts';
 import { javascriptProjects } from './javascript.ts';
+import { type OtherProject, otherProjects } from './others.ts';
 import type { ProjectRecipe } from './project.ts';
-import type { Generated } from './scenario.ts';
 
-const recipes: Record<string, ProjectRecipe> = javascriptProjects;
+const ofJavaScript: Record<string, ProjectRecipe> = javascriptProjects;
+const ofOthers = Object.fromEntries(otherProjects.map((project) => [project.id, recipeOf(project)]));
 
-/** Returns the projects of these frameworks. */
-export const projectsOf = (...frameworks: readonly string[]): Generated[] =>
-  testedProjects.filter(({ framework }) => frameworks.includes(framework)).map((project) => ({ ...project, recipe: recipes[project.id] }));
+/** A project of the table, and how it is made. */
+export type Generated = TestedProject & { recipe: ProjectRecipe };
+
+/** Returns the projects of these frameworks. @throws Error when the table names a project that cannot be made, or lacks one */
+export function projectsOf(...frameworks: readonly string[]): Generated[] {
+  const made = { ...ofJavaScript, ...ofOthers };
+  const known = new Set<string>(testedProjects.map(({ id }) => id));
+  const unlisted = Object.keys(made).filter((id) => !known.has(id));
+  if (unlisted.length > 0) throw new Error(`templates/tested-projects.ts lacks ${unlisted.join(', ')}.`);
+  return testedProjects
+    .filter(({ framework }) => frameworks.includes(framework))
+    .map((project) => {
+      if (!made[project.id]) throw new Error(`There is no recipe for ${project.id}.`);
+      return { ...project, recipe: made[project.id] };
+    });
+}
+
+/** A project without npm: nothing is installed, and its check takes the place of a build. */
+function recipeOf({ framework, make, check, start, env }: OtherProject): ProjectRecipe {
+  const isAvailable = () => recipes.some((recipe) => recipe.id === framework && recipe.available());
+  const missing = () => (isAvailable() ? null : `It needs ${missingPackages(framework)}.`);
+  return { make, build: check, start, env, missing };
+}

@@ -6,13 +6,11 @@ import { freshAddress } from '../sign-ins.ts';
 import { launch } from '../templates/site.ts';
 import { waitUntil } from '../waiting.ts';
 import { contentsOf, type FreshProject, freshProject, runIn } from './fresh.ts';
-import type { ProjectRecipe } from './project.ts';
+import type { Generated } from './projects.ts';
 import { openTools } from './tools.ts';
 
 /** Generators, installs and builds take their time on a slow machine. */
 const SLOW = 600_000;
-
-export type Generated = { id: string; framework: string; kind: string; recipe: ProjectRecipe };
 
 /** What `emailauth` must do in every fresh project. */
 export function describeProjects(projects: readonly Generated[]) {
@@ -81,7 +79,7 @@ export function describeProjects(projects: readonly Generated[]) {
 
     test.runIf(recipe.browser)('signs a visitor in and out in a browser', { timeout: SLOW }, async ({ skip }) => {
       if (!written) skip('init failed');
-      const start = { id, available: () => true, around: {}, command: [...recipe.start], env: startEnvironment(project) };
+      const start = { id, command: [...recipe.start], env: startEnvironment(project) };
       const app = await launch(project.app, start, project.port);
       try {
         await signIn(scene, app.url);
@@ -103,8 +101,8 @@ export function describeProjects(projects: readonly Generated[]) {
 
 const startEnvironment = ({ environment, port }: FreshProject) => ({ ...environment, SITE_URL: `http://localhost:${port}` });
 
-/** Signs a visitor in with the link of the inbox, and out again. */
-async function signIn({ service, newBrowser }: Scene, url: string): Promise<void> {
+/** Signs a visitor in at an app with the link of the inbox, and out again. */
+export async function signIn({ service, newBrowser }: Scene, url: string): Promise<void> {
   const [context, email, inbox] = [await newBrowser(), freshAddress(), service.client()];
   const page = await context.newPage();
   await page.goto(`${url}/login`);
