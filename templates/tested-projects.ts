@@ -38,7 +38,6 @@ export const testedProjects = [
   { id: 'hono-node', framework: 'hono', generator: 'create-hono', version: '0.19.5', kind: 'nodejs' },
   { id: 'fastify-cli-esm', ...fastify, kind: 'ES modules' },
   { id: 'fastify-cli-cjs', ...fastify, kind: 'CommonJS' },
-  { id: 'fastify-cli-ts', ...fastify, kind: 'TypeScript' },
   { id: 'pnpm-workspace-fastify', ...fastify, kind: 'ES modules, in a workspace of pnpm' },
   { id: 'vite-react-express', framework: 'express', ...vite, kind: 'React with an Express back end' },
   { id: 'vite-vue-hono', framework: 'hono', ...vite, kind: 'Vue with a Hono back end' },

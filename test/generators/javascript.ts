@@ -147,7 +147,6 @@ export const javascriptProjects = {
   },
   'fastify-cli-esm': { ...fastify('--esm'), browser: true },
   'fastify-cli-cjs': fastify(),
-  'fastify-cli-ts': fastify('--lang=ts'),
   'pnpm-workspace-fastify': pnpmWorkspace('api', { start: ['pnpm', 'start'] }),
   'vite-react-express': {
     async make(directory, run) {

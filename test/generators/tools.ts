@@ -34,6 +34,7 @@ async function prepareTools(): Promise<Tools> {
     environment: ({ newestNode: needed }) => ({
       PATH: (needed ? [programs, path] : [dirname(process.execPath), programs, path]).join(delimiter),
       npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? '', '.npm'),
+      npm_config_store_dir: join(process.env.HOME ?? '', '.local/share/pnpm/store'),
       npm_config_prefer_offline: 'true',
       npm_config_audit: 'false',
       npm_config_fund: 'false',
