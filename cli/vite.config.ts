@@ -1,5 +1,5 @@
 import { copyFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
@@ -12,7 +12,7 @@ const selfContained: Plugin = {
   generateBundle(_, bundle) {
     for (const file of Object.values(bundle)) {
       if (file.type !== 'chunk') continue;
-      const packages = [...file.imports, ...file.dynamicImports].filter((name) => !(name in bundle) && !name.startsWith('node:'));
+      const packages = [...file.imports, ...file.dynamicImports].filter((name) => !(name in bundle) && !isBuiltin(name));
       if (packages.length > 0) this.error(`${file.fileName} imports ${packages.join(', ')}, which is not in the bundle.`);
     }
   },

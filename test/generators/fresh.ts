@@ -86,8 +86,8 @@ export async function runIn(cwd: string, env: Record<string, string>, command: r
   return all;
 }
 
-/** What builds and interpreters leave beside the code. */
-const OUTPUTS = /^(?:node_modules|\.git|\.next|\.nuxt|\.output|\.svelte-kit|\.astro|dist|__pycache__|.*\.tsbuildinfo)$/;
+/** What builds, interpreters and running apps leave beside the code. */
+const OUTPUTS = /^(?:node_modules|\.git|\.next|\.nuxt|\.data|\.output|\.svelte-kit|\.astro|dist|__pycache__|instance|db\.sqlite3|.*\.tsbuildinfo)$/;
 
 /** Returns the contents of a project by path: hashes of files, links, and directories, without packages and the output of builds. */
 export async function contentsOf(directory: string): Promise<Record<string, string>> {
