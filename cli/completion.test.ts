@@ -17,7 +17,7 @@ test.each([
   ['whoami|', []],
   ['open|d', ['dashboard', 'docs']],
   ['config|get|', ['host', 'language']],
-  ['mcp|', ['install', 'config']],
+  ['mcp|', ['install', 'uninstall', 'config']],
   ['mcp|--rea', ['--read-only']],
   ['mcp|install|c', ['claude-code', 'claude-desktop', 'cursor', 'codex']],
   ['mcp|install|cursor|--scope|', ['user', 'project']],

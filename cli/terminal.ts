@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { fitColumns } from './text.ts';
+import { fitColumns, type Style } from './text.ts';
 
 /** The streams of a command: results go to stdout, everything else to stderr. */
 export type Terminal = {
@@ -32,8 +32,6 @@ export type Terminal = {
   /** Returns a text in a color or weight, where colors are wanted. */
   style(format: Style, text: string): string;
 };
-
-export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'underline';
 
 export type TerminalFlags = { json?: boolean; input?: boolean; quiet?: boolean; verbose?: boolean; yes?: boolean; color?: boolean };
 

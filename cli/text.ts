@@ -1,7 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import type { Terminal } from './terminal.ts';
+
+/** A format of `styleText` that the output uses. */
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'underline';
+
+/** What text for people depends on: the width of the terminal, and how it styles text. */
+type Appearance = { readonly columns: number; style(format: Style, text: string): string };
 
 /** Width of output for people, in columns, where the text is not a table. */
 export const TEXT_WIDTH = 80;
@@ -27,11 +32,7 @@ export const wrap = (text: string, width: number): string[] => wrapAnsi(text, wi
  * Returns rows below their headings as a table, or where that is too wide, one block for each row.
  * @param terminal.columns the width of the terminal
  */
-export function records(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  terminal: Pick<Terminal, 'columns' | 'style'>,
-): string {
+export function records(headings: readonly string[], rows: readonly (readonly string[])[], terminal: Appearance): string {
   const [head, ...lines] = table([headings, ...rows]).split('\n');
   if ([head, ...lines].every((line) => stringWidth(line) <= terminal.columns)) return [terminal.style('dim', head), ...lines].join('\n');
   const names = headings.slice(1).map((name) => `  ${terminal.style('dim', name)}`);
@@ -57,7 +58,7 @@ function wrapLine(line: string, columns: number): string[] {
   return wrap(rest, columns - indent.length).map((each, i) => (i === 0 ? start : indent) + each);
 }
 
-type ParagraphStyle = Pick<Terminal, 'style'> & Partial<Pick<Terminal, 'columns'>>;
+type ParagraphStyle = Pick<Appearance, 'style'> & Partial<Appearance>;
 
 /** Returns the lines of a text that is wrapped between words, but not within what matches `whole`. */
 export function wrapAround(text: string, whole: RegExp, width: number): string[] {
@@ -73,7 +74,7 @@ export function paragraph(sentences: string, { style, columns }: ParagraphStyle,
 }
 
 /** Shows code in a color instead of backticks. Without colors the backticks stay, since they show where code ends. */
-function styleCode(line: string, style: Terminal['style']): string {
+function styleCode(line: string, style: Appearance['style']): string {
   const hasColors = style('cyan', 'x') !== 'x';
   return hasColors ? line.replace(/`([^`]*)`/g, (_, code: string) => style('cyan', code)) : line;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { execa } from 'execa';
 import { freePort } from '../waiting.ts';
 import type { ProjectRecipe, Run } from './project.ts';
@@ -23,7 +23,8 @@ export type FreshProject = {
 /** Makes a project with its generator, or copies the one that an earlier run has made. @throws Error with the output of the generator */
 export async function freshProject(id: string, recipe: ProjectRecipe): Promise<FreshProject> {
   const tools = await openTools();
-  const environment = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe), ...recipe.env };
+  const environment: Record<string, string> = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe), ...recipe.env };
+  if (recipe.programs) environment.PATH = `${recipe.programs}${delimiter}${environment.PATH}`;
   const made = await cached(id, recipe, environment);
   const directory = join(await mkdtemp(join(tmpdir(), `emailauth-${id}-`)), 'shop');
   await execa('cp', ['-a', made, directory]);
@@ -87,7 +88,8 @@ export async function runIn(cwd: string, env: Record<string, string>, command: r
 }
 
 /** What builds, interpreters and running apps leave beside the code. */
-const OUTPUTS = /^(?:node_modules|\.git|\.next|\.nuxt|\.data|\.output|\.svelte-kit|\.astro|dist|__pycache__|instance|db\.sqlite3|.*\.tsbuildinfo)$/;
+const OUTPUTS =
+  /^(?:node_modules|\.git|\.next|\.nuxt|\.data|\.output|\.svelte-kit|\.astro|dist|__pycache__|instance|db\.sqlite3|log|tmp|.*\.tsbuildinfo)$/;
 
 /** Returns the contents of a project by path: hashes of files, links, and directories, without packages and the output of builds. */
 export async function contentsOf(directory: string): Promise<Record<string, string>> {

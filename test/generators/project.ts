@@ -22,6 +22,8 @@ export type ProjectRecipe = {
   fixedPort?: readonly string[];
   /** It needs a newer Node.js than this repository. */
   newestNode?: true;
+  /** The directory of its language's programs, where PATH may lack it. */
+  programs?: string;
   /** Variables for its programs. */
   env?: Readonly<Record<string, string>>;
   /** A visitor signs in with a browser as well: for one project of each framework. */

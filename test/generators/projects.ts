@@ -1,6 +1,8 @@
+import { dirname } from 'node:path';
 import { type TestedProject, testedProjects } from '../../templates/tested-projects.ts';
 import { missingPackages } from '../templates/debian.ts';
 import { recipes } from '../templates/recipes/all.ts';
+import { go } from '../templates/recipes/go.ts';
 import { javascriptProjects } from './javascript.ts';
 import { type OtherProject, otherProjects } from './others.ts';
 import type { ProjectRecipe } from './project.ts';
@@ -29,5 +31,6 @@ export function projectsOf(...frameworks: readonly string[]): Generated[] {
 function recipeOf({ framework, make, check, start, env }: OtherProject): ProjectRecipe {
   const isAvailable = () => recipes.some((recipe) => recipe.id === framework && recipe.available());
   const missing = () => (isAvailable() ? null : `It needs ${missingPackages(framework)}.`);
-  return { make, build: check, start, env, missing };
+  const programs = framework === 'go' && go?.includes('/') ? dirname(go) : undefined;
+  return { make, build: check, start, env, programs, missing };
 }

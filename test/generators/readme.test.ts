@@ -58,7 +58,7 @@ describe.each(APPS)('the commands of the README in the fresh project $id', ({ id
       for (const [, ...args] of commands) await runInTerminal(project, args);
       const listensOn = port ?? project.port;
       await waitUntil(`the port ${listensOn} is free`, 120_000, () => isFree(listensOn));
-      const app = await launch(project.app, { id, command, env: { ...project.environment, PORT: '' } }, listensOn);
+      const app = await launch(project.app, { id, command, env: { ...project.environment, PORT: String(listensOn) } }, listensOn);
       try {
         expect(await siteOf(project)).toBe(app.url);
         await signIn(scene, app.url);

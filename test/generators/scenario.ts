@@ -7,7 +7,7 @@ import { launch } from '../templates/site.ts';
 import { waitUntil } from '../waiting.ts';
 import { contentsOf, type FreshProject, freshProject, runIn } from './fresh.ts';
 import type { Generated } from './projects.ts';
-import { openTools } from './tools.ts';
+import { hasNewestNode, openTools } from './tools.ts';
 
 /** Generators, installs and builds take their time on a slow machine. */
 const SLOW = 600_000;
@@ -27,7 +27,8 @@ export function describeProjects(projects: readonly Generated[]) {
   });
 
   describe.each(projects)('the fresh project $id', ({ framework, recipe, id }) => {
-    const missing = recipe.missing?.() ?? null;
+    const missing =
+      recipe.newestNode && !hasNewestNode() ? 'It needs the newest Node.js, which npm has for Linux only.' : (recipe.missing?.() ?? null);
     if (missing) {
       console.warn(`\n!! The project ${id} is skipped: ${missing}\n`);
       test('runs on this machine', ({ skip }) => skip(missing));
