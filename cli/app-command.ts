@@ -97,7 +97,7 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
   for (const file of PYTHON_FILES.filter(has)) {
     const text = readFileSync(join(root, file), 'utf8');
     const module = file.replace(/(?:\/__init__)?\.py$/, '').replaceAll('/', '.');
-    const app = /^(\w+)(?::[^=\n]*)?\s*=\s*FastAPI\(/m.exec(text)?.[1];
+    const [app] = text.split(/\r?\n/).flatMap((line) => /^(\w+)\s*(?::[^=]*)?=\s*FastAPI\(/.exec(line)?.[1] ?? []);
     if (app) return { run: [python, '-m', 'uvicorn', `${module}:${app}`, '--port', '{port}'] };
     if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', module, 'run', '--port', '{port}'] };
   }

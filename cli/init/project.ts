@@ -95,7 +95,7 @@ function routerOf(root: string, manifest: Manifest | null): ProjectKind['router'
 
 /** `const port = 3000`, `process.env.PORT || 3000`, `app.listen(3000`, `listen({ port: 3000`, `app.run(port=5000)`, `":8080"` of Go. */
 const PORT_IN_CODE =
-  /\bport\b[\w."'\])]*\s*(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|ListenAndServe\("[^"]*:(\d{4,5})"/i;
+  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|ListenAndServe\("[^"]*:(\d{4,5})"/i;
 const PORT_IN_SCRIPT = /(?:^|\s)(?:-p|--port)[ =](\d{2,5})\b|\bPORT=(\d{2,5})\b/;
 
 function findPort(root: string, manifest: Manifest | null, entries: readonly string[]): number | undefined {

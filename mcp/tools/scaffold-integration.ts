@@ -128,7 +128,7 @@ function kindOf({ framework: id, typescript, moduleSystem, router }: KindInput):
 /** Returns the layout of a project with these directories; undefined when they are unknown. */
 function layoutOf(framework: Framework, directories: readonly string[] | undefined) {
   if (!directories) return undefined;
-  const paths = directories.map((path) => path.replace(/^\.?\/+|\/+$/g, ''));
+  const paths = directories.map((path) => path.replace(/^\.?\/+|(?<!\/)\/+$/g, ''));
   return detectLayout(framework, (wanted) => paths.some((path) => path === wanted || path.startsWith(`${wanted}/`)));
 }
 
