@@ -27,9 +27,7 @@ async function moveOf(id: string, files: Record<string, string>, service = 'http
   put(files);
   const move = await findPortMove(readProject(root), frameworkOf(id) as Framework, service, {});
   // Another program may use the next port.
-  return (
-    move && { ...move, remark: move.remark.replaceAll(String(move.to), 'NEXT'), command: move.command?.replace(String(move.to), 'NEXT') }
-  );
+  return move && { ...move, remark: move.remark.replaceAll(String(move.to), 'NEXT') };
 }
 
 describe('an app with the port of the service', () => {
