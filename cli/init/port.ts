@@ -10,7 +10,7 @@ import { valueIn } from './env-file.ts';
 import { readText } from './manifest.ts';
 import { findPackageManager } from './package-manager.ts';
 import { type Project, portFiles } from './project.ts';
-import { portInSource, readsPort, readsPortAfterImports, replacePort } from './source-port.ts';
+import { mentions, portInSource, readsPort, readsPortAfterImports, replacePort } from './source-port.ts';
 
 /** How an app that would listen at the port of the service gets another one. */
 export type PortMove = {
@@ -81,16 +81,17 @@ async function selectPort(root: string, from: number, sources: string): Promise<
   const site = valueIn(readText(root, '.env') ?? '', 'SITE_URL');
   const { hostname, port } = URL.canParse(site) ? new URL(site) : { hostname: '', port: '' };
   if (sources === '' && hostname === 'localhost' && port && Number(port) !== from) return Number(port);
-  return nextFreePort(from, (each) => !new RegExp(`\\b${each}\\b`).test(sources));
+  return nextFreePort(from, (each) => !mentions(sources, each));
 }
 
 /** Returns the changes of files for another port; null when it is not certain what the number means. */
 function replacementsIn(root: string, file: string, from: number, to: number): PortMove['replaced'] | null {
-  const mentions = (path: string) => new RegExp(`\\b${from}\\b`).test(readText(root, path) ?? '');
-  if (DEPLOYMENT.flatMap((path) => pathsOf(root, path)).some(mentions)) return null;
+  const hasNumber = (path: string) => mentions(readText(root, path) ?? '', from);
+  if (DEPLOYMENT.flatMap((path) => pathsOf(root, path)).some(hasNumber)) return null;
   if (replacePort(readText(root, file) ?? '', from, to) === null) return null;
-  const inAddress = new RegExp(`(//(?:localhost|127\\.0\\.0\\.1):)${from}\\b`, 'g');
-  const proxies = VITE_CONFIG.filter(mentions).map((path) => [path, (text: string) => text.replace(inAddress, `$1${to}`)]);
+  const replaceInAddresses = (text: string) =>
+    text.replace(/(\/\/(?:localhost|127\.0\.0\.1):)(\d+)/g, (all, start, port) => (port === String(from) ? start + to : all));
+  const proxies = VITE_CONFIG.filter(hasNumber).map((path) => [path, replaceInAddresses]);
   return { [file]: (text) => replacePort(text, from, to), ...Object.fromEntries(proxies) };
 }
 

@@ -14,6 +14,9 @@ export function portInSource(text: string): number | undefined {
   return port > 0 && port < 65_536 ? port : undefined;
 }
 
+/** Returns whether a number occurs in a text. */
+export const mentions = (text: string, number: number): boolean => placesOf(number, text).length > 0;
+
 /** Returns whether a source file takes its port from the variable PORT. */
 export const readsPort = (text: string): boolean => READS_PORT.test(text);
 
@@ -25,7 +28,9 @@ export const readsPortAfterImports = (text: string): boolean => text.search(READ
  * the same number has no other meaning in the file.
  */
 export function replacePort(text: string, from: number, to: number): string | null {
-  const all = [...text.matchAll(new RegExp(`(?<![\\w.-])${from}(?![\\w-]|\\.\\d)`, 'g'))].map(({ index }) => index);
+  const all = placesOf(from, text).filter(
+    (at) => !/[\w.-]/.test(text.charAt(at - 1)) && !/^(?:[\w-]|\.\d)/.test(text.slice(at + String(from).length)),
+  );
   const inCode = all.filter((at) => !isComment(lineBefore(text, at)));
   const numbers = inCode.filter((at) => !isMessage(lineBefore(text, at)));
   if (numbers.length !== 1 || !portsIn(text).some(({ at }) => at === numbers[0])) return null;
@@ -43,4 +48,8 @@ const lineBefore = (text: string, at: number) => text.slice(text.lastIndexOf('\n
 const isComment = (before: string) => /^\s*(?:\/\/|\/?\*|#)|\s(?:\/\/|#)\s/.test(before);
 /** Whether it is in a string that the app writes, such as `console.log('http://localhost:`. */
 const isMessage = (before: string) =>
-  /\b(?:console\.\w+|print\w*|puts|log(?:ger|ging)?(?:\.\w+)*|fmt\.\w+)[ (][^;\n]*["'`][^"'`\n]*$/i.test(before);
+  /\b(?:console|print|printf|println|puts|log|logger|logging|fmt)\b/i.test(before) && /["'`][^"'`]*$/.test(before);
+
+/** Returns where a number is in a text. */
+const placesOf = (number: number, text: string) =>
+  [...text.matchAll(/\d+/g)].filter(([digits]) => digits === String(number)).map(({ index }) => index);
