@@ -1,10 +1,9 @@
 /** Matches a port in a script of package.json: an option of its program, or the variable. */
 const PORT_IN_SCRIPT = /(?:^|\s)(?:-p|--port)[ =](\d{2,5})\b|\bPORT=(\d{2,5})\b/;
-/** Matches a script that ends with a program which takes `--port`. */
-const TAKES_PORT =
-  /(?:^|[\s/])(?:next (?:dev|start)|nuxt dev|nuxi dev|astro dev|react-router dev|fastify start|wrangler dev|vite)(?=\s|$)[^&|;]*$/;
-/** The last one of several options applies to these. */
-const TAKES_LAST_PORT = /(?:^|[\s/])(?:next|nuxt|nuxi|astro|vite) [^&|;]*$/;
+/** Matches a command whose program takes `--port`. */
+const TAKES_PORT = /(?:^|[\s/])(?:next (?:dev|start)|nuxt dev|nuxi dev|astro dev|react-router dev|fastify start|wrangler dev|vite)(?=\s|$)/;
+/** The last one of several such options applies to these programs. */
+const TAKES_LAST_PORT = /(?:^|[\s/])(?:next|nuxt|nuxi|astro|vite) /;
 
 /** Returns the port that a script of package.json sets; undefined when it sets none. */
 export function portInScript(script: string | undefined): number | undefined {
@@ -14,5 +13,8 @@ export function portInScript(script: string | undefined): number | undefined {
 }
 
 /** Returns whether `--port` at the end of a script determines the port at which the app listens. */
-export const takesPort = (script: string): boolean =>
-  TAKES_PORT.test(script) && (portInScript(script) === undefined || (TAKES_LAST_PORT.test(script) && !/\bPORT=/.test(script)));
+export function takesPort(script: string): boolean {
+  const last = script.split(/[&|;]/).at(-1) ?? '';
+  const isFixed = portInScript(script) !== undefined && (!TAKES_LAST_PORT.test(last) || script.includes('PORT='));
+  return TAKES_PORT.test(last) && !isFixed;
+}

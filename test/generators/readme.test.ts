@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isFree } from '../../cli/ports.ts';
 import { type Home, openHome } from '../cli/command.ts';
 import { KEYS, openTerminal } from '../cli/terminal.ts';
 import { openScene, type Scene } from '../journeys/scene.ts';
@@ -102,3 +102,10 @@ async function siteOf({ app }: FreshProject): Promise<string> {
   const [, site = ''] = /^SITE_URL=(\S+)/m.exec(texts.join('\n')) ?? [];
   return site.replaceAll('"', '');
 }
+
+const isFree = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
