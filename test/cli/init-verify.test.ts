@@ -225,8 +225,8 @@ describe('packages', () => {
   test('that are installed are removed by --undo', async () => {
     const before = projects.fastify['package.json'];
     const ran = await withTool('echo "$@" >> npm.log; mkdir -p node_modules/x; echo "{}" > package-lock.json; echo "{ }" > package.json');
-    expect(ran.json()).toMatchObject({ packages: ['@fastify/cookie', 'fastify-plugin'], commands: [] });
-    expect(await project.textAt('npm.log')).toContain('@fastify/cookie fastify-plugin');
+    expect(ran.json()).toMatchObject({ packages: ['fastify-plugin'], commands: [] });
+    expect(await project.textAt('npm.log')).toContain('fastify-plugin');
     await undo();
     expect(await project.textAt('package.json')).toBe(before);
     expect(Object.keys(await project.everything()).sort()).toEqual(['bin', 'bin/npm', 'npm.log', 'package.json']);
