@@ -21,16 +21,33 @@ function setting(string $name, string $default): string
     return getenv($name) ?: $line[1] ?? $default;
 }
 
-/** Opens a session, unless the app has opened its own, whose settings stay. */
+/** Opens a session, unless the app has opened its own. */
 function openSession(): void
 {
-    $cookie = ['cookie_httponly' => true, 'cookie_samesite' => 'Lax', 'cookie_secure' => str_starts_with(SITE, 'https:')];
-    session_status() === PHP_SESSION_ACTIVE || session_start(['use_strict_mode' => true] + $cookie);
+    session_status() === PHP_SESSION_ACTIVE || session_start(['use_strict_mode' => true] + cookieFlags());
+}
+
+/** Opens the session again, which sends its cookie: that of an app may lack the flags. */
+function secureSession(): void
+{
+    openSession();
+    session_write_close();
+    session_start(cookieFlags());
+}
+
+/** Returns the flags of the session cookie, with the SameSite and Secure that the app has set. */
+function cookieFlags(): array
+{
+    return [
+        'cookie_httponly' => true,
+        'cookie_samesite' => ini_get('session.cookie_samesite') ?: 'Lax',
+        'cookie_secure' => str_starts_with(SITE, 'https:') || ini_get('session.cookie_secure'),
+    ];
 }
 
 function login(): never
 {
-    openSession();
+    secureSession();
     $_SESSION['login_state'] = $state = bin2hex(random_bytes(24));
     $_SESSION['login_return_to'] = $_GET['return_to'] ?? null;
     $query = ['forward_url' => SITE . "__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
@@ -39,7 +56,7 @@ function login(): never
 
 function callback(): never
 {
-    openSession();
+    secureSession();
     [$state, $token, $expected] = [$_GET['state'] ?? '', $_GET['token'] ?? '', $_SESSION['login_state'] ?? ''];
     // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
     if (!is_string($state) || !is_string($token) || $token === '' || $expected === '' || !hash_equals($expected, $state)) {
