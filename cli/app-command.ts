@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { portInScript, takesPort } from './dev-script.ts';
@@ -15,7 +15,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const ENTRIES = ['app', 'server', 'index', 'main', 'src/index', 'src/app', 'src/server', 'src/main'];
+/** The back end beside a front end of Vite; the first one is what `emailauth init` writes. */
+const BACK_ENDS = ['server/index.mjs', 'server/index.js', 'server/index.ts', 'server.js', 'server.mjs', 'server.ts'];
 const PYTHON_FILES = ['app.py', 'main.py', 'wsgi.py', 'application.py', 'src/app.py', 'src/main.py', 'app/main.py', 'app/__init__.py'];
+const RUBY_FILES = ['app.rb', 'main.rb', 'server.rb', 'myapp.rb', 'web.rb'];
 /** Frameworks whose development server is Vite, and which serve routes by it. */
 const FULL_STACK = [
   '@sveltejs/kit',
@@ -56,8 +59,10 @@ function nodeCommand(root: string, has: (path: string) => boolean): AppCommand |
   const manifest = readManifest(root);
   const { dev, start, build } = manifest.scripts ?? {};
   const isFullStack = FULL_STACK.some((name) => JSON.stringify([manifest.dependencies, manifest.devDependencies]).includes(`"${name}"`));
-  // Vite alone serves the pages of a front end; its back end is then what `start` runs.
+  // Vite alone serves the pages of a front end; its back end is then what `start` runs, or a server of its own.
   const isFrontEnd = dev !== undefined && /^vite(?:\s|$)/.test(dev) && !isFullStack;
+  const backEnd = isFrontEnd && start === undefined ? BACK_ENDS.find(has) : undefined;
+  if (backEnd) return runFile(backEnd, has);
   if (dev !== undefined && !(isFrontEnd && start !== undefined)) return { run: script(has, 'dev', dev) };
   if (start !== undefined) {
     const isBuilt = /\b(?:dist|build|out)\//.test(start) || /^next start/.test(start);
@@ -68,9 +73,12 @@ function nodeCommand(root: string, has: (path: string) => boolean): AppCommand |
     ...ENTRIES.flatMap((name) => ['.js', '.mjs', '.cjs', '.ts'].map((end) => name + end)),
   ];
   const entry = names.find((name) => /\.[mc]?[jt]s$/.test(name) && has(name));
-  if (!entry) return null;
-  return { run: /ts$/.test(entry) && has('node_modules/tsx') ? ['npx', 'tsx', entry] : [process.execPath, entry] };
+  return entry ? runFile(entry, has) : null;
 }
+
+const runFile = (path: string, has: (path: string) => boolean): AppCommand => ({
+  run: path.endsWith('ts') && has('node_modules/tsx') ? ['npx', 'tsx', path] : [process.execPath, path],
+});
 
 function readManifest(root: string): Manifest {
   try {
@@ -99,14 +107,24 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
   const python = virtual ? join(root, virtual) : active || (process.platform === 'win32' ? 'python' : 'python3');
   if (has('manage.py'))
     return { run: [python, 'manage.py', 'runserver', '--noreload', '{port}'], build: [python, 'manage.py', 'migrate', '-v', '0'] };
-  for (const file of PYTHON_FILES.filter(has)) {
+  for (const file of new Set([...PYTHON_FILES, ...packagesIn(root, ''), ...packagesIn(root, 'src/')].filter(has))) {
     const text = readFileSync(join(root, file), 'utf8');
-    const module = file.replace(/(?:\/__init__)?\.py$/, '').replaceAll('/', '.');
+    const path = file.replace(/(?:\/__init__)?\.py$/, '');
+    const module = path.replaceAll('/', '.');
     const [app] = text.split(/\r?\n/).flatMap((line) => /^(\w+)\s*(?::[^=]*)?=\s*FastAPI\(/.exec(line)?.[1] ?? []);
     if (app) return { run: [python, '-m', 'uvicorn', `${module}:${app}`, '--port', '{port}'] };
-    if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', module, 'run', '--port', '{port}'] };
+    // Of a path, Flask adds the directory of the package to those of modules; it calls a function `create_app`.
+    if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', path, 'run', '--port', '{port}'] };
   }
   return null;
+}
+
+/** Returns the files with which the packages in a directory may start. */
+function packagesIn(root: string, directory: string): string[] {
+  const path = join(root, directory);
+  const entries = existsSync(path) ? readdirSync(path, { withFileTypes: true }) : [];
+  const names = entries.filter((entry) => entry.isDirectory() && /^[a-z_]\w*$/i.test(entry.name)).map(({ name }) => directory + name);
+  return names.sort().flatMap((name) => [`${name}/__init__.py`, `${name}/app.py`, `${name}/main.py`]);
 }
 
 function phpCommand(has: (path: string) => boolean): AppCommand | null {
@@ -118,7 +136,9 @@ function phpCommand(has: (path: string) => boolean): AppCommand | null {
 
 function rubyCommand(has: (path: string) => boolean): AppCommand | null {
   if (has('bin/rails')) return { run: ['ruby', 'bin/rails', 'server', '--port', '{port}', '--pid', 'tmp/pids/emailauth-try.pid'] };
-  if (has('config.ru')) return { run: ['ruby', '-S', 'rackup', '--port', '{port}'] };
-  const entry = ['app.rb', 'main.rb', 'server.rb'].find(has);
-  return entry ? { run: ['ruby', entry, '-p', '{port}'] } : null;
+  // The gems of a Gemfile may be installed for Bundler only.
+  const ruby: [string, ...string[]] = has('Gemfile') ? ['ruby', '-S', 'bundle', 'exec', 'ruby'] : ['ruby'];
+  if (has('config.ru')) return { run: [...ruby, '-S', 'rackup', '--port', '{port}'] };
+  const entry = RUBY_FILES.find(has);
+  return entry ? { run: [...ruby, entry, '-p', '{port}'] } : null;
 }

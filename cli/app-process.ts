@@ -29,6 +29,8 @@ const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 100;
 /** After this time an app that has named no address is searched at the usual ports. */
 const NAMED_MS = 3_000;
+/** Time for the port of an app that was stopped to get free. */
+const RELEASE_MS = 3_000;
 const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 3001];
 const MAX_STARTS = 3;
 
@@ -47,12 +49,13 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
     try {
       const found = await findUrl(group, url, taken, options);
       if (found === url || options.url || starts === MAX_STARTS) return { url: found, output: group.output, stop: group.stop };
-      url = found;
+      await group.stop();
+      // What still listens there is another program, which was started after the app.
+      if (await getsFree(Number(new URL(found).port))) url = found;
     } catch (error) {
       await group.stop();
       throw error;
     }
-    await group.stop();
   }
 }
 
@@ -102,6 +105,16 @@ async function preferredPort(siteUrl: string | undefined, service: string): Prom
     if (hostname === 'localhost' && port && origin !== service && (await isFree(Number(port)))) return Number(port);
   }
   return freePort();
+}
+
+/** Whether a port gets free soon: programs that were killed need a moment to end. */
+async function getsFree(port: number): Promise<boolean> {
+  const end = Date.now() + RELEASE_MS;
+  while (Date.now() < end) {
+    if (await isFree(port)) return true;
+    await pause();
+  }
+  return false;
 }
 
 async function takenPorts(): Promise<Set<number>> {

@@ -10,6 +10,7 @@ test('the table of tested projects has a row for each project, with a framework 
   const rows = projectTable().split('\n').slice(2);
   expect(rows).toHaveLength(projects.length);
   expect(rows).toContain('| [Next.js](frameworks/nextjs.md) | TypeScript, app router | `create-next-app` 16.4.3 |');
+  expect(rows).toContain('| [Next.js](frameworks/nextjs.md) | TypeScript, app router, `src/` | `create-next-app`, newest version |');
   for (const { id, framework } of projects) expect(frameworkOf(framework), id).toBeDefined();
 });
 

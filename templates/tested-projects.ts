@@ -7,6 +7,8 @@ export type TestedProject = {
   generator: string;
   /** Of the generator. Absent when the one of the machine is taken. */
   version?: string;
+  /** Only the nightly run has it, with the newest version: it takes minutes and is much like another one. */
+  nightly?: true;
   /** What distinguishes it from the generator's other projects. */
   kind: string;
 };
@@ -26,10 +28,10 @@ export const testedProjects = [
   { id: 'express-generator', framework: 'express', generator: 'express-generator', version: '4.16.1', kind: 'CommonJS, Express 4' },
   { id: 'yarn-workspace', ...express, kind: 'ES modules in a workspace of Yarn 1' },
   { id: 'next-app-ts', ...nextApp, kind: 'TypeScript, app router' },
-  { id: 'next-app-ts-src', ...nextApp, kind: 'TypeScript, app router, `src/`' },
-  { id: 'next-app-js', ...nextApp, kind: 'JavaScript, app router' },
+  { id: 'next-app-ts-src', ...nextApp, kind: 'TypeScript, app router, `src/`', nightly: true },
+  { id: 'next-app-js-src', ...nextApp, kind: 'JavaScript, app router, `src/`' },
   { id: 'next-pages-ts', ...nextApp, kind: 'TypeScript, pages router' },
-  { id: 'next-pages-js-src', ...nextApp, kind: 'JavaScript, pages router, `src/`' },
+  { id: 'next-pages-js-src', ...nextApp, kind: 'JavaScript, pages router, `src/`', nightly: true },
   { id: 'pnpm-workspace-next', ...nextApp, kind: 'TypeScript, app router, in a workspace of pnpm' },
   { id: 'nuxt', framework: 'nuxt', generator: 'nuxi init', version: '3.37.0', kind: 'minimal' },
   { id: 'sveltekit-ts', ...svelte, kind: 'minimal, TypeScript' },
@@ -39,6 +41,8 @@ export const testedProjects = [
   { id: 'fastify-cli-esm', ...fastify, kind: 'ES modules' },
   { id: 'fastify-cli-cjs', ...fastify, kind: 'CommonJS' },
   { id: 'pnpm-workspace-fastify', ...fastify, kind: 'ES modules, in a workspace of pnpm' },
+  { id: 'vite-react', framework: 'vite', ...vite, kind: 'React and TypeScript without a back end' },
+  { id: 'vite-vue', framework: 'vite', ...vite, kind: 'Vue without a back end' },
   { id: 'vite-react-express', framework: 'express', ...vite, kind: 'React with an Express back end' },
   { id: 'vite-vue-hono', framework: 'hono', ...vite, kind: 'Vue with a Hono back end' },
   { id: 'flask-app', framework: 'flask', generator: 'the quickstart of Flask', kind: '`app.py`' },

@@ -21,16 +21,21 @@ function setting(string $name, string $default): string
     return getenv($name) ?: $line[1] ?? $default;
 }
 
-/** Opens a session, unless the app has opened its own, whose settings stay. */
-function openSession(): void
+/** Opens a session. That of the app stays open, or is opened again for a sign-in, since its cookie may lack these flags. */
+function openSession(bool $again = false): void
 {
-    $cookie = ['cookie_httponly' => true, 'cookie_samesite' => 'Lax', 'cookie_secure' => str_starts_with(SITE, 'https:')];
-    session_status() === PHP_SESSION_ACTIVE || session_start(['use_strict_mode' => true] + $cookie);
+    $isOpen = session_status() === PHP_SESSION_ACTIVE;
+    $cookie = ['cookie_httponly' => true, 'cookie_samesite' => ini_get('session.cookie_samesite') ?: 'Lax'];
+    $cookie['cookie_secure'] = str_starts_with(SITE, 'https:') || ini_get('session.cookie_secure');
+    if (!$isOpen || $again) {
+        session_write_close();
+        session_start($isOpen ? $cookie : $cookie + ['use_strict_mode' => true]);
+    }
 }
 
 function login(): never
 {
-    openSession();
+    openSession(again: true);
     $_SESSION['login_state'] = $state = bin2hex(random_bytes(24));
     $_SESSION['login_return_to'] = $_GET['return_to'] ?? null;
     $query = ['forward_url' => SITE . "__CALLBACK__?state=$state", 'language' => '__LANGUAGE__'];
@@ -39,7 +44,7 @@ function login(): never
 
 function callback(): never
 {
-    openSession();
+    openSession(again: true);
     [$state, $token, $expected] = [$_GET['state'] ?? '', $_GET['token'] ?? '', $_SESSION['login_state'] ?? ''];
     // The state proves that this browser started the sign-in. Without this check, an attacker could sign the visitor in to another account.
     if (!is_string($state) || !is_string($token) || $token === '' || $expected === '' || !hash_equals($expected, $state)) {

@@ -25,7 +25,7 @@ export async function freshProject(id: string, recipe: ProjectRecipe): Promise<F
   const tools = await openTools();
   const environment: Record<string, string> = { HOME: homedir(), LANG: 'C.UTF-8', ...tools.environment(recipe), ...recipe.env };
   if (recipe.programs) environment.PATH = `${recipe.programs}${delimiter}${environment.PATH}`;
-  const made = await cached(id, recipe, environment);
+  const made = await cached(recipe.madeAs ?? id, recipe, environment);
   const directory = join(await mkdtemp(join(tmpdir(), `emailauth-${id}-`)), 'shop');
   await execa('cp', ['-a', made, directory]);
   const port = await freePort();
@@ -42,12 +42,14 @@ export async function freshProject(id: string, recipe: ProjectRecipe): Promise<F
 const SOURCES = ['javascript.ts', 'others.ts', 'other-sources.ts', 'starters.ts', 'tutorials.ts', 'tools.ts', 'packages/package-lock.json'];
 
 /** Returns the directory of the made project. After a change of SOURCES it is made again, and always by the newest generators. */
-async function cached(id: string, recipe: ProjectRecipe, environment: Record<string, string>): Promise<string> {
+async function cached(name: string, recipe: ProjectRecipe, environment: Record<string, string>): Promise<string> {
   const hash = createHash('sha256');
   for (const file of SOURCES) hash.update(await readFile(join(import.meta.dirname, file)));
   const { XDG_CACHE_HOME = '' } = process.env;
   const cache = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'emailauth/projects');
-  const home = newest ? join(tmpdir(), `emailauth-newest-${process.pid}-${id}`) : join(cache, `${id}-${hash.digest('hex').slice(0, 16)}`);
+  const home = newest
+    ? join(tmpdir(), `emailauth-newest-${process.pid}-${name}`)
+    : join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(home)) return home;
 
   await mkdir(dirname(home), { recursive: true });

@@ -67,6 +67,13 @@ const svelte = (...types: string[]): ProjectRecipe => ({
 const vite = async (directory: string, run: Run, template: string) =>
   run('create-vite', ['.', '--overwrite', '--template', template, '--no-interactive'], directory);
 
+/** A front end of Vite, to which the integration adds a server. */
+const frontEnd = (template: string): ProjectRecipe => ({
+  make: (directory, run) => vite(directory, run, template),
+  build: npmBuild,
+  start: ['node', 'server/index.mjs'],
+});
+
 /** A starter of GitHub: its files, or in the nightly run the generator. */
 const starter = (contents: Record<string, string>, command: readonly string[]) => (directory: string, run: Run) =>
   newest ? run('npx', ['--yes', ...command], directory) : files(contents)(directory);
@@ -109,7 +116,7 @@ export const javascriptProjects = {
   },
   'next-app-ts': { ...nextApp('--ts', '--app', '--no-src-dir'), browser: true },
   'next-app-ts-src': nextApp('--ts', '--app', '--src-dir'),
-  'next-app-js': nextApp('--js', '--app', '--no-src-dir'),
+  'next-app-js-src': nextApp('--js', '--app', '--src-dir'),
   'next-pages-ts': { ...nextApp('--ts', '--no-app', '--no-src-dir'), browser: true },
   'next-pages-js-src': nextApp('--js', '--no-app', '--src-dir'),
   'pnpm-workspace-next': pnpmWorkspace('web', { build: ['pnpm', 'build'], start: ['pnpm', 'start'] }),
@@ -148,6 +155,8 @@ export const javascriptProjects = {
   'fastify-cli-esm': { ...fastify('--esm'), browser: true },
   'fastify-cli-cjs': fastify(),
   'pnpm-workspace-fastify': pnpmWorkspace('api', { start: ['pnpm', 'start'] }),
+  'vite-react': { ...frontEnd('react-ts'), browser: true },
+  'vite-vue': frontEnd('vue'),
   'vite-react-express': {
     async make(directory, run) {
       await vite(directory, run, 'react-ts');
@@ -185,6 +194,7 @@ function pnpmWorkspace(app: 'web' | 'api', recipe: Pick<ProjectRecipe, 'build' |
       await writeFile(join(directory, 'package.json'), `${JSON.stringify(root, null, 2)}\n`);
       await files({ 'pnpm-workspace.yaml': 'packages:\n  - apps/*\n', '.gitignore': 'node_modules\n.next\n' })(directory);
     },
+    madeAs: 'pnpm-workspace',
     app: `apps/${app}`,
     install: ['pnpm', 'install', '--no-frozen-lockfile'],
     ...recipe,

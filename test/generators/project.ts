@@ -10,6 +10,8 @@ export type ProjectRecipe = {
   make(directory: string, run: Run): Promise<void>;
   /** Why this machine cannot run it, or null. */
   missing?(): string | null;
+  /** A name for what `make` makes, where several projects are made the same; by default the id. */
+  madeAs?: string;
   /** The directory of the app, relative to that of the project. */
   app?: string;
   /** The command that installs the packages; `npm install` by default. */

@@ -1,4 +1,4 @@
 import { projectsOf } from './projects.ts';
 import { describeProjects } from './scenario.ts';
 
-describeProjects(projectsOf('hono', 'fastify'));
+describeProjects(projectsOf('hono', 'fastify', 'vite'));

@@ -1,0 +1,4 @@
+import { workspaces } from './projects.ts';
+import { describeProjects } from './scenario.ts';
+
+describeProjects(workspaces());
