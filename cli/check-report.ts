@@ -1,6 +1,16 @@
 import type { CheckResult } from '../diagnostics/check.ts';
+import type { Remedies } from '../diagnostics/website.ts';
 import type { Terminal } from './terminal.ts';
 import { textWidth, wrap } from './text.ts';
+
+/** What to do next after a check, as commands. */
+export const commandRemedies = {
+  urlOption: '--url',
+  writeCallback: '`emailauth init` writes one.',
+  signIn: 'Run `emailauth login`.',
+  prove: (domain: string) => `emailauth sites verify ${domain}`,
+  register: (domain: string) => `emailauth register ${domain}`,
+} satisfies Partial<Remedies>;
 
 const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
 const INDENT = ' '.repeat(6);

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { CheckResult, Finding } from '../../diagnostics/check.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
-import { formatReport } from '../check-report.ts';
+import { commandRemedies, formatReport } from '../check-report.ts';
 import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Caller, Credentials } from '../credentials.ts';
@@ -13,11 +13,7 @@ const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
 
 const remedies: Remedies = {
-  urlOption: '--url',
-  writeCallback: '`emailauth init` writes one.',
-  signIn: 'Run `emailauth login`.',
-  prove: (domain) => `emailauth sites verify ${domain}`,
-  register: (domain) => `emailauth register ${domain}`,
+  ...commandRemedies,
   wholeSignIn: '`emailauth try` in the project checks it.',
   nameLogin: 'Give the path that starts a sign-in with --login-path; `emailauth try` in the project makes a whole sign-in.',
 };

@@ -4,18 +4,14 @@ import type { CheckResult } from '../../diagnostics/check.ts';
 import type { CheckOptions, Remedies } from '../../diagnostics/website.ts';
 import type { AppCommand } from '../app-command.ts';
 import type { RunningApp } from '../app-process.ts';
-import { formatReport } from '../check-report.ts';
+import { commandRemedies, formatReport } from '../check-report.ts';
 import type { CommandSpec, Flags } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { version } from '../version.ts';
 
 const remedies: Remedies = {
-  urlOption: '--url',
-  writeCallback: '`emailauth init` writes one.',
-  signIn: 'Run `emailauth login`.',
-  prove: (domain) => `emailauth sites verify ${domain}`,
-  register: (domain) => `emailauth register ${domain}`,
+  ...commandRemedies,
   wholeSignIn: '',
   nameLogin: 'Give the path that starts a sign-in with --login-path, such as --login-path /login.',
 };

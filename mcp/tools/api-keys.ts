@@ -19,23 +19,7 @@ const Key = z.object({
   expiresAt: z.string().nullable().describe('When a key that was replaced ends; null: it does not'),
 });
 
-const toKey = ({
-  keyId,
-  name,
-  environment,
-  isActive,
-  createdAt,
-  lastUsed,
-  expiresAt,
-}: Output<'listApiKeys'>[number]): z.input<typeof Key> => ({
-  keyId,
-  name,
-  environment,
-  isActive,
-  createdAt,
-  lastUsed,
-  expiresAt,
-});
+const toKey = (key: Output<'listApiKeys'>[number]): z.infer<typeof Key> => Key.parse(key);
 
 const BY_THE_PERSON = 'The person creates or rotates a key with `emailauth keys` or in the dashboard; no tool returns one.';
 
