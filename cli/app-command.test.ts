@@ -23,6 +23,7 @@ test.each<[string, Record<string, string>, string | null]>([
     { 'package.json': manifest({ dev: 'next dev', start: 'next start' }, { dependencies: { next: '16' } }) },
     'run --silent dev',
   ],
+  ['a dev script with a port', { 'package.json': manifest({ dev: 'next dev -p 3000' }) }, 'run --silent dev -- --port {port}'],
   [
     'the dev script of a framework on Vite',
     { 'package.json': manifest({ dev: 'vite dev' }, { devDependencies: { '@sveltejs/kit': '2' } }) },

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { portInScript, takesPort } from './dev-script.ts';
 
 /** How an app is started for development. `{port}` in an argument stands for the port; the variable PORT has it too. */
 export type AppCommand = {
@@ -62,10 +63,10 @@ function nodeCommand(root: string, has: (path: string) => boolean): AppCommand |
   const isFrontEnd = dev !== undefined && /^vite(?:\s|$)/.test(dev) && !isFullStack;
   const backEnd = isFrontEnd && start === undefined ? BACK_ENDS.find(has) : undefined;
   if (backEnd) return runFile(backEnd, has);
-  if (dev !== undefined && !(isFrontEnd && start !== undefined)) return { run: script(has, 'dev') };
+  if (dev !== undefined && !(isFrontEnd && start !== undefined)) return { run: script(has, 'dev', dev) };
   if (start !== undefined) {
     const isBuilt = /\b(?:dist|build|out)\//.test(start) || /^next start/.test(start);
-    return { run: script(has, 'start'), ...(isBuilt && build !== undefined && { build: script(has, 'build') }) };
+    return { run: script(has, 'start', start), ...(isBuilt && build !== undefined && { build: script(has, 'build', '') }) };
   }
   const names = [
     ...(manifest.main ? [manifest.main] : []),
@@ -88,11 +89,15 @@ function readManifest(root: string): Manifest {
   }
 }
 
-/** npm runs the scripts of packages that another package manager has installed, too; not those without node_modules. */
-function script(has: (path: string) => boolean, name: string): [string, ...string[]] {
-  if (has('.pnp.cjs')) return ['yarn', 'run', name];
-  if (has('bun.lock') || has('bun.lockb')) return ['bun', 'run', name];
-  return [NPM, 'run', '--silent', name];
+/**
+ * npm runs the scripts of packages that another package manager has installed, too; not those without node_modules.
+ * @param line the script; one with a port of its own gets another port as an option
+ */
+function script(has: (path: string) => boolean, name: string, line: string): [string, ...string[]] {
+  const port = portInScript(line) !== undefined && takesPort(line) ? ['--port', '{port}'] : [];
+  if (has('.pnp.cjs')) return ['yarn', 'run', name, ...port];
+  if (has('bun.lock') || has('bun.lockb')) return ['bun', 'run', name, ...port];
+  return [NPM, 'run', '--silent', name, ...(port.length > 0 ? ['--', ...port] : [])];
 }
 
 function pythonCommand(root: string, env: Environment, has: (path: string) => boolean): AppCommand | null {
@@ -106,7 +111,7 @@ function pythonCommand(root: string, env: Environment, has: (path: string) => bo
     const text = readFileSync(join(root, file), 'utf8');
     const path = file.replace(/(?:\/__init__)?\.py$/, '');
     const module = path.replaceAll('/', '.');
-    const app = /^(\w+)(?::[^=\n]*)?\s*=\s*FastAPI\(/m.exec(text)?.[1];
+    const [app] = text.split(/\r?\n/).flatMap((line) => /^(\w+)\s*(?::[^=]*)?=\s*FastAPI\(/.exec(line)?.[1] ?? []);
     if (app) return { run: [python, '-m', 'uvicorn', `${module}:${app}`, '--port', '{port}'] };
     // Of a path, Flask adds the directory of the package to those of modules; it calls a function `create_app`.
     if (/\bFlask\(/.test(text)) return { run: [python, '-m', 'flask', '--app', path, 'run', '--port', '{port}'] };

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../test/waiting.ts';
-import { freePort, startApp } from './app-process.ts';
+import { startApp } from './app-process.ts';
+import { freePort } from './ports.ts';
 
 /** Listens only once a file exists, and names its address. */
 const SLOW_APP = `import { existsSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
 import { stripVTControlCharacters } from 'node:util';
 import { type AppCommand, readEnvFile } from './app-command.ts';
 import { CommandError, EXIT } from './exit.ts';
+import { freePort, isFree } from './ports.ts';
 import { type ProcessGroup, startGroup } from './process-group.ts';
 
 /** An app that runs for a check. */
@@ -105,25 +105,6 @@ async function preferredPort(siteUrl: string | undefined, service: string): Prom
     if (hostname === 'localhost' && port && origin !== service && (await isFree(Number(port)))) return Number(port);
   }
   return freePort();
-}
-
-/** Returns a TCP port of this machine on which nothing listens. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    // On all addresses, so that it fails where a program listens on one of them.
-    server.listen(port, () => server.close(() => resolve(true)));
-  });
 }
 
 /** Whether a port gets free soon: programs that were killed need a moment to end. */

@@ -69,7 +69,7 @@ export type CommandSpec = {
   ownsSignals?: true;
   /** After an interruption it has to clean up, for however long that takes. */
   waitsForCleanUp?: true;
-  /** Runs the command; heavy modules are loaded here by import(). @returns the exit code. @throws CommandError, or any error that main.ts reports */
+  /** Runs the command; heavy modules are loaded here by import(). @returns the exit code. @throws CommandError, or any error that command-line.ts reports */
   run(context: Context, args: (string | undefined)[], flags: Flags): Promise<number>;
 };
 

@@ -57,7 +57,7 @@ export type Failure = { exitCode: number; code: string; message: string; hint: s
 
 /**
  * Returns the exit code and the texts for an error. An error with an `exitCode` has a message for the person; any other one is
- * an internal error, whose stack main.ts prints with --verbose.
+ * an internal error, whose stack command-line.ts prints with --verbose.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof CommandError) return error;

@@ -2,9 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
-import { freePort, lastLines } from './app-process.ts';
+import { lastLines } from './app-process.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
+import { freePort } from './ports.ts';
 import { startGroup } from './process-group.ts';
 
 /** A service in local mode whose inbox this machine can read. */

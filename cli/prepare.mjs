@@ -154,10 +154,20 @@ async function build() {
     renameSync(fresh, at('dist'));
     // npm sets this mode when the package is installed; here it is for use from the repository.
     chmodSync(at('dist/cli/main.js'), 0o755);
+    storeHelp();
     writeFileSync(at(STAMP), stamp);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** Stores what `emailauth --help` prints, with styles, for cli/main.ts. */
+function storeHelp() {
+  const { NO_COLOR: _, ...env } = process.env;
+  const options = { env: { ...env, FORCE_COLOR: '1' }, encoding: 'utf8' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [at('dist/cli/main.js'), '--help'], options);
+  if (status !== 0) throw new UserError(`The build failed in emailauth --help:\n${stderr}`);
+  writeFileSync(at('dist/cli/help.txt'), stdout);
 }
 
 /** Runs a program of a package; its output is shown if it fails. */

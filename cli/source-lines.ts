@@ -42,19 +42,22 @@ export function readSignInSources(root: string, callbackPath: string): SignInSou
   return sources;
 }
 
+/** A line that compares the state with another value. */
+const COMPARES_STATE = /state.{0,200}(?:!=|==|compare|equal)|(?:!=|==|compare|equal).{0,200}state/i;
+
 /** What a check is about: the first pattern that matches a line names it. */
 const PATTERNS: Record<string, readonly RegExp[]> = {
   callback: [/auth\/callback/],
   callback_refusal: [/\.valid\b|\[['"]valid['"]\]/, /verify-token/],
   replay: [/\.valid\b|\[['"]valid['"]\]/, /verify-token/],
-  other_website: [/\bdomain\b.*(?:host|SITE)|(?:host|SITE).*\bdomain\b/, /verify-token/],
-  state_missing: [/state.*(?:!==?|===?|compare|equal)|(?:!==?|===?|compare|equal).*state/i],
-  state_forged: [/state.*(?:!==?|===?|compare|equal)|(?:!==?|===?|compare|equal).*state/i],
-  state_other_browser: [/state.*(?:!==?|===?|compare|equal)|(?:!==?|===?|compare|equal).*state/i],
+  other_website: [/\bdomain\b.{0,200}(?:host|SITE)|(?:host|SITE).{0,200}\bdomain\b/, /verify-token/],
+  state_missing: [COMPARES_STATE],
+  state_forged: [COMPARES_STATE],
+  state_other_browser: [COMPARES_STATE],
   login: [/forward_url/],
-  login_cookie: [/http_?only/i, /(?:cookie|session).*state/i],
+  login_cookie: [/http_?only/i, /(?:cookie|session).{0,200}state/i],
   session_cookie: [/http_?only/i, /(?:set_?cookie|cookies?\.set|\.cookie\()/i],
-  return_path: [/return_?to|\bnext\b.*=|redirect_?to/i, /redirect\(/i],
+  return_path: [/return_?to|\bnext\b.{0,200}=|redirect_?to/i, /redirect\(/i],
   logout: [/log-?_?out|sign-?_?out/i],
   clean_url: [/redirect\(/i],
   sign_in: [/verify-token/],

@@ -35,17 +35,19 @@ const withoutChildProcess: Plugin = {
   load: (id) => (id === '\0empty' ? 'export {};' : undefined),
 };
 
-type ModuleGraph = { getModuleInfo(id: string): { isEntry: boolean; importers: readonly string[] } | null };
+type ModuleGraph = { getModuleInfo(id: string): { importers: readonly string[] } | null };
+
+const COMMAND_LINE = here('./command-line.ts');
 
 /**
- * Returns whether a module is loaded at every start: the entry imports it, without an `import()` in between. Not the entry itself: while
- * it runs the command, other chunks can only wait for it.
+ * Returns whether every command loads a module: command-line.ts imports it, without an `import()` in between. Not command-line.ts itself:
+ * while it runs the command, other chunks can only wait for it.
  */
 function isLoadedAtStart(id: string, graph: ModuleGraph, visited = new Set<string>()): boolean {
   if (visited.has(id)) return false;
   visited.add(id);
   const importers = graph.getModuleInfo(id)?.importers ?? [];
-  return importers.some((importer) => graph.getModuleInfo(importer)?.isEntry || isLoadedAtStart(importer, graph, visited));
+  return importers.some((importer) => importer === COMMAND_LINE || isLoadedAtStart(importer, graph, visited));
 }
 
 /**

@@ -33,12 +33,11 @@ function encode(fields: [string, string][], type: string): Pick<Form, 'body' | '
 
 /** Returns the value of an attribute of a tag, or null. */
 function attributeOf(tag: string, name: string): string | null {
-  const [, value = null] =
-    new RegExp(`\\s${name}="([^"]*)"`, 'i').exec(tag) ??
-    new RegExp(`\\s${name}='([^']*)'`, 'i').exec(tag) ??
-    new RegExp(`\\s${name}=([^\\s"'>]+)`, 'i').exec(tag) ??
-    [];
+  const found = [...tag.matchAll(ATTRIBUTE)].find(([, each]) => each.toLowerCase() === name);
+  const value = found?.slice(2).find((text) => text !== undefined);
   return value?.replace(/&(amp|quot|#39|#x27|lt|gt);/gi, (entity) => ENTITIES[entity.toLowerCase()] ?? entity) ?? null;
 }
 
+/** Matches an attribute with its value, which is in double quotes, in single quotes or without quotes. */
+const ATTRIBUTE = /\s([^\s"'<>/=]+)=(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 const ENTITIES: Record<string, string> = { '&amp;': '&', '&quot;': '"', '&#39;': "'", '&#x27;': "'", '&lt;': '<', '&gt;': '>' };

@@ -35,7 +35,7 @@ export const accountSet: CommandSpec = {
   group: 'Account',
   summary: 'change your name or organization',
   flags: { '--name <name>': 'your name; empty: none', '--organization <name>': 'your organization; empty: none' },
-  examples: ['account set --name "Ada Lovelace" --organization "Analytical Engines"'],
+  examples: ['account set --name Ada', 'account set --name "Ada Lovelace" --organization "Analytical Engines"'],
   json: `{${SETTINGS_FIELDS}}`,
   async run({ terminal, signedIn }, _, { name, organization }) {
     if (name === undefined && organization === undefined) throw usageError('Nothing to change.', 'Give --name or --organization.');

@@ -41,7 +41,7 @@ export const keysCreate: CommandSpec = {
   about:
     'Only the key goes to stdout, so that a file or a secret store can take it. The service keeps its hash and cannot show it again. An API key itself cannot create keys.',
   flags: { '--test': 'the key can read, but not change anything' },
-  examples: ['keys create "Deploy script" > key.txt', 'keys create "Deploy script" --test --json'],
+  examples: ['keys create deploy > key.txt', 'keys create "Deploy script" --test --json'],
   json: NEW_KEY_SHAPE,
   exits: { 6: 'your account has the maximum number of API keys' },
   async run({ terminal, signedIn }, [given], { test = false }) {

@@ -105,7 +105,7 @@ async function start(
 ): Promise<RunningApp> {
   const { startApp } = await import('../app-process.ts');
   const { run } = app.command;
-  terminal.note(`Starting the app: ${typeof run === 'string' ? run : run.join(' ').replace(/ ?-?-?p?(?:ort)?[= ]?\{port\}/, '')}`);
+  terminal.note(`Starting the app: ${typeof run === 'string' ? run : run.join(' ').replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?\{port\}/, '')}`);
   return startApp({ ...app, env, signal });
 }
 

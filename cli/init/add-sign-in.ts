@@ -16,6 +16,7 @@ import { type Check, checksFor } from './checks.ts';
 import { requireWritable } from './files.ts';
 import { findPackages, type Packages } from './packages.ts';
 import { nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
+import { findPortMove, type PortMove, portOf } from './port.ts';
 import { type Project, readProject } from './project.ts';
 import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
 import { type InitHistory, readHistory } from './record.ts';
@@ -34,6 +35,8 @@ type Decision = {
   domain: string;
   loginPath: string;
   integration: Integration;
+  /** Null unless the website is on this machine and would use the port of the service. */
+  portMove: PortMove | null;
   plan: Plan;
   packages: Packages;
   checks: Check[];
@@ -98,12 +101,14 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const framework = forProject(chosen, project.kind);
   const sources = await readSources(framework);
   const layout = detectLayout(framework, existsIn(root));
+  const origin = await context.host();
+  const moved = await findPortMove(project, framework, origin, context.env);
   const base = {
-    origin: await context.host(),
+    origin,
     callbackPath: flags.callback,
     language: flags.language as LanguageCode,
     layout,
-    port: project.port,
+    port: moved?.to ?? portOf(project, framework),
     applied: true,
   };
   const fill = <Filled>(make: (framework: Framework, values: TemplateValues) => Filled, domain: string, loginPath: string): Filled => {
@@ -121,9 +126,11 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
   const isTaken = (path: string) => takenBy(path, project, framework, renderAt('localhost', path), history);
   const loginPath = await selectLoginPath(context.terminal, flags.loginPath ?? LOGIN_PATH, isTaken);
   const given = flags.domain ?? (await promptDomain(context));
-  const integration = renderAt(given, loginPath);
+  const rendered = renderAt(given, loginPath);
+  const portMove = new URL(rendered.site).hostname === 'localhost' ? moved : null;
+  const integration = portMove?.byEnvFile ? withPort(rendered, portMove.to) : rendered;
   const wiring = fill(renderWiring, given, loginPath);
-  const plan = planFor({ root, framework, entries: project.entries, wiring, history, force: flags.force === true }, integration);
+  const plan = planFor({ root, framework, entries: project.entries, wiring, portMove, history, force: flags.force === true }, integration);
   const packages = await findPackages(project, framework, context.env);
   const isInstallable = packages.missing.length === 0 || (flags.install !== false && packages.manager !== null);
   const written = plan.steps.map(({ change }) => change.path);
@@ -132,8 +139,25 @@ async function decide(context: Context, root: string, flags: Flags): Promise<Dec
       ? []
       : checksFor(project, framework, packages.manager, written, context.env);
   const variant = variantFor(chosen, project.kind)?.id ?? null;
-  return { project, framework, variant, domain: normalHost(given) ?? given, loginPath, integration, plan, packages, checks, history };
+  return {
+    project,
+    framework,
+    variant,
+    domain: normalHost(given) ?? given,
+    loginPath,
+    integration,
+    portMove,
+    plan,
+    packages,
+    checks,
+    history,
+  };
 }
+
+const withPort = (integration: Integration, port: number): Integration => ({
+  ...integration,
+  env: [...integration.env, { name: 'PORT', value: String(port), purpose: 'Where the app listens.' }],
+});
 
 /** Returns the file of the project that serves the login path already, or null. */
 function takenBy(path: string, { root, entries }: Project, { id }: Framework, { files }: Integration, history: InitHistory): string | null {

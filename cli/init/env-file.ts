@@ -47,9 +47,12 @@ export function complete(text: string, variables: readonly Variable[]): Completi
   return { ...completion, text: completion.text + addition };
 }
 
+/** Matches a line that sets a variable: its start up to `=`, and the name. */
+const ASSIGNMENT = /^([ \t]*(?:export[ \t]+)?(\w+)[ \t]*=).*$/gm;
+
 /** Returns a text with the last line that sets a variable changed; null when its value is not on one line. */
 function replaceValue(text: string, name: string, value: string): { text: string; from: string; to: string } | null {
-  const line = [...text.matchAll(new RegExp(`^([ \\t]*(?:export[ \\t]+)?${name}[ \\t]*=).*$`, 'gm'))].at(-1);
+  const line = [...text.matchAll(ASSIGNMENT)].findLast(([, , each]) => each === name);
   if (!line || valueIn(text, name).includes('\n')) return null;
   const [from, start] = [line[0].replace(/\r$/, ''), line[1]];
   const to = `${start}${value}`;

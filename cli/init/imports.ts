@@ -33,7 +33,7 @@ const isWholeImport = (lines: readonly string[], at: number) =>
 function endOfImport(lines: readonly string[], start: number): number {
   let depth = 0;
   for (let i = start; i < lines.length; i++) {
-    const code = lines[i].replace(/"[^"]*"|'[^']*'/g, '').replace(/\/\/.*$|#.*$/, '');
+    const code = lines[i].replace(/"[^"]*"|'[^']*'/g, '').replace(/(?:\/\/|#).*/, '');
     depth += (code.match(/[({[]/g)?.length ?? 0) - (code.match(/[)}\]]/g)?.length ?? 0);
     if (depth <= 0 && !code.endsWith('\\')) return i;
   }

@@ -51,6 +51,10 @@ function otherManager(
 }
 
 /** Returns `@fastify/cookie` for `@fastify/cookie@^11`. */
-const withoutVersion = (name: string) => name.replace(/(?<!^)@.*$/, '');
+const withoutVersion = (name: string) => name.split(/(?<!^)@/, 1)[0];
 
-const names = (text: string, name: string) => new RegExp(`(?:^|["'\\s])${name.replace(/[^\w]/g, '\\$&')}(?![\\w.-])`, 'im').test(text);
+/** Whether a list of dependencies names a package, with or without a version behind it. */
+function names(text: string, name: string): boolean {
+  const words = text.toLowerCase().split(/["'\s]+/);
+  return words.some((word) => word.startsWith(name.toLowerCase()) && !/^[\w.-]/.test(word.slice(name.length)));
+}

@@ -6,6 +6,7 @@ import type { Framework, Wiring } from '../../templates/framework.ts';
 import type { Integration } from '../../templates/render.ts';
 import { additionTo, complete, gitStatusOf, type Variable, valueIn } from './env-file.ts';
 import { type Change, readExisting, type ShownChange } from './files.ts';
+import type { PortMove } from './port.ts';
 import { type InitHistory, lastWritten } from './record.ts';
 import { findRoute, hasFileRoutes, servesPath } from './routes.ts';
 import { connect } from './wiring.ts';
@@ -33,6 +34,8 @@ export type Target = {
   framework: Framework;
   entries: readonly string[];
   wiring: readonly Wiring[];
+  /** How the app gets another port than the service; null when it keeps its own. */
+  portMove: PortMove | null;
   /** What `init` wrote before. */
   history: Pick<InitHistory, 'runs'>;
   /** Values of `.env` that someone else set are replaced too. */
@@ -110,7 +113,7 @@ function planFile({ root, history }: Target, path: string, rendered: Buffer): St
 const textOf = (bytes: Buffer) => bytes.toString('latin1').replaceAll('\r\n', '\n');
 
 /** Connects the files with the app; what cannot be changed is a remark. */
-function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | 'remarks'> {
+function connectFiles({ root, entries, wiring, portMove }: Target): Pick<Plan, 'steps' | 'remarks'> {
   const remarks: string[] = [];
   // Several insertions may change the same file.
   const texts = new Map<string, string>();
@@ -119,6 +122,10 @@ function connectFiles({ root, entries, wiring }: Target): Pick<Plan, 'steps' | '
     const { path, text } = connect(each, { root, entries, read });
     if (path === null) remarks.push(each.instead);
     else texts.set(path, text);
+  }
+  for (const [path, replace] of Object.entries(portMove?.replaced ?? {})) {
+    const text = replace(read(path) ?? '');
+    if (text !== null) texts.set(path, text);
   }
   const steps = [...texts].map(([path, text]): Step => {
     const change = { path, ...readExisting(root, path), after: Buffer.from(text) };
@@ -137,7 +144,7 @@ function planEnvironment(
   const written = lastWritten(history, join(root, ENV))?.toString() ?? '';
   const isOwn = (name: string) => valueIn(written, name) === valueIn(text, name);
   const variables = (secret: () => string): Variable[] =>
-    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) }));
+    env.map(({ name, value }) => ({ name, value: value || secret, replaces: force || isOwn(name) || name === 'PORT' }));
   const after = complete(
     text,
     variables(() => randomBytes(32).toString('hex')),
@@ -190,7 +197,7 @@ export function nextStepsAfter(
   framework: Framework,
   integration: Integration,
   plan: Plan,
-  { domain, loginPath }: { domain: string; loginPath: string },
+  { domain, loginPath, portMove }: { domain: string; loginPath: string; portMove: PortMove | null },
 ): string[] {
   const { loadEnv } = framework;
   const login = `${plan.siteUrl}${loginPath}`;
@@ -199,6 +206,7 @@ export function nextStepsAfter(
     ...plan.remarks,
     ...integration.nextSteps,
     ...(loadEnv ? [loadEnv] : []),
+    ...(portMove ? [portMove.remark] : []),
     ...(isLocal(service) && !isLocal(plan.siteUrl)
       ? [`${service} is this machine: before you deploy, name the public service with --host.`]
       : []),

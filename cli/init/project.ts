@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { ProjectKind } from '../../templates/framework.ts';
+import { portInScript } from '../dev-script.ts';
 import { pathsOf } from './detection.ts';
 import { type Manifest, readManifest, readText } from './manifest.ts';
+import { portInSource } from './source-port.ts';
 
 /** The facts about a project that decide which integration fits. */
 export type Project = {
@@ -93,18 +95,13 @@ function routerOf(root: string, manifest: Manifest | null): ProjectKind['router'
   return has('pages') && !has('app') ? 'pages' : 'app';
 }
 
-/** `const port = 3000`, `process.env.PORT || 3000`, `app.listen(3000`, `listen({ port: 3000`, `app.run(port=5000)`, `":8080"` of Go. */
-const PORT_IN_CODE =
-  /\bport\b[\w."'\])]*\s*(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|ListenAndServe\("[^"]*:(\d{4,5})"/i;
-const PORT_IN_SCRIPT = /(?:^|\s)(?:-p|--port)[ =](\d{2,5})\b|\bPORT=(\d{2,5})\b/;
+/** Returns the source files that may set the port of the app. */
+export const portFiles = (entries: readonly string[]): string[] => [...new Set([...entries, 'bin/www'])];
 
 function findPort(root: string, manifest: Manifest | null, entries: readonly string[]): number | undefined {
   const { dev, start } = manifest?.scripts ?? {};
-  const scripts = [dev, start].map((script) => PORT_IN_SCRIPT.exec(script ?? ''));
-  const code = [...entries, 'bin/www'].map((path) => PORT_IN_CODE.exec(readText(root, path) ?? ''));
-  const found = [...scripts, ...code].find((match) => match !== null);
-  const port = Number(found?.slice(1).find(Boolean));
-  return port > 0 && port < 65_536 ? port : undefined;
+  const inCode = portFiles(entries).map((path) => portInSource(readText(root, path) ?? ''));
+  return [portInScript(dev), portInScript(start), ...inCode].find((port) => port !== undefined);
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;

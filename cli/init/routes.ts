@@ -28,17 +28,16 @@ export function findRoute(
     const files = globSync(patterns, { cwd: root, ignore: FOREIGN, expandDirectories: false }).sort();
     return files.find((file) => !written.has(file) && routeOf(file, routes) === path.toLowerCase()) ?? null;
   }
-  const route = new RegExp(
-    ROUTE.replace('PATH', () => path.slice(1)),
-    'im',
-  );
-  return entries.find((file) => !written.has(file) && route.test(withoutComments(readText(root, file) ?? ''))) ?? null;
+  const serves = (code: string) => [...code.matchAll(ROUTE)].some(([, found]) => isSamePath(found, path.slice(1)));
+  return entries.find((file) => !written.has(file) && serves(withoutComments(readText(root, file) ?? ''))) ?? null;
 }
+
+const isSamePath = (found: string, path: string) => found.toLowerCase().replace(/\/$/, '') === path.toLowerCase();
 
 // A call or a decorator whose first or second argument is the path: `app.get('/login', …)`, `@app.route("/login")`, `path('login/', …)`,
 // `http.HandleFunc("GET /login", …)`, `get '/login' do`.
 const ROUTE =
-  '(?:\\b|[.@])(?:get|all|route|any|match|path|re_path|page|handle|handleFunc|api_route)\\b[ \\t]*\\(?\\s*r?["\'`](?:GET )?/?PATH/?["\'`]';
+  /\b(?:get|all|route|any|match|path|re_path|page|handle|handleFunc|api_route)\b\s*(?:\(\s*)?r?["'`](?:GET )?\/?([\w/-]*)["'`]/gi;
 
 const withoutComments = (code: string) => code.replace(/^[ \t]*(?:\/\/|#|\/?\*).*$/gm, '');
 

@@ -47,7 +47,7 @@ export function insertInto(
 ): string | null {
   const isWindows = original.includes('\r\n');
   const text = original.replaceAll('\r\n', '\n');
-  const match = new RegExp(after.source, after.flags.replace('g', '')).exec(text);
+  const match = after.exec(text);
   if (!match) return null;
   const style = styleOf(text, path);
   const withLineEnds = (changed: string) => (isWindows ? changed.replaceAll('\n', '\r\n') : changed);
@@ -62,7 +62,7 @@ export function insertInto(
   // In a block that the anchor opens, the lines are indented as its first line.
   const indent = match[0].trimEnd().endsWith('{')
     ? (/^\s*\n([ \t]*)/.exec(text.slice(matchEnd))?.[1] ?? '')
-    : (/[ \t]*$/.exec(text.slice(0, matchStart))?.[0] ?? '');
+    : (/^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', matchStart) + 1, matchStart))?.[0] ?? '');
   const lines = insert.replaceAll('$APP', () => match.groups?.app ?? 'app').replace(/\n$/, '');
   const indented = lines === '' ? '' : `${style(lines).replace(/^(?=.)/gm, indent)}\n`;
   const head = text.slice(0, end);

@@ -49,12 +49,24 @@ function includes(directory: string, patterns: readonly string[], root: string):
 }
 
 /** Returns the pattern of the manifests of a pattern of directories; a leading `!` excludes them. */
-const manifestPattern = (pattern: string) => `${pattern.replace(/^(!?)(?:\.\/)?/, '$1').replace(/\/+$/, '')}/package.json`;
+const manifestPattern = (pattern: string) => `${pattern.replace(/^(!?)(?:\.\/)?/, '$1').replace(/(?<!\/)\/+$/, '')}/package.json`;
 
 /** Returns the list `packages` of a pnpm-workspace.yaml, in either notation of YAML. */
 function pnpmPackages(yaml: string): string[] {
-  const [, inline, block] = /^packages:[ \t]*(?:\[([^\]]*)\]|(?:#.*)?\r?\n((?:[ \t]*(?:-.*|#.*)?(?:\r?\n|$))*))/m.exec(yaml) ?? [];
-  const items =
-    inline === undefined ? (block ?? '').split(/\r?\n/).map((line) => /^[ \t]*-[ \t]*(.*)$/.exec(line)?.[1] ?? '') : inline.split(',');
-  return items.map((item) => /^\s*(?:"([^"]*)"|'([^']*)'|([^#]*?))\s*(?:#.*)?$/.exec(item)?.slice(1).find(Boolean) ?? '').filter(Boolean);
+  const lines = yaml.split(/\r?\n/);
+  const start = lines.findIndex((line) => line.startsWith('packages:'));
+  if (start < 0) return [];
+  const [value, ...below] = [lines[start].slice('packages:'.length), ...lines.slice(start + 1)].map((line) => line.trim());
+  const inline = /^\[([^\]]*)\]/.exec([value, ...below].join('\n'))?.[1];
+  if (inline !== undefined) return inline.split(',').map(scalarIn).filter(Boolean);
+  if (value !== '' && !value.startsWith('#')) return [];
+  const end = below.findIndex((line) => line !== '' && !/^[-#]/.test(line));
+  const items = below.slice(0, end < 0 ? below.length : end).filter((line) => line.startsWith('-'));
+  return items.map((line) => scalarIn(line.slice(1))).filter(Boolean);
+}
+
+/** Returns the text of a YAML item without quotes and comment. */
+function scalarIn(item: string): string {
+  const parts = /^(?:"([^"]*)"|'([^']*)'|([^#]*))/.exec(item.trim())?.slice(1) ?? [];
+  return parts.find(Boolean)?.trim() ?? '';
 }

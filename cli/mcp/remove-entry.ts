@@ -82,7 +82,7 @@ function commaAfter(text: string, position: number): Range | null {
 /** Returns a range with the white space before it, up to the previous line, when nothing else is on its lines. */
 function wholeLines(text: string, { start, end }: Range): Range {
   const isAlone = /^[ \t]*(?:\r?\n|$)/.test(text.slice(end));
-  const [blank] = /(?:\r?\n)?[ \t]*$/.exec(text.slice(0, start)) as RegExpExecArray;
+  const [blank] = /(?:\r?\n)?(?<![ \t])[ \t]*$/.exec(text.slice(0, start)) as RegExpExecArray;
   return isAlone ? { start: start - blank.length, end } : { start, end };
 }
 

@@ -128,7 +128,7 @@ function kindOf({ framework: id, typescript, moduleSystem, router }: KindInput):
 /** Returns the layout of a project with these directories; undefined when they are unknown. */
 function layoutOf(framework: Framework, directories: readonly string[] | undefined) {
   if (!directories) return undefined;
-  const paths = directories.map((path) => path.replace(/^\.?\/+|\/+$/g, ''));
+  const paths = directories.map((path) => path.replace(/^\.?\/+|(?<!\/)\/+$/g, ''));
   return detectLayout(framework, (wanted) => paths.some((path) => path === wanted || path.startsWith(`${wanted}/`)));
 }
 
@@ -161,7 +161,7 @@ async function stepsFor(
 }
 
 const localSteps = (site: string, { callbackPath, loginPath }: { callbackPath: string; loginPath: string }, context: McpContext) => [
-  `Start the app at ${site}; if it listens on another address, change SITE_URL to that.`,
+  `Start the app at ${site}: change the port in its code, or SITE_URL if it has another one. ${context.host} is the service.`,
   context.besideApp
     ? `Call check_integration with domain localhost and url ${site}${callbackPath}.`
     : `Request ${site}${loginPath}: it must set a cookie and redirect to ${context.host}/auth. check_integration cannot reach your localhost from here.`,

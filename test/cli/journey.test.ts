@@ -68,7 +68,7 @@ test('a developer works in the terminal from the first registration to the logou
 
   expect(await shown(0, 'sites', 'add', second)).toContain(second);
   const renamed = freshDomain();
-  expect(await shown(0, 'sites', 'update', second, '--domain', renamed)).toContain(renamed);
+  expect(await shown(0, 'sites', 'update', second, '--domain', renamed, '--yes')).toContain(renamed);
 
   const verifying = open('sites', 'verify', renamed);
   await verifying.waitFor('Check again');

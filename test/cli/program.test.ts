@@ -77,7 +77,20 @@ test('removes control characters of arguments from messages', async () => {
   expect(stderr).toMatch(/^"si\[2Jtes" is not a command/);
 });
 
-test.each([['--help'], ['--version'], ['whoami'], ['sites list']])('loads only the modules that %s needs', async (line) => {
+test('prints the help that the build has stored without loading a command, and the same text otherwise', async () => {
+  const file = join(home.directory, 'modules.txt');
+  const preload = `--import=${join(import.meta.dirname, 'modules.mjs')}`;
+  const { stdout } = await home.run(['--help'], { env: { MODULES_FILE: file, NODE_OPTIONS: preload } });
+  expect(
+    (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .filter((path) => path.includes('/dist/')),
+  ).toEqual([expect.stringMatching(/\/dist\/cli\/main\.js$/)]);
+  for (const args of [['-h'], ['--help', '--no-color'], ['help']]) expect((await home.run(args)).stdout).toBe(stdout);
+});
+
+test.each([['sites list --help'], ['--version'], ['whoami'], ['sites list']])('loads only the modules that %s needs', async (line) => {
   const file = join(home.directory, 'modules.txt');
   const preload = `--import=${join(import.meta.dirname, 'modules.mjs')}`;
   await home.run(line.split(' '), { env: { MODULES_FILE: file, NODE_OPTIONS: preload } });
@@ -86,7 +99,7 @@ test.each([['--help'], ['--version'], ['whoami'], ['sites list']])('loads only t
   expect(loaded.filter((path) => /\/node_modules\/|dist\/(?!cli\/)/.test(path))).toEqual([]);
   const sources = await sourcesOf(loaded.filter((path) => /\/dist\/cli\/.*\.js$/.test(path)));
   const heavy = ['ink', 'react', '@clack/prompts', 'diff', 'open', 'tldts', '@modelcontextprotocol/server'];
-  const forHelp = line.startsWith('--') ? ['zod', 'conf'] : [];
+  const forHelp = line.includes('--') ? ['zod', 'conf'] : [];
   for (const name of [...heavy, ...forHelp]) expect(sources.filter((path) => path.includes(`/node_modules/${name}/`))).toEqual([]);
   expect(sources.filter((path) => /^\.\.\/\.\.\/(?:server|mcp)\//.test(path))).toEqual([]);
   expect(sources.some((path) => path.includes('/node_modules/commander/'))).toBe(true);

@@ -13,11 +13,13 @@ import { signIn } from './scenario.ts';
 
 const SLOW = 600_000;
 
-/** How a person starts each app, and the port that it then has; null where its code has one. */
+/** The port of the service after `npm start`, which two of the apps would use as well. */
+const SERVICE_PORT = 3000;
+/** How a person starts each app, without PORT in the environment. */
 const APPS = [
-  { id: 'npm-express-cjs', command: ['node', 'app.js'], port: null },
-  { id: 'next-app-ts', command: ['npm', 'run', 'dev'], port: 3000 },
-  { id: 'flask-app', command: ['flask', 'run'], port: 5000 },
+  { id: 'npm-express-cjs', command: ['node', 'app.js'] },
+  { id: 'next-app-ts', command: ['npm', 'run', 'dev'] },
+  { id: 'flask-app', command: ['flask', 'run'] },
 ];
 const projects = projectsOf('express', 'nextjs', 'flask');
 
@@ -25,8 +27,9 @@ let scene: Scene;
 let home: Home;
 let commands: string[][];
 beforeAll(async () => {
+  await waitUntil(`the port ${SERVICE_PORT} is free`, 120_000, () => isFree(SERVICE_PORT));
   // As with `npm start`, emails stay in the built-in inbox.
-  scene = await openScene({ SMTP_URL: '' });
+  scene = await openScene({ SMTP_URL: '', PORT: String(SERVICE_PORT) });
   home = await openHome(scene.service.url);
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const [, block = ''] = /In the directory of your app[^\n]*\n\n```sh\n([\s\S]*?)```/.exec(readme) ?? [];
@@ -47,20 +50,21 @@ test('the README adds and tries the sign-in', () => {
   ]);
 });
 
-describe.each(APPS)('the commands of the README in the fresh project $id', ({ id, command, port }) => {
+describe.each(APPS)('the commands of the README in the fresh project $id', ({ id, command }) => {
   test('lead to a sign-in in a browser without an edit', { timeout: SLOW }, async ({ skip }) => {
     const found = projects.find((project) => project.id === id);
     if (!found) throw new Error(`There is no project ${id}.`);
     const missing = found.recipe.missing?.();
     if (missing) skip(missing);
-    const project = await freshProject(id, found.recipe);
+    // With the port of its source.
+    const project = await freshProject(id, { ...found.recipe, fixedPort: [] });
     try {
       for (const [, ...args] of commands) await runInTerminal(project, args);
-      const listensOn = port ?? project.port;
-      await waitUntil(`the port ${listensOn} is free`, 120_000, () => isFree(listensOn));
-      const app = await launch(project.app, { id, command, env: { ...project.environment, PORT: String(listensOn) } }, listensOn);
+      const port = Number(new URL(await siteOf(project)).port);
+      expect(port).not.toBe(SERVICE_PORT);
+      await waitUntil(`the port ${port} is free`, 120_000, () => isFree(port));
+      const app = await launch(project.app, { id, command: ['env', '-u', 'PORT', ...command], env: project.environment }, port);
       try {
-        expect(await siteOf(project)).toBe(app.url);
         await signIn(scene, app.url);
       } catch (error) {
         throw new Error(`${error}\nThe app wrote:\n${app.output()}`);
@@ -92,10 +96,11 @@ async function runInTerminal(project: FreshProject, args: string[]): Promise<voi
 }
 
 /** Returns the URL of the website that `emailauth init` has written. */
-async function siteOf({ app }: FreshProject): Promise<string | undefined> {
+async function siteOf({ app }: FreshProject): Promise<string> {
   const names = ['.env', '.env.local'];
   const texts = await Promise.all(names.map((name) => readFile(join(app, name), 'utf8').catch(() => '')));
-  return /^SITE_URL=(\S+)/m.exec(texts.join('\n'))?.[1].replaceAll('"', '');
+  const [, site = ''] = /^SITE_URL=(\S+)/m.exec(texts.join('\n')) ?? [];
+  return site.replaceAll('"', '');
 }
 
 const isFree = (port: number) =>

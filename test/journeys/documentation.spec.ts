@@ -37,7 +37,7 @@ test('links the guide, the pages and their sections', async () => {
   await evaluates(page, 'scrollY > 0', true);
 
   await pagesNav(page).getByRole('link', { name: 'Frameworks', exact: true }).click();
-  await page.getByRole('table').getByRole('link', { name: 'Flask' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'Flask' }).first().click();
   await heading(page, 'Sign-in with Flask');
   await page.getByRole('link', { name: 'Prompt for Flask' }).click();
   await heading(page, 'Prompt for Flask');

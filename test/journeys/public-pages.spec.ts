@@ -178,12 +178,12 @@ describe('the registration', () => {
     await heading(page, 'Registration Successful!');
     await expect.poll(() => at(page)).toBe(SUCCESS);
     // The choice is kept across pages.
-    await page.getByRole('tab', { name: 'auth.py' }).waitFor();
+    await page.getByRole('tab', { name: 'email_login.py' }).waitFor();
     for (const [button, text] of [
       ['Copy login', `https://${domain}/auth/callback?state=`],
       ['Copy terminal', `token=TOKEN&domain=${domain}'`],
       ['Copy response.json', `"domain": "${domain}"`],
-      ['Copy auth.py', `https://${domain}`],
+      ['Copy email_login.py', `https://${domain}`],
       ['Copy prompt for FastAPI', `for the domain ${domain}`],
     ]) {
       await page.getByRole('button', { name: button, exact: true }).first().click();

@@ -1,8 +1,11 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Home, openHome } from '../cli/command.ts';
+import { expressApp } from '../generators/tutorials.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { freshAddress, requestEmail } from '../sign-ins.ts';
 import { startAppIn } from '../templates/site.ts';
@@ -11,20 +14,12 @@ import { type McpClient, succeeding } from './clients.ts';
 import { startIn, stdioGenerations } from './stdio.ts';
 
 /** The app before, and the changes that the assistant makes besides the given files. */
-const BEFORE = `import express from 'express';
-
-const app = express();
-app.get('/', (request, response) => response.send('Welcome to the shop'));
-app.listen(process.env.PORT ?? 3001);
-`;
-const AFTER = `import express from 'express';
-import { auth } from './auth.js';
-
-const app = express();
-app.use(auth);
-app.get('/', (request, response) => response.send('Welcome to the shop. <a href="/login">Login with Email</a>'));
-app.listen(process.env.PORT ?? 3001);
-`;
+const BEFORE = expressApp('require');
+const changed = (port: number) =>
+  BEFORE.replace("require('express')\n", "require('express')\nconst { auth } = require('./auth')\n")
+    .replace('express()\n', 'express()\napp.use(auth)\n')
+    .replace('const port = 3000', `const port = ${port}`)
+    .replace('Hello World!', 'Hello World! <a href="/login">Login with Email</a>');
 
 let stage: Stage;
 let service: Service;
@@ -63,20 +58,16 @@ test('four calls lead to a verified sign-in, as docs/guide/dialogue.md shows', a
 
   await call('get_status');
   await call('register_domain', { domain: 'shop.example', email: 'you@shop.example' });
-  const { files, env } = (await call('scaffold_integration', { framework: 'express', domain: 'localhost' })) as Scaffolded;
-  const secret = 'x'.repeat(64);
-  const settings = env.map(({ name, value }) => `${name}=${value || secret}\n`).join('');
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-dialogue-'));
+  await promisify(execFile)('npm', ['init', '-y'], { cwd: directory });
+  const { type = 'commonjs' } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8'));
+  const scaffold = { framework: 'express', domain: 'localhost', moduleSystem: type === 'module' ? 'esm' : type };
+  const { files, env } = (await call('scaffold_integration', scaffold)) as Scaffolded;
+  const secret = 'x'.repeat(64);
+  const settings = env.map(({ name, value }) => `${name}=${name === 'SITE_URL' ? url : value || secret}\n`).join('');
   for (const { path, contents } of files) await writeFile(join(directory, path), contents);
-  const around = { 'package.json': '{ "type": "module" }', 'app.js': AFTER, '.env': settings };
-  // Uses a free port; environment variables take precedence over the file.
-  const recipe = {
-    id: 'express',
-    available: () => true,
-    around,
-    command: [process.execPath, '--env-file=.env', 'app.js'],
-    env: { SITE_URL: url },
-  };
+  const around = { 'app.js': changed(port), '.env': settings };
+  const recipe = { id: 'express', available: () => true, around, command: [process.execPath, 'app.js'] };
   const app = await startAppIn(directory, recipe, port);
   onTestFinished(() => app.close());
   const { passed } = await call('check_integration', { domain: 'localhost', url: `${url}/auth/callback` });
@@ -111,7 +102,7 @@ function recording([status, registered, scaffolded, checked]: string[]): string 
 
 An assistant without previous knowledge of Email Auth adds it to an app. It has the MCP server (\`emailauth mcp install claude-code\`), and the service runs on the same computer (\`npm start\`). A test repeats this dialogue with every version, so the calls and their results are always current.
 
-The app, in a new directory, after \`npm init -y && npm pkg set type=module && npm install express\`:
+The app, in a new directory, after \`npm init -y && npm install express\`, is the hello world of the guide of Express:
 
 ${fenced('js', BEFORE)}
 
@@ -129,15 +120,15 @@ ${registered}
 
 ## 3. scaffold_integration
 
-For development on this computer; the same call with shop.example returns the settings for production.
+For development on this computer; the same call with shop.example returns the settings for production. The module system is that of package.json: npm 11 writes \`"type": "commonjs"\`, and without a type it is the same.
 
 ${scaffolded}
 
-The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET from \`openssl rand -hex 32\`. It adds two lines and the link to \`app.js\`:
+The assistant writes \`auth.js\`, and \`.env\` with a SESSION_SECRET from \`openssl rand -hex 32\`. It adds two lines and the link to \`app.js\`, and gives the app another port than the service:
 
-${fenced('js', AFTER)}
+${fenced('js', changed(3001))}
 
-Then it starts the app: \`node --env-file=.env app.js\`.
+Then it starts the app: \`node app.js\`.
 
 ## 4. check_integration
 
