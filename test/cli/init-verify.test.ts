@@ -153,6 +153,15 @@ describe('--undo after edits', () => {
     expect((await undo('--force')).json().files).toEqual([{ path: 'auth.js', action: 'removed' }, expect.anything()].slice(0, 1));
     expect(Object.keys(await project.files())).not.toContain('auth.js');
   });
+
+  test('restores the types that Next.js writes, which its development server has changed since', async () => {
+    const build = `node -e "require('node:fs').writeFileSync('next-env.d.ts', '// build')"`;
+    await project.put({ ...app, 'package.json': manifest({ build }), 'next-env.d.ts': '// before' });
+    expect((await init()).json().verified).toBe('npm run build');
+    await project.put({ 'next-env.d.ts': '// development' });
+    expect((await undo()).json().kept).toEqual([]);
+    expect(await project.textAt('next-env.d.ts')).toBe('// before');
+  });
 });
 
 describe('a project whose build fails', () => {
