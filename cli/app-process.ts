@@ -126,14 +126,22 @@ async function takenPorts(): Promise<Set<number>> {
 async function findUrl(group: ProcessGroup, expected: string, taken: ReadonlySet<number>, options: AppOptions): Promise<string> {
   const { signal } = options;
   const start = Date.now();
-  while (Date.now() < start + START_TIMEOUT_MS) {
-    signal.throwIfAborted();
-    if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group);
-    for (const url of candidates(group, expected, taken, Date.now() - start, options)) {
-      // Another program may respond there, while the app ends because its port is taken.
-      if ((await responds(url, signal)) && (await isStillRunning(group))) return url;
+  // A program that has the port may accept connections and never respond.
+  const ended = new AbortController();
+  const watch = setInterval(() => group.hasEnded() && ended.abort(), POLL_MS);
+  try {
+    while (Date.now() < start + START_TIMEOUT_MS) {
+      signal.throwIfAborted();
+      if (group.hasEnded()) throw await appFailed('The app ended before it responded.', group);
+      for (const url of candidates(group, expected, taken, Date.now() - start, options)) {
+        // Another program may respond there, while the app ends because its port is taken.
+        if ((await responds(url, AbortSignal.any([signal, ended.signal]))) && (await isStillRunning(group))) return url;
+        if (group.hasEnded()) break;
+      }
+      await pause();
     }
-    await pause();
+  } finally {
+    clearInterval(watch);
   }
   throw await appFailed(`The app did not respond within ${START_TIMEOUT_MS / 1000} s.`, group);
 }
@@ -176,7 +184,6 @@ async function responds(url: string, signal: AbortSignal): Promise<boolean> {
     await response.body?.cancel();
     return true;
   } catch {
-    signal.throwIfAborted();
     return false;
   }
 }
