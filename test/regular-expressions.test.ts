@@ -8,8 +8,19 @@ import { type Expression, expressionsIn, type Proofs, readProofs, slownessOf } f
 
 const root = join(import.meta.dirname, '..');
 
+const PROJECT = 'Reads source files of the project of the person who runs the command.';
+
 /** Expressions that cannot be proven linear, and why they are accepted. */
 const REVIEWED: Record<string, Record<string, string>> = {
+  'cli/init/imports.ts': {
+    '/^import\\b(?!\\s*\\()|^(?:const|let|var)\\s(?!.*=>).*\\brequire\\s*\\(|^(?:const|let|var)\\s*\\{[^}=]*$|^require\\s*\\(/': PROJECT,
+  },
+  'cli/init/source-port.ts': {
+    '/\\bport\\b[\\w."\'\\])]{0,40}\\s{0,40}(?:=|:|\\|\\||\\?\\?)[^\\n\\d;]{0,60}\\b(\\d{4,5})\\b|\\bport["\']?, *["\']?(\\d{4,5})\\b|\\blisten\\(\\s*(\\d{4,5})\\b|\\b(?:ListenAndServe|Listen|Run|Start)\\("[^"\\n]{0,60}:(\\d{4,5})"|\\bAddr: *"[^"\\n]{0,60}:(\\d{4,5})"/gi':
+      PROJECT,
+    '/\\b(?:process\\.env|Bun\\.env|os\\.environ|getenv|ENV)\\b[^\\w\\n;]{0,3}(?:(?:get|fetch)\\(["\'])?PORT\\b|\\bPORT\\b[^\\n;]{0,20}\\} *= *process\\.env\\b/i':
+      PROJECT,
+  },
   'cli/mcp/config-text.ts': {
     '/^[ \\t]*(,?)[ \\t]*(?:\\/\\/.*|\\/\\*.*?\\*\\/)[ \\t]*(?=\\r?\\n)/':
       'One line of a settings file of the person who runs the command.',
@@ -44,7 +55,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
       '/^[ \\t]*(?<app>\\w+)(?:: Flask)? = Flask\\((?:.*[^,\\s]$|(?:.*,)?\\n(?:.*[^)\\n]\\n)*?.*\\)$)/m',
       '/^[ \\t]*(?<app>\\w+)(?:: FastAPI)? = FastAPI\\((?:.*[^,\\s]$|(?:.*,)?\\n(?:.*[^)\\n]\\n)*?.*\\)$)/m',
       '/^\\thttp\\.HandleFunc\\((?:.*\\)$|.*\\{\\n(?:\\t\\t.*\\n|\\n)*\\t\\}\\))/m',
-    ].map((text) => [text, 'Reads the entry file of the project of the person who runs the command.']),
+    ].map((text) => [text, PROJECT]),
   ),
   ...Object.fromEntries(
     ['express/auth.ts', 'express/auth.js', 'fastify/auth.ts', 'fastify/auth.js', 'vite/auth.mjs', 'static/worker.js'].map((file) => [

@@ -3,7 +3,7 @@
  * `app.run(port=5000)`, `set :port, 4567`, `app.listen(3000`, `ListenAndServe(":8080"`, `Addr: ":8080"`.
  */
 const PORT_IN_CODE =
-  /\bport\b[\w."'\])]*\s*(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/gi;
+  /\bport\b[\w."'\])]{0,40}\s{0,40}(?:=|:|\|\||\?\?)[^\n\d;]{0,60}\b(\d{4,5})\b|\bport["']?, *["']?(\d{4,5})\b|\blisten\(\s*(\d{4,5})\b|\b(?:ListenAndServe|Listen|Run|Start)\("[^"\n]{0,60}:(\d{4,5})"|\bAddr: *"[^"\n]{0,60}:(\d{4,5})"/gi;
 /** Matches `process.env.PORT`, `os.environ.get("PORT"`, `os.Getenv("PORT")`, `ENV.fetch("PORT"`, `{ PORT = 3000 } = process.env`. */
 const READS_PORT =
   /\b(?:process\.env|Bun\.env|os\.environ|getenv|ENV)\b[^\w\n;]{0,3}(?:(?:get|fetch)\(["'])?PORT\b|\bPORT\b[^\n;]{0,20}\} *= *process\.env\b/i;
@@ -21,7 +21,7 @@ export const mentions = (text: string, number: number): boolean => placesOf(numb
 export const readsPort = (text: string): boolean => READS_PORT.test(text);
 
 /** Returns whether a source file in CommonJS takes its port from PORT only below its imports, which may load `.env`. */
-export const readsPortAfterImports = (text: string): boolean => text.search(READS_PORT) > text.search(/\brequire\((?![\s\S]*\brequire\()/);
+export const readsPortAfterImports = (text: string): boolean => text.search(READS_PORT) > text.lastIndexOf('require(');
 
 /**
  * Returns a source file with another port, in what it writes to the console as well; null unless exactly one number is the port and
