@@ -85,7 +85,7 @@ function checkPython({ root, entries }: Project, { id }: Framework, written: rea
   return [check(command, { env: source ? { ...common, PYTHONPATH: join(root, 'src') } : common })];
 }
 
-/** Writes to the file in EMAILAUTH_LISTENS instead of opening a port. A pipe, such as one of tsx, is opened as ever. */
+/** Writes to the file in EMAILAUTH_LISTENS instead of opening a port. A pipe, such as the one of tsx, is opened. */
 const REPORT_LISTENING = `import net from 'node:net';
 import { writeFileSync } from 'node:fs';
 const { listen } = net.Server.prototype;

@@ -52,7 +52,7 @@ test.each([
   ['const PORT = 3000', false],
 ])('%j reads PORT: %s', (text, expected) => expect(readsPort(text)).toBe(expected));
 
-test('tells whether PORT is read below the imports', () => {
+test('returns whether PORT is read below the imports', () => {
   expect(readsPortAfterImports("const app = require('../app');\nconst port = process.env.PORT;")).toBe(true);
   expect(readsPortAfterImports("const port = process.env.PORT;\nconst app = require('../app');")).toBe(false);
 });

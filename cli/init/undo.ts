@@ -78,7 +78,7 @@ function revert(path: string, current: Buffer | null, after: Buffer | null, befo
   if (sameBytes(current, after)) return before;
   // Removed by hand, or undone already.
   if (current === null || sameBytes(current, before)) return before === null ? null : current;
-  // Next.js writes its types anew at each build and each start, differently in development.
+  // Next.js writes its types again at each build and each start, with other contents in development.
   if (/[\\/]next-env\.d\.ts$/.test(path)) return before;
   // A list of lines that `init` began is the person's as far as there are other lines in it.
   const isList = /(?:^|[\\/])\.(?:env|gitignore)$/.test(path);
