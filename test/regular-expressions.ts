@@ -9,6 +9,12 @@ const { version }: { version: string } = createRequire(import.meta.url)('recheck
 /** A regular expression in the sources. `pattern` is null for a `new RegExp` whose argument is not a literal. */
 export type Expression = { file: string; line: number; text: string; pattern: { source: string; flags: string } | null };
 
+/**
+ * Without limits of time, so that a slow machine does not change the result: the checker counts characters instead, and
+ * takes an attack that was stopped by its time limit for a successful one.
+ */
+const DETERMINISTIC = { timeout: null, attackTimeout: null, incubationTimeout: null, randomSeed: 0 };
+
 /** Higher bounds of repetitions are lowered to this for the proof; they do not change how the time grows. */
 const MAX_BOUND = 5;
 
@@ -68,7 +74,7 @@ export function slownessOf({ source, flags }: { source: string; flags: string },
   });
   const key = `recheck ${version} /${lowered}/${flags}`;
   if (proofs?.holds(key)) return null;
-  const result = checkSync(lowered, flags, { timeout: null });
+  const result = checkSync(lowered, flags, DETERMINISTIC);
   if (result.status === 'vulnerable') return `${result.complexity.summary}, with ${result.attack.pattern}`;
   if (result.status === 'unknown') return `unknown: ${result.error.kind}`;
   proofs?.add(key);
