@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { type AppCommand, readEnvFile } from './app-command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { freePort, isFree } from './ports.ts';
-import { type ProcessGroup, startGroup } from './process-group.ts';
+import { lastLines, type ProcessGroup, startGroup } from './process-group.ts';
 
 /** An app that runs for a check. */
 export type RunningApp = {
@@ -33,6 +33,7 @@ const NAMED_MS = 3_000;
 const RELEASE_MS = 3_000;
 const USUAL_PORTS = [3000, 8080, 8000, 5000, 5173, 4321, 8787, 4567, 3001];
 const MAX_STARTS = 3;
+const MAX_SHOWN_LINES = 20;
 
 /**
  * Starts an app with the settings of its `.env`, and with SITE_URL, EMAILAUTH_URL and PORT that agree with where it listens: an app
@@ -57,15 +58,6 @@ export async function startApp(options: AppOptions): Promise<RunningApp> {
       throw error;
     }
   }
-}
-
-/** Returns the last lines of an app's output, without colors. */
-export function lastLines(output: string, count = 20): string {
-  const lines = stripVTControlCharacters(output).replaceAll('\r', '').split('\n');
-  return lines
-    .filter((line) => line.trim() !== '')
-    .slice(-count)
-    .join('\n');
 }
 
 function environmentOf({ env, service }: AppOptions, file: Record<string, string>, url: string): Record<string, string | undefined> {
@@ -189,7 +181,7 @@ async function responds(url: string, signal: AbortSignal): Promise<boolean> {
 }
 
 async function appFailed(message: string, group: ProcessGroup): Promise<CommandError> {
-  const output = lastLines(group.output());
+  const output = lastLines(group.output(), MAX_SHOWN_LINES);
   const ports = addressesIn(output).map((url) => Number(new URL(url).port));
   const free = await Promise.all(ports.map(isFree));
   const hint =

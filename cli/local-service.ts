@@ -2,11 +2,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
-import { lastLines } from './app-process.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { freePort } from './ports.ts';
-import { startGroup } from './process-group.ts';
+import { lastLines, startGroup } from './process-group.ts';
 
 /** A service in local mode whose inbox this machine can read. */
 export type LocalService = {
@@ -53,7 +52,7 @@ async function startService({ env, signal }: Context): Promise<LocalService> {
   try {
     const end = Date.now() + START_TIMEOUT_MS;
     while (!(await hasInbox(origin, signal))) {
-      if (group.hasEnded() || Date.now() > end) throw notStarted(lastLines(group.output()));
+      if (group.hasEnded() || Date.now() > end) throw notStarted(lastLines(group.output(), 20));
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     return { origin, isOwn: true, close };

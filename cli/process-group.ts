@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
 
 /** A program that runs in a process group of its own, together with all that it starts. */
 export type ProcessGroup = {
@@ -7,11 +8,21 @@ export type ProcessGroup = {
   output(): string;
   /** Whether it has ended by itself or by `stop`. */
   hasEnded(): boolean;
+  /** Resolves once it has ended and all its output was read. */
+  ended: Promise<Exit>;
   /** Ends the whole group: asks it to, and after a while kills it. */
   stop(): Promise<void>;
 };
 
-export type GroupOptions = { cwd?: string; env: Readonly<Record<string, string | undefined>> };
+/** How a program ended. `code` is null when a signal ended it, or when it could not be started. */
+export type Exit = { code: number | null; isMissing: boolean };
+
+export type GroupOptions = {
+  cwd?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Receives the output as it comes. */
+  onOutput?: (text: string) => void;
+};
 
 const MAX_OUTPUT = 64 * 1024;
 const GRACE_MS = 5_000;
@@ -28,7 +39,7 @@ process.once('exit', () => {
  * Starts a program without stdin. Ctrl-C in the terminal does not reach it: its caller stops it.
  * @param command a program with its arguments, or a line for the shell
  */
-export function startGroup(command: readonly [string, ...string[]] | string, { cwd, env }: GroupOptions): ProcessGroup {
+export function startGroup(command: readonly [string, ...string[]] | string, { cwd, env, onOutput }: GroupOptions): ProcessGroup {
   const [program, ...args] = typeof command === 'string' ? [command] : command;
   const child = spawn(program, args, {
     cwd,
@@ -43,18 +54,26 @@ export function startGroup(command: readonly [string, ...string[]] | string, { c
   let hasEnded = false;
   const write = (text: string) => {
     output = (output + text).slice(-MAX_OUTPUT);
+    onOutput?.(text);
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', write);
-  child.on('error', (error: NodeJS.ErrnoException) => {
-    write(error.code === 'ENOENT' ? `${program} is not installed.\n` : `${error.message}\n`);
-    hasEnded = true;
-  });
   child.on('exit', () => {
     hasEnded = true;
+  });
+  const ended = new Promise<Exit>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === 'ENOENT';
+      write(isMissing ? `${program} is not installed.\n` : `${error.message}\n`);
+      hasEnded = true;
+      resolve({ code: null, isMissing });
+    });
+    // cmd.exe reports a missing program as 9009.
+    child.on('close', (code) => resolve({ code, isMissing: isWindows && code === 9009 }));
   });
   return {
     output: () => output,
     hasEnded: () => hasEnded,
+    ended,
     async stop() {
       if (child.pid !== undefined) await stopGroup(child);
       running.delete(child);
@@ -92,4 +111,13 @@ function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
   } catch {
     // The group has ended.
   }
+}
+
+/** Returns the last lines of an output, without colors and empty lines. */
+export function lastLines(output: string, count: number): string {
+  const lines = stripVTControlCharacters(output).replaceAll('\r', '').split('\n');
+  return lines
+    .filter((line) => line.trim() !== '')
+    .slice(-count)
+    .join('\n');
 }

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { lastLines } from '../process-group.ts';
 import { type Check, runCheck } from './checks.ts';
 import { type Change, writeAll } from './files.ts';
 import type { CommandLine, PackageManager } from './package-manager.ts';
 import { type InitHistory, saveHistory } from './record.ts';
-import { type Ended, lastLines, runProgram } from './run.ts';
+import { type Ended, runProgram } from './run.ts';
 import { changesSince, removeOutputs, removePackages, restoreFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 /** What `init` does in a project after the person has confirmed it. */

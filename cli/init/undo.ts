@@ -3,11 +3,12 @@ import { relative, sep } from 'node:path';
 import { applyPatch, structuredPatch } from 'diff';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit.ts';
+import { lastLines } from '../process-group.ts';
 import { requireConfirmation } from '../prompts.ts';
 import type { CommandLine } from './package-manager.ts';
 import { type InitHistory, readHistory, saveHistory } from './record.ts';
 import { patchOf } from './report.ts';
-import { lastLines, runProgram } from './run.ts';
+import { runProgram } from './run.ts';
 import { removeEmpty, restoreFile } from './snapshot.ts';
 
 /** What `--undo` does to one file. */
