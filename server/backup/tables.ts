@@ -40,6 +40,10 @@ export const LEFT_OUT: readonly string[] = [
   'outbox',
   // Diagnostics of a few days.
   'website_events',
+  'application_refusals',
+  'oidc_records',
+  // Encrypted with SECRET_KEY.
+  'oidc_keys',
   'website_recipients',
   'sign_in_limits',
   'rate_limits',
