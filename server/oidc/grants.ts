@@ -1,7 +1,6 @@
 import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { digest } from '../secrets.ts';
 import { isOrigin } from './clients.ts';
-import type { Interaction } from './interactions.ts';
 import type { RecordsStore } from './records-store.ts';
 
 /** The scopes that a registered website gets without a question: its visitor came to be identified by address. */
@@ -37,6 +36,9 @@ function needsNoConsent(ctx: KoaContextWithOIDC, client: Client): boolean {
   if (!isOrigin(client.clientId) || Object.keys(resourceServers ?? {}).length > 0) return false;
   return [...requestParamScopes].every((scope) => WITHOUT_CONSENT.has(scope));
 }
+
+/** An authorization request in which a person takes part. */
+export type Interaction = InstanceType<Provider['Interaction']>;
 
 /** What a person has allowed a client: scopes as text. */
 type Consent = { openid: string | undefined; resources: Record<string, string> };

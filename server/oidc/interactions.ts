@@ -14,13 +14,10 @@ import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
 import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
-import { grantConsent } from './grants.ts';
+import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
 import { applicationTarget, type Page, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
-
-/** An authorization request in which a person takes part. */
-export type Interaction = InstanceType<Provider['Interaction']>;
 
 type Parts = {
   publicUrl: string;
