@@ -1,5 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 
+const FINGERPRINT_BYTES = 16;
+
 /** The key from which values are derived: SECRET_KEY, and during its rotation also SECRET_KEY_PREVIOUS. */
 export class SecretKeys {
   readonly #current: Buffer;
@@ -39,4 +41,9 @@ export class SecretKeys {
 /** Returns a key of 32 bytes for one purpose, by HKDF-SHA-256 (RFC 5869), which reveals neither SECRET_KEY nor keys for other purposes. */
 export function deriveKey(secretKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secretKey, '', `emailauth ${purpose}`, 32));
+}
+
+/** Returns the fingerprint of SECRET_KEY, which reveals neither the key nor other values derived from it. */
+export function fingerprintOf(secretKey: Buffer): Buffer {
+  return deriveKey(secretKey, 'fingerprint of SECRET_KEY').subarray(0, FINGERPRINT_BYTES);
 }

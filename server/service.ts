@@ -37,8 +37,10 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { ProviderKeys } from './oidc/keys.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
+import type { SecretKeys } from './secret-keys.ts';
 import { SignInCodes } from './signin/code.ts';
 import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
@@ -75,6 +77,8 @@ export type Service = {
   releaseUnclaimed(query: Query): Promise<number>;
   /** Removes icons that no website uses. */
   removeUnneededUploads(query: Query): Promise<number>;
+  /** Replaces old signing keys of the OpenID provider, and encrypts all of them with SECRET_KEY. */
+  maintainProviderKeys(): Promise<void>;
   outboxDepth(): Promise<number>;
   /** Wrong six-digit codes since the start. */
   wrongCodes(): number;
@@ -82,6 +86,7 @@ export type Service = {
 
 type Parts = {
   config: Config;
+  secretKeys: SecretKeys;
   database: Database;
   log: Log;
   /** Mounted before everything else: health and metrics. */
@@ -114,6 +119,7 @@ export function createService(parts: Parts): Service {
     },
     releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
     removeUnneededUploads: (query) => uploads.removeUnneeded(query),
+    maintainProviderKeys: () => core.providerKeys.maintain(),
     outboxDepth: () => outbox.depth(),
     wrongCodes: () => codes.wrongCodes(),
   };
@@ -124,12 +130,12 @@ const limitFactorOf = (config: Config) => (config.mode === 'local' ? 100 : 1);
 type SignInCore = ReturnType<typeof createSignInCore>;
 
 /** Signing in, for visitors and developers, and the emails. */
-function createSignInCore({ config, database, log }: Parts) {
+function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const { core } = database;
   const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
   const events = new EventRecorder(database);
-  const secrets = new AttemptSecrets(config.secretKey);
+  const secrets = new AttemptSecrets(secretKeys);
   const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
   const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
@@ -152,6 +158,7 @@ function createSignInCore({ config, database, log }: Parts) {
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
   return {
+    providerKeys: new ProviderKeys({ core, secretKeys, log }),
     events,
     secrets,
     inbox,
@@ -174,11 +181,11 @@ function createSignInCore({ config, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
   const uploads = new Uploads({
     database,
     limits,
-    urls: createUploadUrls(config.secretKey, config.publicUrl),
+    urls: createUploadUrls(secretKeys, config.publicUrl),
     storage: openStorage(config),
   });
   const statusStore = new StatusStore(database.core);
@@ -197,7 +204,7 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
     statusStore,
     probes,
     status,
-    admin: new Admin({ config, development: isDevelopment(config), database, limits, outbox }),
+    admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats: new Stats({ database, uptime: () => status.uptimePercent() }),
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
@@ -296,7 +303,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
-      ...(local ? [demoRouter(config, headers)] : []),
+      ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
       ...(core.inbox ? [inboxRouter({ inbox: core.inbox, headers })] : []),
       pagesRouter({
         web,
