@@ -74,16 +74,14 @@ export const dbRotateSigningKeys: CommandSpec = {
       importServer(context, 'oidc/rotate'),
     ]);
     const secretKeys = readSecretKeys(env);
-    const isRevoking = revoke === true;
-    if (isRevoking)
-      await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
+    if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
-      await rotateByOperator(client, secretKeys, { revoke: isRevoking });
+      await rotateByOperator(client, secretKeys, { revoke });
       terminal.note(`Changed ${place}`);
-      const text = isRevoking
+      const text = revoke
         ? 'New keys sign within a minute; the former ones are no longer valid.'
         : 'New keys are published. They sign in 24 hours.';
-      terminal.result({ rotated: true, revoked: isRevoking }, text);
+      terminal.result({ rotated: true, revoked: revoke }, text);
     });
     return EXIT.ok;
   },
