@@ -37,7 +37,7 @@ export function createOpenId({ config, secretKeys, core, log, keys, sendPage, he
   };
   const deviceOf = (request: IncomingMessage) => {
     const device = cookieOf(request, 'device');
-    return device && digest(device).toString('hex');
+    return device === undefined ? undefined : digest(device);
   };
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
