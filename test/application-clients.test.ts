@@ -1,10 +1,11 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpResponse } from './client.ts';
 import { addGrant } from './grants.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
-import { openTestWebsite } from './test-website.ts';
 
 let stage: Stage;
 /** Two instances with one database. */
@@ -28,6 +29,13 @@ const change = (id: string, input: object = {}): Promise<HttpResponse> =>
   ann.client.put(`/api/clients/${id}`, { ...BASE, isActive: true, ...input });
 const rotate = (id: string, input: object = {}, { client } = ann): Promise<HttpResponse> => client.post(`/api/clients/${id}/secret`, input);
 const listed = async (id: string) => (await ann.client.get('/api/clients')).json.find((each: { id: string }) => each.id === id);
+
+/** Returns a developer with the same session at the other instance. */
+function onOther(developer: Developer): Developer {
+  const client = other.client();
+  client.cookies = new Map(developer.client.cookies);
+  return { ...developer, client };
+}
 
 async function added(input: object = {}) {
   const response = await create(input);
@@ -161,8 +169,8 @@ describe('a rotation of the client secret', () => {
 
   test('happens once when two instances rotate at the same time', async () => {
     const { id, clientSecret: former } = await added({ authentication: 'secret' });
-    const sessions = [ann.client, other.client({ sid: ann.client.cookies.get('sid') ?? '' })];
-    const responses = await Promise.all(sessions.map((client) => rotate(id, {}, { ...ann, client })));
+    const sessions = [ann, onOther(ann)];
+    const responses = await Promise.all(sessions.map((developer) => rotate(id, {}, developer)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
     const created = responses.find(({ status }) => status === 200)?.json.clientSecret;
     expect(await storedHashes(id)).toMatchObject({ present: hashOf(created), former: hashOf(former) });
@@ -187,7 +195,11 @@ describe('rejected requests', () => {
       ['made_up', 'nothing known'],
     ];
     for (const [error, description] of errors)
-      await stage.query('insert into application_refusals (client_id, error, description) values ($1, $2, $3)', [clientId, error, description]);
+      await stage.query('insert into application_refusals (client_id, error, description) values ($1, $2, $3)', [
+        clientId,
+        error,
+        description,
+      ]);
     const refusals = (await ann.client.get(`/api/clients/${id}/refusals`)).json as { error: string; remedy: string }[];
     expect(refusals.map(({ error }) => error)).toEqual(['made_up', 'invalid_request', 'invalid_redirect_uri']);
     expect(refusals.map(({ remedy }) => remedy)).toEqual([
@@ -246,19 +258,21 @@ describe('a test of a redirect URI', () => {
   });
 
   test('reports the response of the application, what is switched off, and scopes that are not allowed', async () => {
-    const website = await openTestWebsite();
+    const website = createServer((request, response) => response.writeHead(request.url === '/callback' ? 400 : 404).end());
+    await new Promise<void>((resolve) => website.listen(0, '127.0.0.1', resolve));
     try {
-      const there = `${website.url}/callback`;
-      const nowhere = `${website.url}/nowhere`;
+      const origin = `http://localhost:${(website.address() as AddressInfo).port}`;
+      const [there, nowhere] = [`${origin}/callback`, `${origin}/nowhere`];
       const { id } = await added({ redirectUris: [there, nowhere] });
       expect(resultOf(await run(id, nowhere), 'response')?.detail).toMatch(/404/);
       const denied = await run(id, there, { scopes: ['openid', 'stats:read'] });
       expect([denied.url, resultOf(denied, 'scopes')?.ok]).toEqual([null, false]);
       await change(id, { redirectUris: [there], isActive: false });
       const off = await run(id, there);
+      expect(resultOf(off, 'response')).toMatchObject({ ok: true, detail: expect.stringContaining('400') });
       expect([off.url, resultOf(off, 'application')?.ok]).toEqual([null, false]);
     } finally {
-      await website.close();
+      website.close();
     }
   });
 });
@@ -266,7 +280,9 @@ describe('a test of a redirect URI', () => {
 describe('connections', () => {
   const connections = async ({ client }: Developer) => (await client.get('/api/user/connections')).json as Record<string, unknown>[];
   const left = async ({ grant, token }: { grant: Buffer; token: Buffer }) =>
-    (await stage.query('select kind from oidc_records where id = any($1::bytea[]) order by kind', [[grant, token]])).map(({ kind }) => kind);
+    (await stage.query('select kind from oidc_records where id = any($1::bytea[]) order by kind', [[grant, token]])).map(
+      ({ kind }) => kind,
+    );
 
   test('are listed with client, scopes and times, and are those of the signed-in person', async () => {
     expect(await connections(bob)).toEqual([]);
@@ -296,9 +312,8 @@ describe('connections', () => {
     const mine = [await addGrant(stage, { email: eve.email, clientId }), await addGrant(stage, { email: eve.email, clientId })];
     const foreign = await addGrant(stage, { email: ann.email, clientId });
     const [{ id }] = await connections(eve);
-    const elsewhere = other.client({ sid: eve.client.cookies.get('sid') ?? '' });
     expect((await ann.client.delete(`/api/user/connections/${'0'.repeat(32)}`)).json.code).toBe('connection_not_found');
-    expect((await elsewhere.delete(`/api/user/connections/${id}`)).json).toEqual({ success: true });
+    expect((await onOther(eve).client.delete(`/api/user/connections/${id}`)).json).toEqual({ success: true });
     expect(await connections(eve)).toEqual([]);
     for (const each of mine) expect(await left(each)).toEqual([]);
     expect(await left(foreign)).toEqual(['Grant', 'RefreshToken']);
