@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
@@ -33,7 +34,7 @@ export const TTL = {
 export type ConfigurationParts = {
   publicUrl: string;
   secure: boolean;
-  secretKey: Buffer;
+  secretKeys: SecretKeys;
   core: Database['core'];
   store: RecordsStore;
   clients: OpenIdClients;
@@ -70,7 +71,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     ...registration,
     adapter: createAdapter({
       store: parts.store,
-      secretKey: parts.secretKey,
+      secretKeys: parts.secretKeys,
       clients: parts.clients,
       errors: library.errors,
       currentRequest: library.currentRequest,

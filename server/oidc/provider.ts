@@ -4,10 +4,11 @@ import type { Log } from '../log.ts';
 import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
+import type { ProviderKeys } from './keys.ts';
 
 type Parts = Omit<ConfigurationParts, 'salt'> & {
   log: Pick<Log, 'warn'>;
-  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
+  keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
 };
 
 type Library = typeof import('oidc-provider');
