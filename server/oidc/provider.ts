@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { JWK, Provider } from 'oidc-provider';
 import type { Log } from '../log.ts';
+import { limitRegistrations } from './client-registration.ts';
+import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
 
@@ -49,7 +51,8 @@ export class OpenIdProvider {
     provider.proxy = true;
     provider.use(adjustResponse);
     provider.on('server_error', (_, error) => log.warn({ error }, 'the OpenID provider failed'));
-    parts.clients.extend(provider);
+    applyClientRules(provider);
+    limitRegistrations(provider, parts.registration);
     return provider;
   }
 }
