@@ -22,8 +22,8 @@ export function createIdentity(sessions: Pick<Sessions, 'accountOf'>, apiKeys: P
     const found = isRandomSecret(secret) ? await sessions.accountOf(secret) : null;
     if (!found) return null;
     const { clientId, ...account } = found;
-    if (clientId === null) return { ...account, by: 'session' };
+    if (clientId === null) return { ...account, by: 'session', scopes: null };
     // The token of an application is never valid in a cookie.
-    return authorization === undefined ? null : { ...account, by: 'application' };
+    return authorization === undefined ? null : { ...account, by: 'application', scopes: null };
   };
 }

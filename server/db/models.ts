@@ -9,6 +9,7 @@ import {
   Op,
   type Sequelize,
 } from 'sequelize';
+import type { ResourceScope } from '../../contract/scopes.ts';
 
 /*
  * The records of the service. The migrations create the tables; a model only describes the columns that it reads and writes. A column
@@ -71,6 +72,8 @@ export interface ApiKey extends Entity<ApiKey> {
   userId: string;
   name: string;
   environment: 'live' | 'test';
+  /** What the key may be used for; null: every scope. */
+  scopes: CreationOptional<ResourceScope[] | null>;
   /** The beginning of the key, to show. */
   keyId: string;
   hash: Buffer;
@@ -258,6 +261,7 @@ function defineRecords(sequelize: Sequelize) {
     userId: UUID,
     name: TEXT,
     environment: TEXT,
+    scopes: ARRAY(TEXT),
     keyId: TEXT,
     hash: BLOB,
     createdAt: DATE,
