@@ -38,6 +38,7 @@ import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
 import { ProviderKeys } from './oidc/keys.ts';
+import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
@@ -151,15 +152,23 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
     limitFactor,
   });
   const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
-  const requests = new SignInRequests({ targets, store, outbox, events });
+  const headers = dataHeaders(config.secure);
+  const web = loadWebApp(config);
+  const providerKeys = new ProviderKeys({ core, secretKeys, log });
+  const openId = createOpenId({ config, secretKeys, core, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
+  const { interactions } = openId;
+  const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
   const limits = new Limits(core, limitFactor);
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
   return {
-    providerKeys: new ProviderKeys({ core, secretKeys, log }),
+    providerKeys,
     events,
+    headers,
+    web,
+    openId,
     secrets,
     inbox,
     mailer,
@@ -171,7 +180,7 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
     requests,
     links: new SignInLinks({ core, secrets, opener, events }),
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets }),
+    quickLogins: new QuickLogins({ core, targets, interactions }),
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
@@ -217,6 +226,7 @@ function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, 
 function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
     ...signInRoutes(core),
+    ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
@@ -236,11 +246,9 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, log } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets } = core;
+  const { links, targets, applications, secrets, headers, web } = core;
   const local = config.mode === 'local';
-  const headers = dataHeaders(secure);
   const origins = new Set([publicUrl]);
-  const web = loadWebApp(config);
   const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
@@ -271,6 +279,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       sendPage: web.sendSignIn,
       headers,
     }),
+    openId: core.openId.listener,
     routers: [
       ...parts.routers,
       previewRouter({
