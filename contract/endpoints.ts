@@ -1,5 +1,3 @@
-import type { ResourceScope } from './scopes.ts';
-
 /**
  * Who may make a call. `anyone`: pages of this service and programs, but no page of another origin. `any-origin`: pages of other
  * origins too, without cookies. `identity`: a signed-in developer, or any of their tokens. `account`: a signed-in developer, or a program
@@ -12,14 +10,12 @@ export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person'
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: `/api/${string}` | `/oauth/${string}`;
+  access: Access;
   /** An OAuth call: accepts form encoding and names its errors as RFC 6749 does. */
   oauth?: true;
   /** The call exists in local mode only. */
   development?: true;
-} & (
-  | { access: 'account' /** What an API key or access token needs for it. */; scope: ResourceScope }
-  | { access: Exclude<Access, 'account'>; scope?: undefined }
-);
+};
 
 /** Method, path and access of every call of the API. Contains no schemas, to keep browser bundles small. */
 export const endpoints = {
@@ -40,14 +36,14 @@ export const endpoints = {
   decideInteraction: { method: 'POST', path: '/oauth/interaction/{uid}/decision', access: 'anyone' },
 
   me: { method: 'GET', path: '/api/user/me', access: 'identity' },
-  settings: { method: 'GET', path: '/api/user/settings', access: 'account', scope: 'websites:read' },
+  settings: { method: 'GET', path: '/api/user/settings', access: 'account' },
   saveProfile: { method: 'PUT', path: '/api/user/profile', access: 'person' },
   saveOrganisation: { method: 'PUT', path: '/api/user/organisation', access: 'person' },
   saveBranding: { method: 'PUT', path: '/api/user/branding', access: 'person' },
   listDevices: { method: 'GET', path: '/api/user/devices', access: 'person' },
   signOutDevice: { method: 'DELETE', path: '/api/user/devices/{id}', access: 'person' },
   signOutEverywhere: { method: 'POST', path: '/api/user/sign-out-everywhere', access: 'person' },
-  auditLogs: { method: 'GET', path: '/api/audit-logs', access: 'account', scope: 'stats:read' },
+  auditLogs: { method: 'GET', path: '/api/audit-logs', access: 'account' },
   waitlist: { method: 'GET', path: '/api/waitlist', access: 'person' },
   joinWaitlist: { method: 'POST', path: '/api/waitlist', access: 'person' },
 
@@ -56,27 +52,27 @@ export const endpoints = {
 
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
-  listWebsites: { method: 'GET', path: '/api/websites', access: 'account', scope: 'websites:read' },
-  createWebsite: { method: 'POST', path: '/api/websites', access: 'account', scope: 'websites:write' },
-  updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account', scope: 'websites:write' },
-  deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account', scope: 'websites:write' },
-  claimWebsite: { method: 'GET', path: '/api/websites/claim/{domain}', access: 'account', scope: 'websites:write' },
-  proveWebsite: { method: 'POST', path: '/api/websites/prove', access: 'account', scope: 'websites:write' },
-  beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account', scope: 'websites:write' },
-  websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account', scope: 'stats:read' },
-  websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account', scope: 'stats:read' },
+  listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
+  createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
+  updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
+  deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account' },
+  claimWebsite: { method: 'GET', path: '/api/websites/claim/{domain}', access: 'account' },
+  proveWebsite: { method: 'POST', path: '/api/websites/prove', access: 'account' },
+  beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
+  websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
+  websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
 
-  listClients: { method: 'GET', path: '/api/clients', access: 'account', scope: 'websites:read' },
-  createClient: { method: 'POST', path: '/api/clients', access: 'account', scope: 'websites:write' },
-  updateClient: { method: 'PUT', path: '/api/clients/{id}', access: 'account', scope: 'websites:write' },
-  deleteClient: { method: 'DELETE', path: '/api/clients/{id}', access: 'account', scope: 'websites:write' },
-  clientLogs: { method: 'GET', path: '/api/clients/{id}/logs', access: 'account', scope: 'stats:read' },
+  listClients: { method: 'GET', path: '/api/clients', access: 'account' },
+  createClient: { method: 'POST', path: '/api/clients', access: 'account' },
+  updateClient: { method: 'PUT', path: '/api/clients/{id}', access: 'account' },
+  deleteClient: { method: 'DELETE', path: '/api/clients/{id}', access: 'account' },
+  clientLogs: { method: 'GET', path: '/api/clients/{id}/logs', access: 'account' },
   listApiKeys: { method: 'GET', path: '/api/api-keys', access: 'person' },
   createApiKey: { method: 'POST', path: '/api/api-keys', access: 'person' },
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{id}/rotate', access: 'person' },
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{id}', access: 'person' },
   apiKeyUsage: { method: 'GET', path: '/api/api-keys/{id}/usage', access: 'person' },
-  overview: { method: 'GET', path: '/api/overview', access: 'account', scope: 'stats:read' },
+  overview: { method: 'GET', path: '/api/overview', access: 'account' },
 
   about: { method: 'GET', path: '/api/about', access: 'anyone' },
   status: { method: 'GET', path: '/api/status', access: 'anyone' },

@@ -163,7 +163,7 @@ export type ErrorBody = {
   error_description?: string;
   field?: string;
   reference?: string;
-  /** Of `insufficient_scope`: the scopes that are missing, separated by spaces (RFC 6750 §3). */
+  /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces (RFC 6750 §3). */
   scope?: string;
 };
 

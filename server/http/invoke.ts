@@ -73,9 +73,11 @@ async function permit({ access, method, scope }: Route, call: Call): Promise<Acc
   if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
   if (!needsAccount(access)) return null;
   const identity = await call.identify();
-  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed');
+  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed', { scope });
   if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');
-  if (identity.by !== 'session' && access === 'person') throw new Fault('person_needed');
+  if (identity.by !== 'session' && access === 'person') {
+    throw new Fault('person_needed', identity.by === 'access_token' ? { message: 'An access token may not do this.' } : {});
+  }
   if (scope && identity.scopes && !identity.scopes.includes(scope)) {
     const credential = identity.by === 'access_token' ? 'access token' : 'API key';
     throw new Fault('insufficient_scope', { message: `This needs the scope ${scope}, which the ${credential} does not have.`, scope });
