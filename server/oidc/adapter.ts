@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import type { Adapter, AdapterPayload, ClientMetadata, errors } from 'oidc-provider';
 import { deriveKey, type SecretKeys } from '../secret-keys.ts';
+import type { OpenIdClients } from './clients.ts';
 import type { RecordColumns, RecordsStore, StoredRecord } from './records-store.ts';
 
 /** What the adapter needs besides the table. */
 export type AdapterParts = {
   store: RecordsStore;
-  /** Returns the metadata of a client, or undefined. */
-  findClient(clientId: string): Promise<object | undefined>;
+  clients: Pick<OpenIdClients, 'findClient' | 'addRegistered'>;
   secretKeys: SecretKeys;
   errors: Pick<typeof errors, 'InvalidGrant'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
-  /** Returns the device of the request's browser, as text, with which a session ends. */
-  deviceOf(request: IncomingMessage): string | undefined;
+  /** Returns the SHA-256 of the device cookie of a request, with whose device a session ends. */
+  deviceOf(request: IncomingMessage): Buffer | undefined;
 };
 
 /** How an interaction ended in this request, by the request that continues it (see Interactions). */
@@ -51,9 +51,12 @@ class RecordsAdapter implements Adapter {
 
   async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
     const payload = given as Payload;
+    const columns = this.#columnsOf(payload);
+    if (this.kind !== 'Session') return this.parts.store.upsert(this.kind, id, this.#seal(id, payload), columns, seconds || null);
     const request = this.parts.currentRequest();
-    const device = this.kind === 'Session' && request ? this.parts.deviceOf(request) : undefined;
-    await this.parts.store.upsert(this.kind, id, this.#seal(id, { ...payload, device }), this.#columnsOf(payload), seconds || null);
+    const device = (request && this.parts.deviceOf(request)) ?? null;
+    const stored = this.#seal(id, { ...payload, device: device?.toString('hex') });
+    return this.parts.store.upsertSession(id, stored, columns, seconds || null, device);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -165,6 +168,10 @@ function decrypt(key: Buffer, encrypted: Buffer): string | null {
 /** Clients: those of the service, and the registered ones in the table. */
 class ClientsAdapter extends RecordsAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    return (await this.parts.findClient(id)) as AdapterPayload | undefined;
+    return (await this.parts.clients.findClient(id)) as AdapterPayload | undefined;
+  }
+
+  override async upsert(_id: string, metadata: AdapterPayload): Promise<void> {
+    await this.parts.clients.addRegistered(metadata as ClientMetadata);
   }
 }
