@@ -2,7 +2,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Route, routes } from '../contract/routes.ts';
-import { RESOURCE_SCOPES } from '../contract/scopes.ts';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../contract/scopes.ts';
 import { KeyEncryption } from '../server/oidc/key-encryption.ts';
 import { ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
 import { SecretKeys } from '../server/secret-keys.ts';
@@ -24,7 +24,13 @@ beforeAll(async () => {
   service = await stage.start({ SECRET_KEY });
   other = await stage.start({ SECRET_KEY, PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
-  clientId = (await developer.client.post('/api/clients', { name: 'Assistant', redirectUris: [REDIRECT] })).json.clientId;
+  clientId = (
+    await developer.client.post('/api/clients', {
+      name: 'Assistant',
+      redirectUris: [REDIRECT],
+      scopes: [...IDENTITY_SCOPES, ...RESOURCE_SCOPES],
+    })
+  ).json.clientId;
 });
 afterAll(() => stage.close());
 
