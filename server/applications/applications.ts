@@ -4,13 +4,14 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { hasOwnScheme } from '../../contract/rules.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
 import { configure, newClientSecret } from './configuration.ts';
 import { remedyFor } from './remedies.ts';
-import { endGrantsOf, hasFormerSecret, readRefusals } from './store.ts';
+import { endGrantsOf, hasFormerSecret, readRefusals, removeRefusals } from './store.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;
@@ -98,7 +99,9 @@ export class Applications {
       const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
       if (!application) throw new Fault('application_not_found');
       await application.destroy({ transaction });
-      await endGrantsOf(await this.#queryIn(transaction), application.clientId);
+      const query = await this.#queryIn(transaction);
+      await endGrantsOf(query, application.clientId);
+      await removeRefusals(query, application.clientId);
       await AuditEntry.create({ action: 'application_deleted', email: account.email }, { transaction });
     });
     return { success: true };
@@ -162,16 +165,19 @@ export class Applications {
     return async (text, values) => ({ rows: (await sequelize.query(text, { bind: values, transaction }))[0] });
   }
 
-  /** Returns the redirect URIs of an active application, or null for any other client. */
+  /**
+   * Returns the redirect URIs of an active application with which the calls authorize and token may be used, or null for any other
+   * client. Those calls are for public clients, and redirect to web addresses only.
+   */
   async redirectUrisOf(clientId: string): Promise<string[] | null> {
     if (!isApplicationId(clientId)) return null;
     // A prepared statement, because every sign-in to an application executes it.
     const { rows } = await this.#database.core.query<{ uris: string[] }>({
       name: 'application-redirects',
-      text: 'select redirect_uris as uris from applications where client_id = $1 and is_active',
+      text: "select redirect_uris as uris from applications where client_id = $1 and is_active and authentication = 'none'",
       values: [clientId],
     });
-    return rows[0]?.uris ?? null;
+    return rows[0]?.uris.filter((uri) => !hasOwnScheme(uri)) ?? null;
   }
 }
 

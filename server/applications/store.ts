@@ -24,6 +24,11 @@ export async function endGrantsOf(query: Query, clientId: string): Promise<void>
   await query(END_GRANTS, [clientId]);
 }
 
+/** @param query runs in a transaction */
+export async function removeRefusals(query: Query, clientId: string): Promise<void> {
+  await query('delete from application_refusals where client_id = $1', [clientId]);
+}
+
 /** Returns the last rejected requests of a client, newest first. */
 export async function readRefusals(core: pg.Pool, clientId: string, limit: number): Promise<Refusal[]> {
   const { rows } = await core.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values: [clientId, limit] });
