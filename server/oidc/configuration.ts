@@ -42,7 +42,7 @@ export type ConfigurationParts = {
   pages: ProviderPages;
   /** Returns the salt of pairwise subjects. */
   salt(): Promise<Buffer>;
-  deviceOf(request: IncomingMessage): string | undefined;
+  deviceOf(request: IncomingMessage): Buffer | undefined;
 };
 
 /** What the configuration needs of oidc-provider, which is imported on first use. */
