@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from './certificates.ts';
-import type { Client, HttpResponse } from './client.ts';
+import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { begin, bootOf, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
@@ -25,7 +25,8 @@ afterAll(() => stage.close());
 const basic = (id: string, secret: string) => ({ Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` });
 
 async function addApplication(input: object = {}) {
-  const response = await owner.client.post('/api/clients', { name: 'Notes', redirectUris: [REDIRECT], ...input });
+  const application = { name: 'Notes', redirectUris: [REDIRECT], ...input };
+  const response = await retryUnavailable(() => owner.client.post('/api/clients', application));
   if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
   return response.json as { id: string; clientId: string; clientSecret: string };
 }
