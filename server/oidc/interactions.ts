@@ -12,7 +12,6 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
-import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
@@ -24,7 +23,6 @@ type Parts = {
   secure: boolean;
   core: Database['core'];
   store: RecordsStore;
-  clients: OpenIdClients;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Returns the value of the attempt cookie. */
@@ -71,7 +69,7 @@ export class Interactions {
       return false;
     }
     if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
-    this.#parts.sendPage(response, await this.#pageOf(interaction, pageLanguage(query.language, interaction.params.ui_locales)));
+    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(query.language, interaction.params.ui_locales)));
     return false;
   }
 
@@ -98,7 +96,8 @@ export class Interactions {
   /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
   async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
     if (typeof redirect_uri === 'string') return redirect_uri;
-    return (await this.#parts.clients.findClient(String(client_id)))?.redirect_uris?.[0] ?? this.#parts.publicUrl;
+    const { Client } = await this.#parts.provider();
+    return (await Client.find(String(client_id)))?.redirectUris?.[0] ?? this.#parts.publicUrl;
   }
 
   /** Whether the browser is the one in which the authorization request began. */
@@ -127,12 +126,13 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(interaction: Interaction, language: Page['language']): Promise<Page> {
+  async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
-    const metadata = await this.#parts.clients.findClient(clientId);
-    const redirectUri = params.redirect_uri ?? metadata?.redirect_uris?.[0];
-    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, redirectUri, uid);
+    // A client that was removed in the meantime is rejected when the request continues.
+    const client = await provider.Client.find(clientId).catch(() => undefined);
+    const redirectUri = params.redirect_uri ?? client?.redirectUris?.[0];
+    const target = applicationTarget({ clientId, clientName: client?.clientName }, redirectUri, uid);
     const authorization: AuthorizationStep =
       prompt.name === 'consent' && session
         ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }
