@@ -55,6 +55,7 @@ export function createOpenId({ config, secretKeys, core, limits, log, keys, send
   const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
   const registration: RegistrationParts = {
     count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
+    local,
     fetch: createGuardedFetch({ dns, local }),
   };
   const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys, registration });
