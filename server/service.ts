@@ -38,9 +38,11 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { AccessTokens } from './oidc/access-tokens.ts';
 import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
+import { challengeOf, protectedResourcesRouter, type Resource, resourceUri } from './oidc/protected-resources.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
@@ -158,7 +160,20 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const headers = dataHeaders(config.secure);
   const web = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const openId = createOpenId({ config, secretKeys, core, limits, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
+  const statusStore = new StatusStore(core);
+  const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
+  const openId = createOpenId({
+    config,
+    secretKeys,
+    core,
+    limits,
+    limitFactor,
+    log,
+    describeError,
+    keys: providerKeys,
+    sendPage: web.sendSignIn,
+    headers,
+  });
   const { interactions } = openId;
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
@@ -167,9 +182,12 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const sessions = new Sessions(new SessionStore(core));
   return {
     providerKeys,
+    accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
     web,
+    statusStore,
+    describeError,
     openId,
     secrets,
     inbox,
@@ -192,14 +210,16 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { applications, outbox, requests, limits }: SignInCore) {
+function createPortal(
+  { config, secretKeys, database, log, ownAddress }: Parts,
+  { applications, outbox, requests, limits, statusStore }: SignInCore,
+) {
   const uploads = new Uploads({
     database,
     limits,
     urls: createUploadUrls(secretKeys, config.publicUrl),
     storage: openStorage(config),
   });
-  const statusStore = new StatusStore(database.core);
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   return {
@@ -212,7 +232,6 @@ function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, 
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
-    statusStore,
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
@@ -250,17 +269,24 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 
 /** Returns the listener for all requests: the API, the pages, and the routers of the features. */
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
-  const { config, log } = parts;
+  const { config } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets, headers, web } = core;
+  const { links, targets, applications, secrets, headers, web, describeError } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
-  const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
     countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),
   };
-  const identityOf = createIdentity(core.sessions, core.apiKeyBearers);
+  const identityAt = (resource: Resource) =>
+    createIdentity({
+      sessions: core.sessions,
+      apiKeys: core.apiKeyBearers,
+      accessTokens: core.accessTokens,
+      resource: resourceUri(publicUrl, resource),
+    });
+  const identityOf = identityAt('api');
+  const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   return createApp({
@@ -271,6 +297,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       trustProxy,
       origins,
       identityOf,
+      challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
     openLink: linkListener({
@@ -304,7 +331,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         trustProxy,
         version: VERSION,
         clientOf: createDirectClient(served, invokeSettings),
-        identityOf: (request) => identityOf(request, NO_COOKIES),
+        identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
         describeError,
         headers,
         dns: openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress }),
@@ -316,6 +343,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error) => describeError(error).body.reference ?? '',
       }),
+      protectedResourcesRouter({ publicUrl, headers }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
