@@ -281,3 +281,28 @@ test('the scope profile has the name of an account and the language of the sign-
   const claims = (await browser.get('/oauth/userinfo', { Authorization: `Bearer ${userinfo}` })).json;
   expect(claims).toEqual({ sub: expect.any(String), name: 'Ann Smith', locale: 'lv' });
 });
+
+test('while the database does not respond, requests get 503 with a reference that is in the log', async () => {
+  const client = service.client();
+  const locked = stage.query('begin; lock table oidc_records; select pg_sleep(6); commit');
+  await waitUntil('the table is locked', 5_000, async () => {
+    const [row] = await stage.query(
+      "select count(*)::int as held from pg_locks where relation = 'oidc_records'::regclass and mode = 'AccessExclusiveLock'",
+    );
+    return row.held === 1 || 'not locked';
+  });
+  const fields = {
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    code: 'x',
+    code_verifier: 'x'.repeat(43),
+    redirect_uri: REDIRECT,
+  };
+  const [token, page] = await Promise.all([postForm(client, '/oauth/token', fields), begin(client, { clientId })]);
+  expect([token.status, token.json.error]).toEqual([503, 'temporarily_unavailable']);
+  expect(token.headers['retry-after']).toBeTruthy();
+  await waitUntil('the log has the reference', 10_000, async () => service.output().includes(token.json.reference) || 'no line');
+  expect(page.response.status).toBe(503);
+  expect(bootOf(page.response).authorization).toMatchObject({ step: 'error', error: 'server_error' });
+  await locked;
+});

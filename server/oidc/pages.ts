@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
+import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 
 /** A page of the sign-in entry, without its texts. */
@@ -98,16 +99,9 @@ export function applicationTarget(
   redirectUri: unknown,
   interaction: string,
 ): Extract<SignInBoot['target'], { kind: 'application' }> {
-  const host = hostOf(typeof redirectUri === 'string' ? redirectUri : '');
+  const host = redirectHostOf(typeof redirectUri === 'string' ? redirectUri : '');
   const name = (client.clientName ?? client.clientId).slice(0, MAX_NAME_LENGTH);
   return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, interaction };
-}
-
-/** Returns the host of a redirect URI, or the scheme of one without a host (RFC 8252 §7.1). */
-export function hostOf(redirectUri: string): string {
-  if (!URL.canParse(redirectUri)) return '';
-  const { hostname, protocol } = new URL(redirectUri);
-  return hostname || protocol.slice(0, -1);
 }
 
 /** Returns the action and the hidden fields of a form that oidc-provider made. */
