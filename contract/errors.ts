@@ -46,6 +46,11 @@ export const errors = {
     message: 'This API key is not valid: it is unknown, revoked or expired.',
     hint: 'Send Authorization: Bearer with an API key from the dashboard, where you can also create a new one.',
   },
+  bad_access_token: {
+    status: 401,
+    message: 'This access token is not valid here: it is expired, revoked, or issued for another resource.',
+    hint: 'Request a new one for this resource, with the refresh token or by signing in again.',
+  },
   bad_token: {
     status: 401,
     message: 'The authentication token is invalid or expired. Please try logging in again.',
@@ -57,6 +62,11 @@ export const errors = {
     status: 403,
     message: 'The admin dashboard is disabled.',
     hint: 'The operator can enable it: set ADMIN_PASSWORD to at least 15 characters and restart the service.',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The API key or access token does not have the scope that this needs.',
+    hint: 'Request an access token with this scope, or create an API key that has it.',
   },
   person_needed: {
     status: 403,
@@ -86,15 +96,35 @@ export const errors = {
     hint: 'Check the list of your websites.',
   },
   application_not_found: { status: 404, message: 'You have no application with this id.', hint: 'Check the list of your applications.' },
+  connection_not_found: {
+    status: 404,
+    message: 'You have no connected application with this id.',
+    hint: 'Reload the list of your connected applications.',
+  },
   api_key_not_found: { status: 404, message: 'You have no API key with this id.', hint: 'Check the list of your API keys.' },
   device_not_found: { status: 404, message: 'You are not signed in on a device with this id.', hint: 'Reload the list of your devices.' },
   mail_not_found: { status: 404, message: 'This email is no longer pending.', hint: 'Reload the list.' },
+  interaction_ended: {
+    status: 404,
+    message: 'This sign-in has ended.',
+    hint: 'Go back to the application and sign in there again.',
+  },
   request_timeout: { status: 408, message: 'The request did not arrive in time.', hint: 'Send it again, without pauses.' },
   method_not_allowed: { status: 405, message: 'This address does not support that method.', hint: 'See /openapi.json for the methods.' },
   domain_taken: {
     status: 409,
     message: 'This domain is already registered.',
     hint: 'If it is yours, prove it: sign in, add it under My Websites and follow the DNS or file proof.',
+  },
+  no_client_secret: {
+    status: 409,
+    message: 'This application has no client secret.',
+    hint: 'Change its authentication to secret: the response contains the new secret.',
+  },
+  secret_rotated: {
+    status: 409,
+    message: 'The client secret was rotated already, and the former one is still valid.',
+    hint: 'Use the newest secret and wait until the former one expires, or rotate with graceHours 0, which ends both.',
   },
   too_many: { status: 409, message: 'Your account has the maximum number of these.', hint: 'Delete one that you do not need.' },
   confirmation_needed: {
@@ -141,7 +171,16 @@ type ErrorKind = { status: number; message: string; hint: string; oauth?: string
 export type ErrorCode = keyof typeof errors;
 
 /** The JSON body of every error response. `error` is the sentence; on OAuth calls it is the code of RFC 6749 and `error_description` the sentence. */
-export type ErrorBody = { error: string; code: ErrorCode; hint: string; error_description?: string; field?: string; reference?: string };
+export type ErrorBody = {
+  error: string;
+  code: ErrorCode;
+  hint: string;
+  error_description?: string;
+  field?: string;
+  reference?: string;
+  /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces (RFC 6750 §3). */
+  scope?: string;
+};
 
 /** An error with a code of the table above. server/http/errors.ts turns it into status and body. */
 export class Fault extends Error {
@@ -152,14 +191,20 @@ export class Fault extends Error {
   readonly retryAfter?: number;
   /** What to do next, instead of the hint of the table. */
   readonly hint?: string;
+  /** The scopes that are missing, separated by spaces. */
+  readonly scope?: string;
 
-  constructor(code: ErrorCode, details: { message?: string; field?: string; retryAfter?: number; hint?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    details: { message?: string; field?: string; retryAfter?: number; hint?: string; scope?: string; cause?: unknown } = {},
+  ) {
     super(details.message ?? errors[code].message, { cause: details.cause });
     this.name = 'Fault';
     this.code = code;
     this.field = details.field;
     this.retryAfter = details.retryAfter;
     this.hint = details.hint;
+    this.scope = details.scope;
   }
 
   get status(): number {

@@ -15,6 +15,7 @@ import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
 import { Applications, applicationRoutes } from './applications/applications.ts';
+import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests.ts';
 import { type Config, isDevelopment } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -37,8 +38,14 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { AccessTokens } from './oidc/access-tokens.ts';
+import { Connections, connectionRoutes } from './oidc/connections.ts';
+import { ProviderKeys } from './oidc/keys.ts';
+import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
+import { challengeOf, protectedResourcesRouter, type Resource, resourceUri } from './oidc/protected-resources.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
+import type { SecretKeys } from './secret-keys.ts';
 import { SignInCodes } from './signin/code.ts';
 import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
@@ -75,6 +82,8 @@ export type Service = {
   releaseUnclaimed(query: Query): Promise<number>;
   /** Removes icons that no website uses. */
   removeUnneededUploads(query: Query): Promise<number>;
+  /** Replaces old signing keys of the OpenID provider, and encrypts all of them with SECRET_KEY. */
+  maintainProviderKeys(): Promise<void>;
   outboxDepth(): Promise<number>;
   /** Wrong six-digit codes since the start. */
   wrongCodes(): number;
@@ -82,6 +91,7 @@ export type Service = {
 
 type Parts = {
   config: Config;
+  secretKeys: SecretKeys;
   database: Database;
   log: Log;
   /** Mounted before everything else: health and metrics. */
@@ -114,6 +124,7 @@ export function createService(parts: Parts): Service {
     },
     releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
     removeUnneededUploads: (query) => uploads.removeUnneeded(query),
+    maintainProviderKeys: () => core.providerKeys.maintain(),
     outboxDepth: () => outbox.depth(),
     wrongCodes: () => codes.wrongCodes(),
   };
@@ -124,12 +135,13 @@ const limitFactorOf = (config: Config) => (config.mode === 'local' ? 100 : 1);
 type SignInCore = ReturnType<typeof createSignInCore>;
 
 /** Signing in, for visitors and developers, and the emails. */
-function createSignInCore({ config, database, log }: Parts) {
+function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const { core } = database;
   const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
   const events = new EventRecorder(database);
-  const secrets = new AttemptSecrets(config.secretKey);
+  const limits = new Limits(core, limitFactor);
+  const secrets = new AttemptSecrets(secretKeys);
   const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
   const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
@@ -145,14 +157,38 @@ function createSignInCore({ config, database, log }: Parts) {
     limitFactor,
   });
   const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
-  const requests = new SignInRequests({ targets, store, outbox, events });
+  const headers = dataHeaders(config.secure);
+  const web = loadWebApp(config);
+  const providerKeys = new ProviderKeys({ core, secretKeys, log });
+  const statusStore = new StatusStore(core);
+  const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
+  const openId = createOpenId({
+    config,
+    secretKeys,
+    core,
+    limits,
+    limitFactor,
+    log,
+    describeError,
+    keys: providerKeys,
+    sendPage: web.sendSignIn,
+    headers,
+  });
+  const { interactions } = openId;
+  const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
-  const limits = new Limits(core, limitFactor);
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
   return {
+    providerKeys,
+    accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
+    headers,
+    web,
+    statusStore,
+    describeError,
+    openId,
     secrets,
     inbox,
     mailer,
@@ -164,7 +200,7 @@ function createSignInCore({ config, database, log }: Parts) {
     requests,
     links: new SignInLinks({ core, secrets, opener, events }),
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets }),
+    quickLogins: new QuickLogins({ core, targets, interactions }),
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
@@ -174,14 +210,16 @@ function createSignInCore({ config, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+function createPortal(
+  { config, secretKeys, database, log, ownAddress }: Parts,
+  { applications, outbox, requests, limits, statusStore }: SignInCore,
+) {
   const uploads = new Uploads({
     database,
     limits,
-    urls: createUploadUrls(config.secretKey, config.publicUrl),
+    urls: createUploadUrls(secretKeys, config.publicUrl),
     storage: openStorage(config),
   });
-  const statusStore = new StatusStore(database.core);
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   return {
@@ -194,15 +232,16 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
-    statusStore,
     probes,
     status,
-    admin: new Admin({ config, development: isDevelopment(config), database, limits, outbox }),
+    admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats: new Stats({ database, uptime: () => status.uptimePercent() }),
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
+    connections: new Connections(database),
+    redirectTests: new RedirectTests({ config, applications, limits }),
   };
 }
 
@@ -210,6 +249,7 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
 function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
     ...signInRoutes(core),
+    ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
@@ -219,7 +259,9 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...accountRoutes(portal.accounts),
     ...deviceRoutes(portal.devices),
     ...applicationRoutes(core.applications),
+    ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),
+    ...connectionRoutes(portal.connections),
     ...languageRoutes(),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
@@ -227,19 +269,24 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 
 /** Returns the listener for all requests: the API, the pages, and the routers of the features. */
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
-  const { config, log } = parts;
+  const { config } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets } = core;
+  const { links, targets, applications, secrets, headers, web, describeError } = core;
   const local = config.mode === 'local';
-  const headers = dataHeaders(secure);
   const origins = new Set([publicUrl]);
-  const web = loadWebApp(config);
-  const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
     countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),
   };
-  const identityOf = createIdentity(core.sessions, core.apiKeyBearers);
+  const identityAt = (resource: Resource) =>
+    createIdentity({
+      sessions: core.sessions,
+      apiKeys: core.apiKeyBearers,
+      accessTokens: core.accessTokens,
+      resource: resourceUri(publicUrl, resource),
+    });
+  const identityOf = identityAt('api');
+  const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   return createApp({
@@ -250,6 +297,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       trustProxy,
       origins,
       identityOf,
+      challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
     openLink: linkListener({
@@ -264,6 +312,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       sendPage: web.sendSignIn,
       headers,
     }),
+    openId: core.openId.listener,
     routers: [
       ...parts.routers,
       previewRouter({
@@ -282,7 +331,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         trustProxy,
         version: VERSION,
         clientOf: createDirectClient(served, invokeSettings),
-        identityOf: (request) => identityOf(request, NO_COOKIES),
+        identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
         describeError,
         headers,
         dns: openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress }),
@@ -294,9 +343,10 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error) => describeError(error).body.reference ?? '',
       }),
+      protectedResourcesRouter({ publicUrl, headers }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
-      ...(local ? [demoRouter(config, headers)] : []),
+      ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
       ...(core.inbox ? [inboxRouter({ inbox: core.inbox, headers })] : []),
       pagesRouter({
         web,

@@ -17,6 +17,8 @@ export const KEPT: readonly KeptTable[] = [
   { name: 'applications' },
   { name: 'api_keys' },
   { name: 'api_key_days' },
+  // The salt of pairwise subjects, so that people keep their `sub`; encrypted with SECRET_KEY.
+  { name: 'oidc_keys', where: 'algorithm is null' },
   { name: 'waitlist' },
   { name: 'audit_log' },
   { name: 'daily_logins' },
@@ -40,6 +42,8 @@ export const LEFT_OUT: readonly string[] = [
   'outbox',
   // Diagnostics of a few days.
   'website_events',
+  'application_refusals',
+  'oidc_records',
   'website_recipients',
   'sign_in_limits',
   'rate_limits',

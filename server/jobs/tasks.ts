@@ -8,6 +8,7 @@ import {
   removeEndedLimits,
   removeEndedRateLimits,
   removeEndedSessions,
+  removeExpiredRecords,
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
@@ -27,9 +28,17 @@ export const TIMETABLE: Timetable = [
   { task: 'clean-up-accounts', minute: 23 },
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
+  { task: 'maintain-provider-keys', minute: 53 },
 ];
 
-const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeOldEvents, removeEndedLimits, removeEndedRateLimits];
+const SIGN_IN_REMOVALS = [
+  removeEndedAttempts,
+  removeExpiredTokens,
+  removeExpiredRecords,
+  removeOldEvents,
+  removeEndedLimits,
+  removeEndedRateLimits,
+];
 const ACCOUNT_REMOVALS = [
   removeEndedSessions,
   removeIdleKeys,

@@ -1,6 +1,7 @@
 import type { Step } from '../migration-steps.ts';
 import { up as signIn } from './0001-sign-in.ts';
 import { steps as portal } from './0002-portal.ts';
+import { steps as openIdConnect } from './0008-openid-connect.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   { name: '0005-domain-claims', sql: domainClaims },
   { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
   { name: '0007-website-events', sql: websiteEvents },
+  { name: '0008-openid-connect', steps: openIdConnect },
 ];
