@@ -1,0 +1,45 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runs } from '../templates/recipe.ts';
+import { type RunningCommand, runCommand } from './running-command.ts';
+
+/** A command for people on a machine without a browser: it shows a code, which they enter in a browser elsewhere. */
+export const oidcAgent = {
+  name: 'oidc-agent',
+  debianPackages: ['oidc-agent-cli'] as readonly string[],
+  available: () => runs('oidc-agent', '--version'),
+};
+
+/** A running oidc-agent with a directory of its own. */
+export type Agent = {
+  /** Begins a device flow. */
+  begin(settings: { issuer: string; clientId: string; caFile: string }): RunningCommand;
+  /** Requests a new access token by the refresh token. */
+  refresh(): RunningCommand;
+  close(): Promise<void>;
+};
+
+export async function startOidcAgent(): Promise<Agent> {
+  const directory = await mkdtemp(join(tmpdir(), 'emailauth-oidc-agent-'));
+  const passwordFile = join(directory, 'password');
+  await writeFile(passwordFile, 'only for this test\n');
+  const base = { PATH: process.env.PATH, HOME: directory, OIDC_CONFIG_DIR: directory };
+  const agent = runCommand(['oidc-agent', '--console'], base);
+  const [, socket] = await agent.shows(/OIDC_SOCK=([^;]+);/);
+  const env = { ...base, OIDC_SOCK: socket };
+
+  return {
+    begin({ issuer, clientId, caFile }) {
+      const client = ['--manual', '--flow=device', `--issuer=${issuer}`, `--client-id=${clientId}`, '--redirect-uri=http://localhost:4242'];
+      const options = ['--scope=openid email offline_access', `--pw-file=${passwordFile}`, `--cert-path=${caFile}`, '--no-url-call'];
+      return runCommand(['oidc-gen', ...client, ...options, 'emailauth'], env);
+    },
+    // More seconds than an access token is valid for, so that the one of the sign-in is not enough.
+    refresh: () => runCommand(['oidc-token', '--time=999999', 'emailauth'], env),
+    async close() {
+      await agent.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
