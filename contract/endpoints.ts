@@ -8,7 +8,7 @@ export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person'
 /** One call of the API. Path parameters are in braces. */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: `/api/${string}`;
+  path: `/api/${string}` | `/oauth/${string}`;
   access: Access;
   /** An OAuth call: accepts form encoding and names its errors as RFC 6749 does. */
   oauth?: true;
@@ -32,6 +32,8 @@ export const endpoints = {
   tokenLogin: { method: 'POST', path: '/api/auth/token-login', access: 'anyone' },
   logout: { method: 'POST', path: '/api/auth/logout', access: 'anyone' },
 
+  decideInteraction: { method: 'POST', path: '/oauth/interaction/{uid}/decision', access: 'anyone' },
+
   me: { method: 'GET', path: '/api/user/me', access: 'identity' },
   settings: { method: 'GET', path: '/api/user/settings', access: 'account' },
   saveProfile: { method: 'PUT', path: '/api/user/profile', access: 'person' },
@@ -40,6 +42,8 @@ export const endpoints = {
   listDevices: { method: 'GET', path: '/api/user/devices', access: 'person' },
   signOutDevice: { method: 'DELETE', path: '/api/user/devices/{id}', access: 'person' },
   signOutEverywhere: { method: 'POST', path: '/api/user/sign-out-everywhere', access: 'person' },
+  listConnections: { method: 'GET', path: '/api/user/connections', access: 'person' },
+  revokeConnection: { method: 'DELETE', path: '/api/user/connections/{id}', access: 'person' },
   auditLogs: { method: 'GET', path: '/api/audit-logs', access: 'account' },
   waitlist: { method: 'GET', path: '/api/waitlist', access: 'person' },
   joinWaitlist: { method: 'POST', path: '/api/waitlist', access: 'person' },
@@ -64,6 +68,9 @@ export const endpoints = {
   updateClient: { method: 'PUT', path: '/api/clients/{id}', access: 'account' },
   deleteClient: { method: 'DELETE', path: '/api/clients/{id}', access: 'account' },
   clientLogs: { method: 'GET', path: '/api/clients/{id}/logs', access: 'account' },
+  clientRefusals: { method: 'GET', path: '/api/clients/{id}/refusals', access: 'account' },
+  rotateClientSecret: { method: 'POST', path: '/api/clients/{id}/secret', access: 'account' },
+  testClient: { method: 'POST', path: '/api/clients/{id}/test', access: 'account' },
   listApiKeys: { method: 'GET', path: '/api/api-keys', access: 'person' },
   createApiKey: { method: 'POST', path: '/api/api-keys', access: 'person' },
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{id}/rotate', access: 'person' },

@@ -15,6 +15,7 @@ import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
 import { Applications, applicationRoutes } from './applications/applications.ts';
+import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests.ts';
 import { type Config, isDevelopment } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -37,6 +38,7 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import { SignInCodes } from './signin/code.ts';
@@ -174,7 +176,7 @@ function createSignInCore({ config, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+function createPortal({ config, database, log, ownAddress }: Parts, { applications, outbox, requests, limits }: SignInCore) {
   const uploads = new Uploads({
     database,
     limits,
@@ -203,6 +205,8 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
     accounts: new Accounts(database),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
+    connections: new Connections(database),
+    redirectTests: new RedirectTests({ config, applications, limits }),
   };
 }
 
@@ -219,7 +223,9 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...accountRoutes(portal.accounts),
     ...deviceRoutes(portal.devices),
     ...applicationRoutes(core.applications),
+    ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),
+    ...connectionRoutes(portal.connections),
     ...languageRoutes(),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
