@@ -39,6 +39,7 @@ export type Flags = Partial<{
   readOnly: boolean;
   redirectUri: string[];
   revokeApiKeys: boolean;
+  revoke: boolean;
   scope: string;
   scopes: string[];
   since: string;

@@ -171,7 +171,7 @@ export const testApplication = defineTool({
   name: 'test_application',
   title: 'Test a redirect URI',
   description:
-    'Checks whether an application of the signed-in account can use a redirect URI: that it is registered exactly, what it differs in if not, and that something responds there; and returns an authorization URL that the person opens in a browser to test it. Call it when a library reports a redirect_uri mismatch, or before a first sign-in.',
+    'Checks whether an application of the signed-in account can use a redirect URI: that it is registered exactly, what it differs in if not, and that something responds there; and returns an authorization URL that the person opens in a browser to test it. Call it when a library reports that a redirect URI does not match, or before a first sign-in.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     clientId: ClientId,

@@ -28,12 +28,15 @@ function isBelow(origin: string, uri: string): boolean {
 }
 
 /** Returns the scopes of the service's own resources that a client may request. */
-export function resourceScopesOf(client: Pick<Client, 'resource_scopes'>): readonly ResourceScope[] {
-  const allowed = client.resource_scopes;
+export function resourceScopesOf(client: Client): readonly ResourceScope[] {
+  const { resource_scopes: allowed } = client as Client & { resource_scopes?: unknown };
   return Array.isArray(allowed) ? RESOURCE_SCOPES.filter((scope) => allowed.includes(scope)) : RESOURCE_SCOPES;
 }
 
-/** Makes oidc-provider compare redirect URIs and client secrets by the rules of this service. */
+/**
+ * Makes oidc-provider compare redirect URIs and client secrets by the rules of this service, and derive pairwise subjects for every
+ * client, also for those to which its checks do not permit that.
+ */
 export function applyClientRules({ Client: { prototype } }: Provider): void {
   Object.assign(prototype, {
     redirectUriAllowed(this: Client, uri: string) {
@@ -46,6 +49,8 @@ export function applyClientRules({ Client: { prototype } }: Provider): void {
       return isSecretOf(this.clientSecret, secret);
     },
   });
+  // The setter ignores what the metadata says.
+  Object.defineProperty(prototype, 'subjectType', { get: () => 'pairwise', set: () => {} });
 }
 
 type Metadata = Record<string, unknown>;
