@@ -61,6 +61,12 @@ export const RATE_LIMITS = {
   domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },
   domain_claims: { points: 60, duration: 3600, description: 'new domains for which one account requests a proof' },
   site_checks: { points: 30, duration: 3600, description: "checks of one account's websites by the service's MCP server" },
+  client_registrations: { points: 20, duration: 3600, description: 'OAuth clients that register themselves from one network address' },
+  client_documents: {
+    points: 60,
+    duration: 3600,
+    description: 'OAuth clients whose metadata document is fetched because of one network address',
+  },
   uploads: { points: 60, duration: 3600, description: 'icons uploaded by one account' },
   admin_password: { points: 5, duration: 900, description: 'wrong admin passwords from one network address' },
   admin_password_total: {
@@ -70,4 +76,14 @@ export const RATE_LIMITS = {
   },
   admin_password_spare: { points: 1, duration: 900, description: 'admin password attempts from one network address above that total' },
   admin_password_spare_total: { points: 1000, duration: 3600, description: 'admin password attempts above that total, from all networks' },
+} as const;
+
+/** How long signing keys of the OpenID provider are in use, in seconds. */
+export const SIGNING_KEY_SECONDS = {
+  /** When keys are replaced: 90 days with the day before they sign. */
+  age: 89 * 86_400,
+  /** How long keys are published before they sign, since clients cache them. */
+  publishedAhead: 86_400,
+  /** How long keys stay published after they have stopped to sign: longer than a token or an `id_token_hint` is in use. */
+  kept: 30 * 86_400,
 } as const;

@@ -1,12 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
+import { isThisMachine } from '../../contract/rules.ts';
+import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import type { Limits } from '../http/limits.ts';
 import { type Served, serve } from '../http/serve.ts';
 import type { Log } from '../log.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
+import { isPublicAddress } from '../websites/public-addresses.ts';
+import type { RegistrationParts } from './client-registration.ts';
 import { OpenIdClients } from './clients.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
 import { Interactions } from './interactions.ts';
+import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
 import { type Page, ProviderPages } from './pages.ts';
 import { OpenIdProvider } from './provider.ts';
@@ -14,10 +23,11 @@ import { RecordsStore } from './records-store.ts';
 
 type Parts = {
   config: Config;
+  secretKeys: SecretKeys;
   core: Database['core'];
+  limits: Pick<Limits, 'hit'>;
   log: Log;
-  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
-  /** Returns the name of a cookie of the service. */
+  keys: ProviderKeys;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
@@ -27,20 +37,27 @@ type Parts = {
 export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
 
 /** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
-export function createOpenId({ config, core, log, keys, sendPage, headers }: Parts): OpenId {
-  const { publicUrl, secure, secretKey, mode } = config;
+export function createOpenId({ config, secretKeys, core, limits, log, keys, sendPage, headers }: Parts): OpenId {
+  const { publicUrl, secure, mode } = config;
   const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
     const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
     return isRandomSecret(value) ? value : undefined;
   };
   const deviceOf = (request: IncomingMessage) => {
     const device = cookieOf(request, 'device');
-    return device && digest(device).toString('hex');
+    return device === undefined ? undefined : digest(device);
   };
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
   const pages = new ProviderPages(sendPage);
-  const provider = new OpenIdProvider({ publicUrl, secure, secretKey, core, store, clients, pages, deviceOf, log, keys });
+  const local = mode === 'local';
+  const usesSystemLookup = (host: string) => local && isThisMachine(host);
+  const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
+  const registration: RegistrationParts = {
+    count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
+    fetch: createGuardedFetch({ dns, local }),
+  };
+  const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys, registration });
   const interactions = new Interactions({
     publicUrl,
     secure,
