@@ -3,6 +3,11 @@ import { useRef } from 'react';
 import type { BootForm, SignInBoot } from '../../../contract/pages.ts';
 import { TargetLine } from './card.tsx';
 
+export type Application = Extract<SignInBoot['target'], { kind: 'application' }>;
+
+/** Returns the host of an application; the name of one on a device, which has no host. */
+export const hostOf = (target: SignInBoot['target']) => (target.kind === 'application' ? target.displayHost || target.name : '');
+
 /** The application of a step, where it is known. */
 export const ClientLine = ({ target }: { target: SignInBoot['target'] }) =>
   target.kind === 'application' && <TargetLine target={target} portalName="" />;
