@@ -40,9 +40,7 @@ beforeAll(async () => {
           logoutUris: [url + afterLogout],
           ...(backchannelLogout && { backchannelLogoutUri: url + backchannelLogout }),
         };
-        const { clientId, clientSecret } = client.isWebsite
-          ? { clientId: url, clientSecret: '' }
-          : (await developer.post('/api/clients', settings)).json;
+        const { clientId, clientSecret } = client.isWebsite ? { clientId: url, clientSecret: '' } : await addApplication(settings);
         const site = await startStockApp(client, { issuer: provider.issuer, clientId, clientSecret, port, caFile: provider.caFile });
         apps.set(client.id, { ...client, site, url });
       }),
@@ -53,11 +51,11 @@ afterAll(async () => {
   await provider?.close();
 });
 
-/** @returns the client ID */
-async function addPublicApplication(redirectUri: string): Promise<string> {
-  const response = await developer.post('/api/clients', { name: 'A program', redirectUris: [redirectUri] });
-  if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
-  return response.json.clientId;
+/** @param settings of `ClientInput` */
+async function addApplication(settings: object): Promise<{ clientId: string; clientSecret: string }> {
+  const { status, text, json } = await developer.post('/api/clients', settings);
+  if (status !== 200) throw new Error(`Adding an application returned ${status}: ${text}`);
+  return { clientId: json.clientId, clientSecret: json.clientSecret ?? '' };
 }
 
 /** Waits until the browser is back at the app and has left its callback. */
@@ -105,7 +103,10 @@ describe.each(stockClients.filter(({ available }) => available()))('$name', ({ i
     const { sub } = (await app.user(page, app.url)) ?? {};
     for (const _ of [1, 2]) expect(await app.refresh?.(page, app.url)).toMatchObject({ sub });
     await disconnect(email);
-    expect(await app.refresh?.(page, app.url)).toMatchObject({ error: 'invalid_grant' });
+    const refused = await app.refresh?.(page, app.url);
+    const error = refused && 'error' in refused ? refused.error : '';
+    // Apache shows a name of its own, and logs that of the service.
+    expect(error === 'refresh_failed' ? app.site.output() : error).toContain('invalid_grant');
   });
 
   test('signs the visitor out of the service', async () => {
@@ -149,8 +150,8 @@ describe('a sign-out that began elsewhere', () => {
 test('a command with oauth4webapi signs in by its loopback redirect, refreshes and revokes its tokens', async () => {
   const directory = await mkdtemp(join(await stockPackages(), 'emailauth-command-'));
   await cp(join(import.meta.dirname, 'apps/oauth4webapi'), directory, { recursive: true });
-  const clientId = await addPublicApplication('http://127.0.0.1/callback');
-  const settings = { issuer: provider.issuer, clientId, clientSecret: '', port: 0, caFile: provider.caFile };
+  const application = await addApplication({ name: 'A program', redirectUris: ['http://127.0.0.1/callback'] });
+  const settings = { issuer: provider.issuer, ...application, port: 0, caFile: provider.caFile };
   const command = runCommand([process.execPath, 'cli.js'], { PATH: process.env.PATH, ...environmentOf(settings) }, directory);
   const page = await (await provider.newBrowser()).newPage();
   const email = freshAddress();
@@ -169,12 +170,12 @@ describe('oidc-agent', () => {
   test.skipIf(oidcAgent.available())('signs in', ({ skip }) => skip(`It needs ${oidcAgent.debianPackages.join(', ')}.`));
 
   test.runIf(oidcAgent.available())('signs in by the device flow and refreshes until it is disconnected', async () => {
-    const clientId = await addPublicApplication('http://localhost:4242');
+    const application = await addApplication({ name: 'oidc-agent', redirectUris: ['http://localhost:4242'], authentication: 'secret' });
     const agent = await startOidcAgent();
     const page = await (await provider.newBrowser()).newPage();
     const email = freshAddress();
     try {
-      const command = agent.begin({ issuer: provider.issuer, clientId, caFile: provider.caFile });
+      const command = agent.begin({ issuer: provider.issuer, ...application, caFile: provider.caFile });
       const [, address, code] = await command.shows(/visit:\s+(https:\S+)\s+And enter the code: (\S+)/);
       await page.goto(address);
       await page.getByLabel(text('en', 'oidc_device_label')).fill(code);

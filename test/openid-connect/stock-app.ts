@@ -20,9 +20,12 @@ export async function startStockApp(
   // Apache serves it as another user.
   await chmod(directory, 0o755);
   await cp(join(import.meta.dirname, 'apps', id), directory, { recursive: true });
+  // Its own directory is closed to other users.
+  const caFile = join(directory, 'ca.pem');
+  await cp(settings.caFile, caFile);
   await mkdir(join(directory, 'pages/private'), { recursive: true });
   for (const page of ['pages/index.html', 'pages/private/index.html']) await writeFile(join(directory, page), '<p>A page.</p>');
-  const site = await launch(directory, { id, command, env: environmentOf(settings) }, settings.port);
+  const site = await launch(directory, { id, command, env: environmentOf({ ...settings, caFile }) }, settings.port);
   return { ...site, close: () => site.close().then(() => rm(directory, { recursive: true, force: true })) };
 }
 
