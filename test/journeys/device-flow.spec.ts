@@ -17,10 +17,15 @@ const button = (page: Page, key: string, language = 'en') => page.getByRole('but
 
 /** Begins the device flow (RFC 8628 §3.1). Returns the codes and a function that requests the tokens, as the device does. */
 async function beginOnDevice() {
-  const { json } = await party.post('/oauth/device/auth', { client_id: party.clientId, scope: 'openid email' });
+  const { json } = await party.post('/oauth/device/authorize', { client_id: party.clientId, scope: 'openid email' });
   const { device_code } = json;
   const poll = () => party.post('/oauth/token', { grant_type: 'urn:ietf:params:oauth:grant-type:device_code', device_code });
-  return { userCode: json.user_code as string, uri: json.verification_uri as string, complete: json.verification_uri_complete as string, poll };
+  return {
+    userCode: json.user_code as string,
+    uri: json.verification_uri as string,
+    complete: json.verification_uri_complete as string,
+    poll,
+  };
 }
 
 test.each(['en', 'ru'])('connects a device by the code that it shows, after a sign-in and consent (%s)', async (language) => {
@@ -45,4 +50,29 @@ test.each(['en', 'ru'])('connects a device by the code that it shows, after a si
   await button(page, 'oidc_continue', language).click();
   await heading(page, text(language, 'oidc_device_done_title'));
   await expect.poll(async () => (await poll()).status).toBe(200);
+});
+
+test('refuses a device with Cancel, by keyboard, on the page that the link of the device opens', async () => {
+  const { userCode, complete, poll } = await beginOnDevice();
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(complete);
+  const field = page.getByLabel(text('en', 'oidc_device_label'));
+  await field.waitFor();
+  expect(await field.inputValue()).toBe(userCode);
+  await field.press('Enter');
+  await heading(page, text('en', 'oidc_device_confirm_title'));
+  const cancel = button(page, 'cancel');
+  while ((await cancel.and(page.locator(':focus')).count()) === 0) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await heading(page, text('en', 'oidc_device_cancelled_title'));
+  expect((await poll()).json.error).toBe('access_denied');
+});
+
+test('asks for the code of the device again when none was entered', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.goto(`${scene.service.url}/oauth/device`);
+  await button(page, 'oidc_continue').click();
+  await page.getByRole('alert').getByText(text('en', 'oidc_device_wrong')).waitFor();
+  await evaluates(page, 'document.activeElement.name', 'user_code');
+  expect(await page.getByLabel(text('en', 'oidc_device_label')).getAttribute('aria-invalid')).toBe('true');
 });
