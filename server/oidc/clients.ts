@@ -89,6 +89,7 @@ function applicationMetadata(clientId: string, application: ApplicationRecord): 
     grant_types: GRANT_TYPES,
     scope: identity.join(' '),
     resource_scopes: RESOURCE_SCOPES.filter((scope) => scopes.includes(scope)),
+    pkce_optional: !application.pkceRequired,
     subject_type: 'public',
   };
 }

@@ -95,7 +95,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     enabledJWA: ALGORITHMS,
-    pkce: { required: () => true },
+    pkce: { required: (_, client) => client.pkce_optional !== true },
     findAccount: (_, email) => ({ accountId: email, claims: (_use, scope) => claimsOf(core, email, scope) }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
     interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library) },

@@ -37,6 +37,7 @@ beforeAll(async () => {
           name: client.name.slice(0, 80),
           redirectUris: [url + callback],
           authentication: 'secret',
+          pkceRequired: !client.isWithoutPkce,
           logoutUris: [url + afterLogout],
           ...(backchannelLogout && { backchannelLogoutUri: url + backchannelLogout }),
         };

@@ -32,6 +32,12 @@ export async function startOidcAgent(): Promise<Agent> {
   const agent = runCommand(['oidc-agent', '--console', '--no-autoreauthenticate', `--socket-path=${socket}`], base);
   await waitUntil('oidc-agent listens', 30_000, () => existsSync(socket) || agent.output());
   const env = { ...base, OIDC_SOCK: socket };
+  const commands: RunningCommand[] = [];
+  const run = (command: string[]) => {
+    const running = runCommand(command, env);
+    commands.push(running);
+    return running;
+  };
 
   return {
     begin({ issuer, clientId, clientSecret, caFile }) {
@@ -39,12 +45,13 @@ export async function startOidcAgent(): Promise<Agent> {
       const client = ['--manual', '--flow=device', ...credentials, '--redirect-uri=http://localhost:4242'];
       const options = ['--scope=openid email offline_access', `--pw-file=${passwordFile}`, `--cert-path=${caFile}`, '--no-url-call'];
       // It buffers its output unless that is a terminal.
-      return runCommand(['stdbuf', '-oL', 'oidc-gen', ...client, ...options, 'emailauth'], env);
+      return run(['stdbuf', '-oL', 'oidc-gen', ...client, ...options, 'emailauth']);
     },
     // More seconds than an access token is valid for, so that the one of the sign-in is not enough.
-    refresh: () => runCommand(['oidc-token', '--time=999999', 'emailauth'], env),
+    refresh: () => run(['oidc-token', '--time=999999', 'emailauth']),
     async close() {
-      await agent.stop();
+      // After a failure a command may still wait.
+      await Promise.all([...commands, agent].map((each) => each.stop()));
       await rm(directory, { recursive: true });
     },
   };

@@ -12,6 +12,8 @@ export type StockClient = {
   available(): boolean;
   /** Command that starts the app in a copy of its folder. In it, `{port}` is replaced by the port. */
   command: string[];
+  /** Whether it cannot send PKCE. */
+  isWithoutPkce?: true;
   /** Whether it is a registered website, whose client ID is its origin; otherwise an application with a secret. */
   isWebsite?: true;
   /** Paths of the app that its client is registered with. */

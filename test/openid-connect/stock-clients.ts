@@ -38,6 +38,7 @@ const omniauth: StockClient = {
   ...byPaths,
   id: 'sinatra',
   name: 'omniauth_openid_connect in Sinatra',
+  isWithoutPkce: true,
   debianPackages: ['ruby-sinatra', 'ruby-webrick', 'ruby-omniauth-openid-connect'],
   available: () => runs(ruby, '-e', 'require "sinatra/base"; require "webrick"; require "omniauth_openid_connect"'),
   command: [ruby, '-S', 'rackup', '--host', '127.0.0.1', '--port', '{port}', '--server', 'webrick'],
@@ -134,7 +135,7 @@ export const stockClients: readonly StockClient[] = [
     // It gives its own address without a slash.
     paths: { ...paths, afterLogout: '', backchannelLogout: '/backchannel-logout' },
   },
-  { ...byPaths, ...node, id: 'passport', name: 'passport-openidconnect' },
+  { ...byPaths, ...node, id: 'passport', name: 'passport-openidconnect', isWithoutPkce: true },
   oidcClientTs,
   flask,
   django,
