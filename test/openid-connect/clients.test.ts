@@ -1,7 +1,10 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { text as readBody } from 'node:stream/consumers';
 import type { Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createPkce } from '../../contract/pkce.ts';
 import type { Client } from '../client.ts';
 import { heading, text } from '../journeys/scene.ts';
 import { freshAddress } from '../sign-ins.ts';
@@ -175,6 +178,7 @@ describe('oidc-agent', () => {
     const agent = await startOidcAgent();
     const page = await (await provider.newBrowser()).newPage();
     const email = freshAddress();
+    page.on('response', async (r) => r.status() >= 400 && console.error(r.url(), r.status(), await r.text().catch(() => '')));
     try {
       const command = agent.begin({ issuer: provider.issuer, ...application, caFile: provider.caFile });
       const [, address, code] = await command.shows(/visit:\s+(https:\S+)\s+And enter the code: (\S+)/);
@@ -196,4 +200,27 @@ describe('oidc-agent', () => {
       await agent.close();
     }
   });
+});
+
+test('an authorization response is posted to the client that requests it so, as ASP.NET Core does', async () => {
+  const port = await freePort();
+  let posted: URLSearchParams | undefined;
+  const app = createServer(async (request, response) => {
+    if (request.method === 'POST') posted = new URLSearchParams(await readBody(request));
+    response.setHeader('Content-Type', 'text/html').end('Signed in');
+  }).listen(port, '127.0.0.1');
+  const redirectUri = `http://127.0.0.1:${port}/signin-oidc`;
+  const { clientId } = await addApplication({ name: 'ASP.NET', redirectUris: [redirectUri] });
+  const { codeChallenge, state } = await createPkce();
+  const parameters = new URLSearchParams({
+    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: 'code', response_mode: 'form_post', scope: 'openid email', state },
+    ...{ code_challenge: codeChallenge, code_challenge_method: 'S256' },
+  });
+  const page = await (await provider.newBrowser()).newPage();
+  await page.goto(`${provider.issuer}/oauth/authorize?${parameters}`);
+  await signInByEmail(provider, page);
+  await page.getByText('Signed in').waitFor();
+  expect(Object.fromEntries(posted ?? [])).toEqual({ code: expect.any(String), state, iss: provider.issuer });
+  await page.context().close();
+  app.close();
 });

@@ -54,12 +54,13 @@ async function newBrowser(browser: Browser): Promise<BrowserContext> {
   return context;
 }
 
-/** Signs in at the page of an authorization request by the emailed link, and allows what the client requests. */
+/** Signs in at the page of an authorization request by the emailed link, and allows what the client requests if that is asked. */
 export async function signInByEmail({ stage, issuer }: ProviderStage, page: Page, email = freshAddress()): Promise<void> {
   await page.waitForURL(`${issuer}/**`);
   await requestEmail(page, email);
   await page.goto((await stage.mailbox.waitFor(email)).link);
-  await press(page, 'oidc_continue');
+  // The consent to a client is remembered, unless it asks with prompt=consent.
+  if (page.url().startsWith(issuer)) await press(page, 'oidc_continue');
 }
 
 /** Presses the button that has a text of the sign-in pages. */

@@ -58,7 +58,8 @@ const apache: StockClient = {
   // Its log goes to a pipe: /dev/stderr cannot be opened where that is a socket.
   command: ['sh', '-c', 'DIRECTORY=$PWD /usr/sbin/apache2 -X -d . -f server.conf 2>&1 | cat'],
   paths: { callback: '/private/openid', afterLogout: '/', backchannelLogout: '/private/openid?logout=backchannel' },
-  login: (page, url) => page.goto(`${url}/private/`),
+  // Another address each time, because the browser may have the static page in its cache.
+  login: (page, url) => page.goto(`${url}/private/?${Date.now()}`),
   async user(page, url) {
     const response = await page.goto(`${url}/private/openid?info=json`);
     return response?.status() === 200 ? (await response.json()).userinfo : null;
