@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -222,7 +223,7 @@ describe('scopes', () => {
     for (const [credential, scope] of Object.entries(granted)) {
       for (const { method, path, ...endpoint } of Object.values<Route>(routes)) {
         if (!endpoint.scope || method !== 'GET') continue;
-        const response = await get(path.replace(/\{\w+\}/, freshDomain()), credential);
+        const response = await get(path.replace('{id}', randomUUID()).replace('{domain}', freshDomain()), credential);
         if (endpoint.scope === scope) {
           expect([path, response.json.code]).not.toEqual([path, 'insufficient_scope']);
           continue;

@@ -46,7 +46,7 @@ export class Interactions {
     if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
     return {
       clientId: String(params.client_id),
-      redirectUri: String(params.redirect_uri ?? ''),
+      redirectUri: await this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
       tokenHost: { email: tokenMark(uid, 'email'), remembered: tokenMark(uid, 'remembered') },
       mustBeFresh: mustBeFresh(prompt.reasons),
@@ -95,6 +95,12 @@ export class Interactions {
     return { redirectUrl: decision === 'other_account' ? this.#parts.publicUrl + interactionPath(uid) : interaction.returnTo };
   }
 
+  /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
+  async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
+    if (typeof redirect_uri === 'string') return redirect_uri;
+    return (await this.#parts.clients.findClient(String(client_id)))?.redirect_uris?.[0] ?? this.#parts.publicUrl;
+  }
+
   /** Whether the browser is the one in which the authorization request began. */
   #isOfBrowser(cookieHeader: string | undefined, uid: string): boolean {
     return parse(cookieHeader ?? '')[cookieNames(this.#parts.secure).interaction] === uid;
@@ -125,7 +131,8 @@ export class Interactions {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
     const metadata = await this.#parts.clients.findClient(clientId);
-    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, params.redirect_uri, uid);
+    const redirectUri = params.redirect_uri ?? metadata?.redirect_uris?.[0];
+    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, redirectUri, uid);
     const authorization: AuthorizationStep =
       prompt.name === 'consent' && session
         ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }
