@@ -71,7 +71,7 @@ export class Interactions {
       return false;
     }
     if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
-    this.#parts.sendPage(response, await this.#pageOf(interaction, pageLanguage(request, interaction.params.ui_locales)));
+    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(request, interaction.params.ui_locales)));
     return false;
   }
 
@@ -127,12 +127,13 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(interaction: Interaction, language: Page['language']): Promise<Page> {
+  async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
-    const metadata = await this.#parts.clients.findClient(clientId);
-    const redirectUri = params.redirect_uri ?? metadata?.redirect_uris?.[0];
-    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, redirectUri, uid);
+    // A client that was removed in the meantime is rejected when the request continues.
+    const client = await provider.Client.find(clientId).catch(() => undefined);
+    const redirectUri = params.redirect_uri ?? client?.redirectUris?.[0];
+    const target = applicationTarget({ clientId, clientName: client?.clientName }, redirectUri, uid);
     const authorization: AuthorizationStep =
       prompt.name === 'consent' && session
         ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }
