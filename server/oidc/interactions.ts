@@ -61,7 +61,7 @@ export class Interactions {
     const interaction = this.#isOfBrowser(request.headers.cookie, uid) ? await provider.Interaction.find(uid) : undefined;
     if (!interaction) {
       const expired: Page = {
-        language: pageLanguage(query.language, undefined),
+        language: pageLanguage(request, undefined),
         target: { kind: 'portal' },
         authorization: { step: 'expired' },
       };
@@ -69,7 +69,7 @@ export class Interactions {
       return false;
     }
     if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
-    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(query.language, interaction.params.ui_locales)));
+    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(request, interaction.params.ui_locales)));
     return false;
   }
 

@@ -45,7 +45,7 @@ test('creates an application and reports invalid fields', async () => {
   await dialog().getByText('Name is required').waitFor();
   await dialog().getByText('Redirect URI is required').waitFor();
   await evaluates(page, 'document.activeElement.name', 'name');
-  await dialog().getByLabel('Name').fill('Team notes');
+  await dialog().getByLabel('Name', { exact: true }).fill('Team notes');
   await dialog().getByLabel('Redirect URI', { exact: true }).fill('http://app.example/callback');
   await inDialog('Create Application').click();
   await dialog().getByText('This must be https with a domain').waitFor();
@@ -106,7 +106,7 @@ test('signs a visitor in through the application by keyboard: the emailed link r
 
 test('renames an application, removes a redirect URI and disables it', async () => {
   await button('Configure Team notes').click();
-  await dialog().getByLabel('Name').fill('Diary');
+  await dialog().getByLabel('Name', { exact: true }).fill('Diary');
   await inDialog('Remove redirect URI 2').click();
   await dialog().getByRole('switch', { name: 'Active' }).click();
   await inDialog('Save').click();
@@ -152,7 +152,7 @@ test('generates a working key and shows it once', async () => {
   await button('Generate Key').click();
   await inDialog('Generate').click();
   await dialog().getByText('Name is required').waitFor();
-  await dialog().getByLabel('Name').fill('Deploys');
+  await dialog().getByLabel('Name', { exact: true }).fill('Deploys');
   await dialog().getByLabel('Environment').selectOption('test');
   await inDialog('Generate').click();
   await dialog().getByText('it is shown only this once').waitFor();
