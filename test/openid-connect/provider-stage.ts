@@ -50,7 +50,7 @@ export async function openProviderStage(): Promise<ProviderStage> {
 
 async function newBrowser(browser: Browser): Promise<BrowserContext> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: 'en-GB' });
-  context.setDefaultTimeout(Number(process.env.STEP_TIMEOUT ?? 45_000));
+  context.setDefaultTimeout(45_000);
   return context;
 }
 

@@ -22,7 +22,7 @@ export function runCommand([program, ...args]: string[], env: Record<string, str
     output: () => output,
     async shows(pattern) {
       let match: RegExpExecArray | null = null;
-      await waitUntil(`${program} shows ${pattern}`, Number(process.env.STEP_TIMEOUT ?? 60_000), () => {
+      await waitUntil(`${program} shows ${pattern}`, 60_000, () => {
         match = pattern.exec(output);
         return match !== null || output;
       });
