@@ -198,6 +198,10 @@ test('generates a working key and shows it once', async () => {
   await dialog().getByText('Name is required').waitFor();
   await dialog().getByLabel('Name', { exact: true }).fill('Deploys');
   await dialog().getByLabel('Environment').selectOption('test');
+  for (const scope of await dialog().getByRole('checkbox').all()) await scope.uncheck();
+  await dialog().getByRole('alert').getByText('Allow at least one scope').waitFor();
+  await inDialog('Generate').click();
+  for (const scope of ['websites:read', 'stats:read']) await dialog().getByLabel(scope).check();
   await inDialog('Generate').click();
   await dialog().getByText('it is shown only this once').waitFor();
   await inDialog('Copy API key').click();
@@ -207,7 +211,7 @@ test('generates a working key and shows it once', async () => {
   await page.mouse.click(5, 5);
   await inDialog('Done').click();
   await expect.poll(() => page.locator('body').textContent()).not.toContain(firstKey);
-  await row('Deploys').getByText('Last used Never').waitFor();
+  await row('Deploys').getByText('Last used Never · websites:read, stats:read').waitFor();
   expect((await ask('/api/user/me', firstKey)).status).toBe(200);
   expect((await ask('/api/api-keys', firstKey)).status).toBe(403);
   await button(/^Copy key ID of Deploys/).click();
