@@ -1,9 +1,9 @@
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { allow, answerOf, begin, bootOf, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from './oidc-client.ts';
-import { type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { type Developer, freshAddress, openLink, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
@@ -263,4 +263,20 @@ test('consent is not asked for again in the same browser', async () => {
   await signIn(stage, client, { clientId });
   const again = await begin(client, { clientId });
   expect(answerOf(await allow(client, again.response)).code).not.toBe('');
+});
+
+test('the scope profile has the name of an account and the language of the sign-in', async () => {
+  const { email, client } = await signInDeveloper(stage, service);
+  await client.put('/api/user/profile', { name: 'Ann Smith' });
+  const browser = service.client();
+  const begun = await begin(browser, { clientId, scope: 'openid profile', parameters: { ui_locales: 'lt' } });
+  await browser.post('/api/auth/domain-auth', { email, interaction: begun.uid, language: 'lv' });
+  const page = await follow(browser, await browser.get(await openLink(browser, await stage.mailbox.waitFor(email))));
+  const { code } = answerOf(await allow(browser, page));
+  const tokens = (await exchangeCode(browser, begun, code)).json;
+  expect(decodeJwt(tokens.id_token)).toMatchObject({ name: 'Ann Smith', locale: 'lv' });
+  const again = await begin(browser, { clientId, scope: 'openid profile' });
+  const userinfo = (await exchangeCode(browser, again, answerOf(again.response).code)).json.access_token;
+  const claims = (await browser.get('/oauth/userinfo', { Authorization: `Bearer ${userinfo}` })).json;
+  expect(claims).toEqual({ sub: expect.any(String), name: 'Ann Smith', locale: 'lv' });
 });

@@ -12,19 +12,19 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
-import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
 import { applicationTarget, type Page, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
+type Query = ReturnType<typeof queryOf>;
+
 type Parts = {
   publicUrl: string;
   secure: boolean;
   core: Database['core'];
   store: RecordsStore;
-  clients: OpenIdClients;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Returns the value of the attempt cookie. */
@@ -70,7 +70,7 @@ export class Interactions {
       this.#parts.sendPage(response, expired, 400);
       return false;
     }
-    if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
+    if (await this.#continue(provider, request, interaction, query)) return true;
     this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(request, interaction.params.ui_locales)));
     return false;
   }
@@ -98,7 +98,8 @@ export class Interactions {
   /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
   async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
     if (typeof redirect_uri === 'string') return redirect_uri;
-    return (await this.#parts.clients.findClient(String(client_id)))?.redirect_uris?.[0] ?? this.#parts.publicUrl;
+    const { Client } = await this.#parts.provider();
+    return (await Client.find(String(client_id)))?.redirectUris?.[0] ?? this.#parts.publicUrl;
   }
 
   /** Whether the browser is the one in which the authorization request began. */
@@ -106,10 +107,17 @@ export class Interactions {
     return parse(cookieHeader ?? '')[cookieNames(this.#parts.secure).interaction] === uid;
   }
 
-  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, token: string): Promise<boolean> {
-    const { prompt, uid, returnTo } = interaction;
+  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token, language }: Query): Promise<boolean> {
+    const { prompt, uid, returnTo, params } = interaction;
     const attempt = this.#parts.attemptOf(request);
-    if (prompt.name === 'consent' || request.method !== 'GET' || !isRandomSecret(token) || !isRandomSecret(attempt)) return false;
+    if (
+      prompt.name === 'consent' ||
+      request.method !== 'GET' ||
+      typeof token !== 'string' ||
+      !isRandomSecret(token) ||
+      !isRandomSecret(attempt)
+    )
+      return false;
     const signedIn = await spendToken(this.#parts.core, uid, digest(token), digest(attempt));
     if (!signedIn || (signedIn.method === 'remembered' && mustBeFresh(prompt.reasons))) return false;
     const { email, method } = signedIn;
@@ -119,8 +127,10 @@ export class Interactions {
     const isSame = current?.accountId === email;
     // A sign-in ends the session that the browser had with another account.
     if (current?.accountId && !isSame) await current.destroy();
+    const locale = pageLanguage(language, params.ui_locales);
     const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]] };
-    interactionResults.set(request, { uid, result: { select_account: {}, login }, dropSession: !isSame });
+    const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
+    interactionResults.set(request, { uid, payload });
     const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
     request.headers.cookie = [...kept, [names.resume, uid]].map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('; ');
     request.url = new URL(returnTo).pathname;

@@ -60,6 +60,7 @@ export function createOpenId(parts: Parts): OpenId {
   const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
   const registration: RegistrationParts = {
     count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
+    local,
     fetch: createGuardedFetch({ dns, local }),
   };
   const provider = new OpenIdProvider({
@@ -86,7 +87,6 @@ export function createOpenId(parts: Parts): OpenId {
     secure,
     core,
     store,
-    clients,
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),

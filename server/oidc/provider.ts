@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { DescribeError } from '../http/errors.ts';
 import type { Log } from '../log.ts';
+import { keepLocale } from './claims.ts';
 import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
@@ -64,6 +65,7 @@ export class OpenIdProvider {
     );
     this.#refusals.observe(provider);
     applyClientRules(provider);
+    keepLocale(provider);
     limitRegistrations(provider, parts.registration);
     limitRequests(provider, parts.limits);
     return provider;
