@@ -79,7 +79,7 @@ export class ProviderPages {
     const { client, params } = ctx.oidc;
     const page: Page = {
       language: pageLanguage(ctx.req, params?.ui_locales),
-      target: client ? applicationTarget(client, params?.redirect_uri, '') : { kind: 'portal' },
+      target: client ? applicationTarget(client, params?.redirect_uri ?? client.redirectUris?.[0], '') : { kind: 'portal' },
       authorization: step,
     };
     this.#pending.set(ctx.req, { page, status });

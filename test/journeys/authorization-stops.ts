@@ -12,22 +12,23 @@ import type { Stop } from './tour.ts';
 export const OFFICE = 'https://office.shop.example/callback';
 
 /** The client ID and secret of the application Back office. */
-let office: { clientId: string; clientSecret: string };
+export type Office = { clientId: string; clientSecret: string };
 
 /** Signs an account in to the application, which its settings then list. */
-export async function connect(stage: Stage, client: Client, application: typeof office, email: string): Promise<void> {
-  office = application;
+export async function connect(stage: Stage, client: Client, office: Office, email: string): Promise<void> {
   const begun = await begin(client, { clientId: office.clientId, redirectUri: OFFICE, scope: 'openid email' });
   const { code } = begun.uid ? await continueByLink(stage, client, begun, email) : answerOf(begun.page);
   const fields = { grant_type: 'authorization_code', code, redirect_uri: OFFICE, code_verifier: begun.verifier };
-  const { status, text: body } = await postForm(client, '/oauth/token', fields, basic());
+  const { status, text: body } = await postForm(client, '/oauth/token', fields, basicOf(office));
   if (status !== 200) throw new Error(`token returned ${status}: ${body}`);
 }
 
-const basic = () => ({ Authorization: `Basic ${Buffer.from(`${office.clientId}:${office.clientSecret}`).toString('base64')}` });
+const basicOf = (office: Office) => ({
+  Authorization: `Basic ${Buffer.from(`${office.clientId}:${office.clientSecret}`).toString('base64')}`,
+});
 
 /** The pages of authorization requests, sign-out and the device flow. */
-export function authorizationStops(stage: Stage, service: Service): Stop[] {
+export function authorizationStops(stage: Stage, service: Service, office: Office): Stop[] {
   const requestUrl = async (parameters: Record<string, string> = {}) => {
     const { codeChallenge, state } = await createPkce();
     const required = { client_id: office.clientId, redirect_uri: OFFICE, response_type: 'code', scope: 'openid email', state };
@@ -48,7 +49,8 @@ export function authorizationStops(stage: Stage, service: Service): Stop[] {
       await heading(page, text('en', title));
     });
   const userCode = async () =>
-    (await postForm(service.client(), '/oauth/device/authorize', { client_id: office.clientId, scope: 'openid email' }, basic())).json;
+    (await postForm(service.client(), '/oauth/device/authorize', { client_id: office.clientId, scope: 'openid email' }, basicOf(office)))
+      .json;
   const everyScope = 'openid email profile offline_access';
 
   return [

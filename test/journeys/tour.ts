@@ -4,7 +4,7 @@ import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
-import { authorizationStops, connect, OFFICE } from './authorization-stops.ts';
+import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
 import { heading, requestEmail, text } from './scene.ts';
 
 export type Theme = 'light' | 'dark';
@@ -28,10 +28,10 @@ export async function openTour(): Promise<Tour> {
   const service = await stage.start();
   const shop = await openTestWebsite(service.url);
   const browser = await launchBrowser();
-  const people = await settle(stage, service, browser);
+  const { office, ...people } = await settle(stage, service, browser);
   const contexts = new Map<string, BrowserContext>();
   return {
-    stops: stopsOf({ stage, service, shop, browser }),
+    stops: stopsOf({ stage, service, shop, browser, office }),
     newPage: async (who, theme, width = 1280) => {
       const key = `${who} ${theme}`;
       const context = contexts.get(key) ?? (await browser.newContext({ storageState: people[who], colorScheme: theme, locale: 'en-GB' }));
@@ -49,9 +49,11 @@ export async function openTour(): Promise<Tour> {
   };
 }
 
+type Parts = { stage: Stage; service: Service; shop: TestWebsite; browser: Browser; office: Office };
+
 type Cookies = { cookies: Awaited<ReturnType<BrowserContext['cookies']>>; origins: [] };
 
-async function settle(stage: Stage, service: Service, browser: Browser): Promise<Record<Who, Cookies>> {
+async function settle(stage: Stage, service: Service, browser: Browser): Promise<Record<Who, Cookies> & { office: Office }> {
   const newcomer = await signInDeveloper(stage, service, freshAddress('grace'));
   const ada = await signInDeveloper(stage, service, 'ada@lovelace.example');
   await ada.client.post('/api/dev/admin-session', { enable: true });
@@ -79,6 +81,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await fillStats(stage);
   await fillEvents(stage);
   return {
+    office,
     visitor: await stateOf(browser),
     newcomer: await stateOf(browser, newcomer.client),
     developer: await stateOf(browser, ada.client),
@@ -133,7 +136,7 @@ async function fillStats(stage: Stage): Promise<void> {
       on conflict do nothing`);
 }
 
-function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Service; shop: TestWebsite; browser: Browser }): Stop[] {
+function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
   const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
     name,
     who,
@@ -202,7 +205,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('visitor', signInOf('nobody.example'), 'signin-unsupported', text('en', 'not_supported_title')),
     at('visitor', '/auth/callback?code=x&state=y', 'callback-missing', text('en', 'callback_missing')),
     at('visitor', '/auth/link?t=x', 'link-invalid', text('en', 'link_invalid')),
-    ...authorizationStops(stage, service),
+    ...authorizationStops(stage, service, office),
     own('signin-mail', async (page) => {
       await page.goto(`${service.url}${signInOf('shop.example')}`);
       await requestEmail(page, freshAddress());
@@ -256,7 +259,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     }),
     at('developer', '/dashboard/auth', 'applications-rotate', 'Applications', dialog(/^Rotate Secret of/)),
     at('developer', '/dashboard/auth', 'applications-configure', 'Applications', dialog('Configure Back office')),
-    at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog(/^View Logs/)),
+    at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog('View Logs of Back office')),
     at('developer', '/dashboard/auth', 'api-keys-generate', 'Applications', dialog('Generate Key')),
     at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
     at('developer', '/dashboard/analytics', 'analytics', 'Analytics'),
