@@ -69,6 +69,15 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          name: 'clients',
+          include: ['test/openid-connect/*.test.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
         test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
       },
     ],

@@ -13,7 +13,7 @@ type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;
 
 /** The fields of an application with --json. */
 export const APP_FIELDS =
-  'id,name,clientId,redirectUris,isActive,createdAt,authentication,jwks,jwksUri,logoutUris,backchannelLogoutUri,scopes,formerSecretUntil';
+  'id,name,clientId,redirectUris,isActive,createdAt,authentication,jwks,jwksUri,logoutUris,backchannelLogoutUri,pkceRequired,scopes,formerSecretUntil';
 export const REDIRECT_URI =
   'where sign-ins lead to, compared exactly: https, http to localhost with any port, or a scheme of your own such as com.example.app:/callback; up to ten';
 
@@ -24,11 +24,13 @@ export const CLIENT_FLAGS = {
   '--jwks-uri <url>': 'where its public keys are, instead of --jwks',
   '--logout-uri <uri...>': 'where a logout may lead to (post_logout_redirect_uri); up to ten',
   '--backchannel-logout-uri <uri>': 'receives a logout token when a session ends',
+  '--pkce': 'require PKCE again',
+  '--no-pkce': 'accept sign-ins without PKCE, from a server whose software cannot send it',
   '--scopes <scope...>': `the scopes that it may request: ${APPLICATION_SCOPES.join(', ')}`,
 } as const;
 
 /** Returns the settings that flags give; those that are not given are absent. @throws CommandError usage */
-export async function settingsOf({ auth, jwks, jwksUri, logoutUri, backchannelLogoutUri, scopes }: Flags): Promise<Settings> {
+export async function settingsOf({ auth, jwks, jwksUri, logoutUri, backchannelLogoutUri, pkce, scopes }: Flags): Promise<Settings> {
   const authentication = oneOf(AUTHENTICATIONS, auth, '--auth');
   if (jwks !== undefined && jwksUri !== undefined) throw usageError('--jwks and --jwks-uri exclude each other.', 'Give one of them.');
   // Keys belong to private_key_jwt alone, and one kind of them replaces the other.
@@ -39,6 +41,7 @@ export async function settingsOf({ auth, jwks, jwksUri, logoutUri, backchannelLo
     jwksUri: jwksUri ?? (jwks !== undefined || noKeys ? null : undefined),
     logoutUris: logoutUri === false ? [] : logoutUri,
     backchannelLogoutUri: backchannelLogoutUri === false ? null : backchannelLogoutUri,
+    pkceRequired: pkce,
     scopes: scopes?.flatMap((scope) => oneOf(APPLICATION_SCOPES, scope, '--scopes') ?? []),
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
@@ -94,6 +97,7 @@ export function formatApp(app: Application & { clientSecret?: string }, { style 
     ...listed('redirects', app.redirectUris),
     ...listed('logouts', app.logoutUris),
     ...(backchannelLogoutUri ? [['back-channel', backchannelLogoutUri] satisfies [string, string]] : []),
+    ...(app.pkceRequired ? [] : [['PKCE', 'not required'] satisfies [string, string]]),
     ['scopes', app.scopes.join(' ')],
     ['since', dayOf(app.createdAt)],
   ];

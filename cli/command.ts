@@ -6,6 +6,7 @@ export type Flags = Partial<{
   all: boolean;
   auth: string;
   backchannelLogoutUri: string | false;
+  pkce: boolean;
   browser: boolean;
   callback: string;
   code: string;

@@ -60,6 +60,9 @@ const clientSettings = z.object({
   jwksUri: serverUri.nullable().meta({ description: 'Where its public keys are, for private_key_jwt; null: nowhere' }),
   logoutUris: uriList(redirectUriFault).meta({ description: 'post_logout_redirect_uris: where a logout may lead to' }),
   backchannelLogoutUri: serverUri.nullable().meta({ description: 'Receives a logout token when a session ends; null: none' }),
+  pkceRequired: z
+    .boolean()
+    .meta({ description: 'Whether sign-ins need PKCE (RFC 7636); false only for a confidential client whose software cannot send it' }),
   scopes: z
     .array(z.enum(APPLICATION_SCOPES))
     .min(1, 'Allow at least one scope')
@@ -67,7 +70,7 @@ const clientSettings = z.object({
     .meta({ description: 'The scopes that it may request' }),
 });
 
-/** An application: an OAuth and OpenID Connect client of a developer, which must use PKCE. */
+/** An application: an OAuth and OpenID Connect client of a developer. */
 export const Client = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -80,6 +83,7 @@ export const Client = z.object({
   jwksUri: z.string().nullable(),
   logoutUris: z.array(z.string()),
   backchannelLogoutUri: z.string().nullable(),
+  pkceRequired: z.boolean(),
   scopes: z.array(z.enum(APPLICATION_SCOPES)),
   formerSecretUntil: z.string().nullable().meta({ description: 'Until when the former client secret remains valid after a rotation' }),
 });

@@ -14,6 +14,9 @@ export const hintCookies = {
   previous: 'previous_auth',
 } as const;
 
+/** Cookie with the language that a person chose on the page of an authorization request: its next pages have it too. */
+export const LANGUAGE_COOKIE = 'language';
+
 // More than five accounts with the longest addresses and keys need.
 const MAX_TEXT_LENGTH = 8192;
 /** The latest time of a JavaScript date, in Unix milliseconds. */

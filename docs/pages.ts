@@ -38,6 +38,11 @@ export const docPages: readonly DocPage[] = [
     description: 'Complete login, callback, protected page and logout for each framework.',
   },
   {
+    slug: 'openid-connect',
+    title: 'Any OpenID Connect client',
+    description: 'Issuer, kinds of clients and configurations for Auth.js, Spring, Django, Rails, Apache, Grafana and others.',
+  },
+  {
     slug: 'assistants',
     title: 'AI assistants',
     description: 'The MCP server and how to install it, prompts to copy, the skill, and the machine-readable files.',

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from './certificates.ts';
 import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { begin, bootOf, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { answerOf, begin, bootOf, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
@@ -64,6 +64,26 @@ describe('a confidential application', () => {
     expect((await exchangeCode(client, begun, code, { client_secret: clientSecret })).status).toBe(200);
     const again = await begin(client, { clientId });
     expect(again.page.headers.location ?? JSON.stringify(bootOf(again.page).authorization)).toContain('code=');
+  });
+
+  test('may sign people in without PKCE only when its owner permits that', async () => {
+    const parameters = { code_challenge: '', code_challenge_method: '' };
+    const client = service.client();
+    const strict = await addApplication({ authentication: 'secret' });
+    const refused = await begin(client, { clientId: strict.clientId, parameters });
+    expect(answerOf(refused.response)).toMatchObject({ error: 'invalid_request', code: '' });
+
+    const { clientId, clientSecret } = await addApplication({ authentication: 'secret', pkceRequired: false });
+    const begun = await begin(client, { clientId, parameters });
+    const { code } = await continueByLink(stage, client, begun, freshAddress());
+    // A client that sends a verifier had sent a challenge, which someone has removed from its request (RFC 9700 §4.8.2).
+    expect((await exchangeCode(client, begun, code, { client_secret: clientSecret })).json.error).toBe('invalid_grant');
+    const again = await begin(client, { clientId, parameters });
+    const exchanged = await exchangeCode(client, again, answerOf(again.page).code, { client_secret: clientSecret, code_verifier: '' });
+    expect(exchanged.status).toBe(200);
+
+    const forPublic = { name: 'Notes', redirectUris: [REDIRECT], pkceRequired: false };
+    expect((await owner.client.post('/api/clients', forPublic)).json).toMatchObject({ code: 'bad_request', field: 'pkceRequired' });
   });
 
   test('may use the former secret after a rotation, on every instance, until it is ended', async () => {

@@ -4,10 +4,12 @@ import { lazy, Suspense, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { type LanguageCode, languageOf, languages } from '../contract/languages.ts';
 import { BOOT_ELEMENT, type SignInBoot } from '../contract/pages.ts';
+import { LANGUAGE_COOKIE } from '../contract/remembered.ts';
 import { Bar, Footer } from './chrome/page-frame.tsx';
 import { readRefusal } from './features/signin/refusal.ts';
 import { SignInPage } from './features/signin/sign-in-page.tsx';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from './features/signin/texts.ts';
+import { writeCookie } from './lib/storage.ts';
 import { paths } from './paths.ts';
 import { DownIcon, GlobeIcon } from './ui/icons.tsx';
 import { ThemeSwitch } from './ui/theme-switch.tsx';
@@ -29,6 +31,7 @@ function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(location.pathname);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const { t } = translator;
+  const { authorization } = boot;
   const [refusal] = useState(readRefusal);
 
   const startAgain = () => {
@@ -43,6 +46,7 @@ function SignInApp({ boot }: { boot: SignInBoot }) {
       const url = new URL(location.href);
       url.searchParams.set('language', language);
       history.replaceState(null, '', url);
+      if (authorization) writeCookie(LANGUAGE_COOKIE, language);
       document.documentElement.lang = language;
       setTranslator(createTranslator(language, texts));
     } catch (error) {
@@ -50,7 +54,6 @@ function SignInApp({ boot }: { boot: SignInBoot }) {
     }
   };
 
-  const { authorization } = boot;
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
   const page = link ? (

@@ -185,8 +185,20 @@ export class Applications {
 }
 
 function present(application: Application): Output<'listClients'>[number] {
-  const { id, name, clientId, redirectUris, isActive, authentication, jwks, jwksUri, logoutUris, backchannelLogoutUri, scopes } =
-    application;
+  const {
+    id,
+    name,
+    clientId,
+    redirectUris,
+    isActive,
+    authentication,
+    jwks,
+    jwksUri,
+    logoutUris,
+    backchannelLogoutUri,
+    scopes,
+    pkceRequired,
+  } = application;
   const { createdAt, previousSecretUntil: until } = application;
   return {
     id,
@@ -200,6 +212,7 @@ function present(application: Application): Output<'listClients'>[number] {
     jwksUri: jwksUri ?? null,
     logoutUris,
     backchannelLogoutUri: backchannelLogoutUri ?? null,
+    pkceRequired,
     scopes,
     formerSecretUntil: until && until.getTime() > Date.now() ? until.toISOString() : null,
   };

@@ -18,6 +18,8 @@ export function configure(application: Application, input: Omit<Parsed<'createCl
   if (jwksUri !== undefined) application.jwksUri = jwksUri;
   if (backchannelLogoutUri !== undefined) application.backchannelLogoutUri = backchannelLogoutUri;
   if (scopes) application.scopes = scopes;
+  // A public client has nothing else that protects its codes (RFC 9700 §2.1.1).
+  application.pkceRequired = input.pkceRequired ?? (authentication === 'none' || application.pkceRequired);
   checkConsistency(application);
   if (application.authentication !== 'secret') {
     application.set({ secretHash: null, previousSecretHash: null, previousSecretUntil: null });
@@ -30,13 +32,15 @@ export function configure(application: Application, input: Omit<Parsed<'createCl
 }
 
 /** Keys belong to private_key_jwt, and schemes of native programs to public clients. @throws Fault bad_request */
-function checkConsistency({ authentication = 'none', jwks, jwksUri, redirectUris, logoutUris = [] }: Application): void {
+function checkConsistency({ authentication = 'none', jwks, jwksUri, redirectUris, pkceRequired, logoutUris = [] }: Application): void {
   const refuse = (field: string, message: string) => new Fault('bad_request', { field, message });
   const hasKeys = Boolean(jwks) || Boolean(jwksUri);
   if (authentication === 'private_key_jwt' && !hasKeys) throw refuse('jwks', 'private_key_jwt needs public keys: give jwks or jwksUri.');
   if (authentication !== 'private_key_jwt' && hasKeys)
     throw refuse('jwks', 'Public keys are for private_key_jwt only: set jwks and jwksUri to null.');
   if (jwks && jwksUri) throw refuse('jwks', 'Give jwks or jwksUri, and set the other one to null.');
+  if (authentication === 'none' && pkceRequired === false)
+    throw refuse('pkceRequired', 'A public client must use PKCE: set pkceRequired to true, or authentication to secret.');
   const own = [...redirectUris, ...logoutUris].find(hasOwnScheme);
   if (own && authentication !== 'none')
     throw refuse('redirectUris', `${own} is for a native program, which cannot keep a secret: set authentication to none, or use https.`);

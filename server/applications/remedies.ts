@@ -1,6 +1,9 @@
 /** What to change after an error, by its description; the first that matches. */
 const BY_DESCRIPTION: readonly [RegExp, string][] = [
-  [/PKCE|code_challenge/, 'Send code_challenge with code_challenge_method=S256 (RFC 7636): turn on PKCE in the library.'],
+  [
+    /PKCE|code_challenge/,
+    'Send code_challenge with code_challenge_method=S256 (RFC 7636): turn on PKCE in the library. For a confidential application whose software cannot send it, turn off Require PKCE.',
+  ],
   [/post_logout_redirect_uri/, 'Add this post_logout_redirect_uri to the logout URIs of the application, or use one of them unchanged.'],
   [/redirect_uri/, 'Send one of the registered redirect URIs of the application unchanged, or add this one.'],
   [

@@ -73,6 +73,8 @@ export interface Application extends Entity<Application> {
   jwksUri: CreationOptional<string | null>;
   logoutUris: CreationOptional<string[]>;
   backchannelLogoutUri: CreationOptional<string | null>;
+  /** False for a confidential client whose software cannot send PKCE. */
+  pkceRequired: CreationOptional<boolean>;
   scopes: CreationOptional<(IdentityScope | ResourceScope)[]>;
   createdAt: CreationOptional<Date>;
   log?: NonAttribute<AuditEntry[]>;
@@ -274,6 +276,7 @@ function defineRecords(sequelize: Sequelize) {
     jwksUri: TEXT,
     logoutUris: ARRAY(TEXT),
     backchannelLogoutUri: TEXT,
+    pkceRequired: BOOLEAN,
     scopes: ARRAY(TEXT),
     createdAt: DATE,
   });

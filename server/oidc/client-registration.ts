@@ -24,7 +24,7 @@ export function registrationConfiguration({ count, local, fetch }: RegistrationP
   return {
     fetch,
     fetchResponseBodyLimits: { 'client_id metadata document': 5_120, jwks_uri: 65_536, sector_identifier_uri: 5_120 },
-    extraClientMetadata: { properties: ['resource_scopes'], validator: createMetadataCheck(library) },
+    extraClientMetadata: { properties: ['resource_scopes', 'pkce_optional'], validator: createMetadataCheck(library) },
     features: {
       clientIdMetadataDocument: {
         enabled: true,

@@ -99,6 +99,7 @@ function normalize(metadata: Metadata): void {
   // The hosts of redirect URIs are not a sector: `sub` is derived from the client itself, and nothing is fetched for it.
   delete metadata.sector_identifier_uri;
   delete metadata.resource_scopes;
+  delete metadata.pkce_optional;
   if (typeof name === 'string') metadata.client_name = oneLine(name, MAX_NAME_LENGTH) || undefined;
   if (typeof scope !== 'string') return;
   // Clients list scopes of several services; a request for another one is rejected.

@@ -8,7 +8,7 @@ const UNUSED_DAYS = 30;
 // The former secret is left out when it has expired, by the clock of the database.
 const APPLICATION = `
 select name, redirect_uris as "redirectUris", authentication, logout_uris as "logoutUris", backchannel_logout_uri as "backchannelLogoutUri",
-  jwks, jwks_uri as "jwksUri", scopes,
+  jwks, jwks_uri as "jwksUri", pkce_required as "pkceRequired", scopes,
   array_remove(array[secret_hash, case when previous_secret_until > now() then previous_secret_hash end], null) as "secretHashes"
 from applications where client_id = $1 and is_active`;
 
@@ -38,6 +38,7 @@ export type ApplicationRecord = {
   backchannelLogoutUri: string | null;
   jwks: { keys: Record<string, unknown>[] } | null;
   jwksUri: string | null;
+  pkceRequired: boolean;
   scopes: string[];
   secretHashes: Buffer[];
 };

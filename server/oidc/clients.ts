@@ -8,7 +8,7 @@ import { registrableOf } from '../websites/domains.ts';
 import { clientKindOf } from './client-ids.ts';
 import { type ApplicationRecord, addRegistered, findApplication, findRegistered, registeredSince } from './clients-store.ts';
 
-/** Grants that every client may use; PKCE is required from all of them. */
+/** Grants that every client may use. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'];
 
 /** The clients of the provider: applications, registered websites, and programs that registered themselves. */
@@ -89,6 +89,7 @@ function applicationMetadata(clientId: string, application: ApplicationRecord): 
     grant_types: GRANT_TYPES,
     scope: identity.join(' '),
     resource_scopes: RESOURCE_SCOPES.filter((scope) => scopes.includes(scope)),
+    pkce_optional: !application.pkceRequired,
     subject_type: 'public',
   };
 }

@@ -95,7 +95,8 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     enabledJWA: ALGORITHMS,
-    pkce: { required: () => true },
+    // A confidential client without PKCE needs a nonce, which protects its codes as well (RFC 9700 §2.1.1).
+    pkce: { required: ({ oidc }, client) => client.pkce_optional !== true || !oidc.params?.nonce },
     findAccount: ({ oidc }, email) => ({
       accountId: email,
       claims: (_use, scope) => claimsOf(core, { email, locale: (oidc.entities.Grant as WithLocale | undefined)?.locale }, scope),

@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'cookie';
 import type Koa from 'koa';
 import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
+import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
+import { queryOf } from '../http/reading.ts';
 import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 
@@ -34,7 +37,7 @@ export class ProviderPages {
   showError(ctx: Koa.Context, error: string, status: number): void {
     const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
     const page: Page = {
-      language: pageLanguage(ctx.query.language, ctx.query.ui_locales),
+      language: pageLanguage(ctx.req, ctx.query.ui_locales),
       target: { kind: 'portal' },
       authorization: step,
     };
@@ -76,8 +79,8 @@ export class ProviderPages {
   #show(ctx: KoaContextWithOIDC, step: AuthorizationStep, status = 200): void {
     const { client, params } = ctx.oidc;
     const page: Page = {
-      language: pageLanguage(ctx.query.language, params?.ui_locales),
-      target: client ? applicationTarget(client, params?.redirect_uri, '') : { kind: 'portal' },
+      language: pageLanguage(ctx.req, params?.ui_locales),
+      target: client ? applicationTarget(client, params?.redirect_uri ?? client.redirectUris?.[0], '') : { kind: 'portal' },
       authorization: step,
     };
     this.#pending.set(ctx.req, { page, status });
@@ -85,8 +88,12 @@ export class ProviderPages {
   }
 }
 
-/** Returns the language of a page: the one chosen on it, else the first known one of `ui_locales` (OpenID Connect Core §3.1.2.1). */
-export function pageLanguage(chosen: string | string[] | undefined, uiLocales: unknown): LanguageCode {
+/**
+ * Returns the language of a page: the one chosen on it or on an earlier one, else the first known one of `ui_locales` (OpenID
+ * Connect Core §3.1.2.1).
+ */
+export function pageLanguage(request: IncomingMessage, uiLocales: unknown): LanguageCode {
+  const chosen = queryOf(request).language ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
   if (typeof chosen === 'string') return languageOf(chosen);
   const requested = typeof uiLocales === 'string' ? uiLocales.split(' ').map((tag) => tag.split('-')[0].toLowerCase()) : [];
   const known = requested.find((tag) => languages.some(({ code }) => code === tag));

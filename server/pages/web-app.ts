@@ -71,8 +71,8 @@ const siteTexts = Object.fromEntries(
   ]),
 );
 
-const textsOf = ({ language, target, authorization }: Omit<SignInBoot, 'texts'>) =>
-  target.kind === 'application' || authorization ? texts[language] : siteTexts[language];
+const textsOf = ({ language, authorization, link }: Omit<SignInBoot, 'texts'>) =>
+  authorization || link?.state === 'other_browser' ? texts[language] : siteTexts[language];
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);

@@ -24,7 +24,7 @@ const URI = 'https://notes.example/callback';
 const LOCAL = 'http://localhost/callback';
 const APP = [
   ...['id', 'name', 'clientId', 'redirectUris', 'isActive', 'createdAt', 'authentication', 'jwks', 'jwksUri'],
-  ...['logoutUris', 'backchannelLogoutUri', 'scopes', 'formerSecretUntil'],
+  ...['logoutUris', 'backchannelLogoutUri', 'pkceRequired', 'scopes', 'formerSecretUntil'],
 ];
 let number = 0;
 const freshName = () => `App ${++number}`;

@@ -45,7 +45,7 @@ test('creates an application and reports invalid fields', async () => {
   await dialog().getByText('Name is required').waitFor();
   await dialog().getByText('Redirect URI is required').waitFor();
   await evaluates(page, 'document.activeElement.name', 'name');
-  await dialog().getByLabel('Name').fill('Team notes');
+  await dialog().getByLabel('Name', { exact: true }).fill('Team notes');
   await dialog().getByLabel('Redirect URI', { exact: true }).fill('http://app.example/callback');
   await inDialog('Create Application').click();
   await dialog().getByText('This must be https with a domain').waitFor();
@@ -106,7 +106,7 @@ test('signs a visitor in through the application by keyboard: the emailed link r
 
 test('renames an application, removes a redirect URI and disables it', async () => {
   await button('Configure Team notes').click();
-  await dialog().getByLabel('Name').fill('Diary');
+  await dialog().getByLabel('Name', { exact: true }).fill('Diary');
   await inDialog('Remove redirect URI 2').click();
   await dialog().getByRole('switch', { name: 'Active' }).click();
   await inDialog('Save').click();
@@ -118,6 +118,50 @@ test('renames an application, removes a redirect URI and disables it', async () 
   const clientId = await clipboard();
   const { response: refusal } = await authorize(scene.service.client(), freshAddress(), { client_id: clientId, redirect_uri: callback() });
   expect(refusal.json.code).toBe('unknown_client');
+});
+
+test('makes an application confidential, shows its secret once and rotates it with a grace period', async () => {
+  await button('Configure Diary').click();
+  await dialog().getByLabel('Type', { exact: true }).selectOption({ label: 'Confidential: on a server, with a secret' });
+  await dialog().getByRole('switch', { name: 'Active' }).click();
+  await inDialog('Add logout URI').click();
+  await dialog().getByLabel('Logout URI', { exact: true }).fill(`${scene.shop.url}/goodbye`);
+  await inDialog('Save').click();
+  await heading(page, 'Client secret of Diary');
+  await inDialog('Copy client secret').click();
+  const secret = await copied(/^ea_secret_/);
+  await inDialog('Done').click();
+  expect(await page.content()).not.toContain(secret);
+  await button('Rotate Secret of Diary').click();
+  await dialog().getByLabel('How long the present secret still works').selectOption('1 hour');
+  await inDialog('Rotate').click();
+  await inDialog('Copy client secret').click();
+  await expect.poll(clipboard).not.toBe(secret);
+  await inDialog('Done').click();
+  await row('Diary').getByText('Former secret ends').waitFor();
+  await button('Rotate Secret of Diary').click();
+  await inDialog('End both and rotate').waitFor();
+  await inDialog('Cancel').click();
+});
+
+test('shows the values to paste and tests a redirect URI', async () => {
+  await button('Set up Diary').click();
+  await inDialog('Copy issuer').click();
+  await copied(new RegExp(`^${scene.service.url}$`));
+  await dialog().getByText('Endpoints, for a client without discovery').click();
+  await dialog().getByText(`${scene.service.url}/.well-known/openid-configuration`).waitFor();
+  await inDialog(`Test ${callback()}`).click();
+  await dialog().getByText('Response: OK').waitFor();
+  const target = await dialog().getByRole('link', { name: 'Sign in as a test' }).getAttribute('href');
+  const tester = await (await scene.newBrowser()).newPage();
+  await tester.goto(target ?? '');
+  await tester.getByLabel(text('en', 'email_label')).waitFor();
+  await tester.goto(`${target}`.replace('callback', 'wrong'));
+  await heading(tester, text('en', 'oidc_error_title'));
+  await inDialog('Close').click();
+  await button('View Logs of Diary').click();
+  await dialog().getByText('Rejected: invalid_redirect_uri').waitFor();
+  await inDialog('Close').click();
 });
 
 test('reports what cannot be saved or loaded and offers a retry', async () => {
@@ -152,8 +196,12 @@ test('generates a working key and shows it once', async () => {
   await button('Generate Key').click();
   await inDialog('Generate').click();
   await dialog().getByText('Name is required').waitFor();
-  await dialog().getByLabel('Name').fill('Deploys');
+  await dialog().getByLabel('Name', { exact: true }).fill('Deploys');
   await dialog().getByLabel('Environment').selectOption('test');
+  for (const scope of await dialog().getByRole('checkbox').all()) await scope.uncheck();
+  await dialog().getByRole('alert').getByText('Allow at least one scope').waitFor();
+  await inDialog('Generate').click();
+  for (const scope of ['websites:read', 'stats:read']) await dialog().getByLabel(scope).check();
   await inDialog('Generate').click();
   await dialog().getByText('it is shown only this once').waitFor();
   await inDialog('Copy API key').click();
@@ -163,7 +211,7 @@ test('generates a working key and shows it once', async () => {
   await page.mouse.click(5, 5);
   await inDialog('Done').click();
   await expect.poll(() => page.locator('body').textContent()).not.toContain(firstKey);
-  await row('Deploys').getByText('Last used Never').waitFor();
+  await row('Deploys').getByText('Last used Never · websites:read, stats:read').waitFor();
   expect((await ask('/api/user/me', firstKey)).status).toBe(200);
   expect((await ask('/api/api-keys', firstKey)).status).toBe(403);
   await button(/^Copy key ID of Deploys/).click();

@@ -4,6 +4,7 @@ import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
+import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
 import { heading, requestEmail, text } from './scene.ts';
 
 export type Theme = 'light' | 'dark';
@@ -27,10 +28,10 @@ export async function openTour(): Promise<Tour> {
   const service = await stage.start();
   const shop = await openTestWebsite(service.url);
   const browser = await launchBrowser();
-  const people = await settle(stage, service, browser);
+  const { office, ...people } = await settle(stage, service, browser);
   const contexts = new Map<string, BrowserContext>();
   return {
-    stops: stopsOf({ stage, service, shop, browser }),
+    stops: stopsOf({ stage, service, shop, browser, office }),
     newPage: async (who, theme, width = 1280) => {
       const key = `${who} ${theme}`;
       const context = contexts.get(key) ?? (await browser.newContext({ storageState: people[who], colorScheme: theme, locale: 'en-GB' }));
@@ -48,9 +49,11 @@ export async function openTour(): Promise<Tour> {
   };
 }
 
+type Parts = { stage: Stage; service: Service; shop: TestWebsite; browser: Browser; office: Office };
+
 type Cookies = { cookies: Awaited<ReturnType<BrowserContext['cookies']>>; origins: [] };
 
-async function settle(stage: Stage, service: Service, browser: Browser): Promise<Record<Who, Cookies>> {
+async function settle(stage: Stage, service: Service, browser: Browser): Promise<Record<Who, Cookies> & { office: Office }> {
   const newcomer = await signInDeveloper(stage, service, freshAddress('grace'));
   const ada = await signInDeveloper(stage, service, 'ada@lovelace.example');
   await ada.client.post('/api/dev/admin-session', { enable: true });
@@ -62,7 +65,14 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await stage.query("update websites set proven_at = now() where domain = 'shop.example'");
   await registerWebsite(service.client(), 'unclaimed.example');
   await addWebsite(stage, service, 'neighbour.example');
-  await ada.client.post('/api/clients', { name: 'Back office', redirectUris: ['https://office.shop.example/callback'] });
+  const { json: office } = await ada.client.post('/api/clients', {
+    name: 'Back office',
+    redirectUris: [OFFICE],
+    authentication: 'secret',
+    scopes: ['openid', 'email', 'profile', 'offline_access', 'websites:read', 'stats:read'],
+  });
+  await connect(stage, ada.client, office, 'ada@lovelace.example');
+  await service.client().get(`/oauth/authorize?client_id=${office.clientId}&redirect_uri=https://office.shop.example/wrong`);
   await ada.client.post('/api/clients', { name: 'Desktop client', redirectUris: ['http://127.0.0.1/callback'] });
   await ada.client.post('/api/api-keys', { name: 'Deploy', environment: 'live' });
   await ada.client.post('/api/api-keys', { name: 'Continuous integration', environment: 'test' });
@@ -71,6 +81,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await fillStats(stage);
   await fillEvents(stage);
   return {
+    office,
     visitor: await stateOf(browser),
     newcomer: await stateOf(browser, newcomer.client),
     developer: await stateOf(browser, ada.client),
@@ -125,7 +136,7 @@ async function fillStats(stage: Stage): Promise<void> {
       on conflict do nothing`);
 }
 
-function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Service; shop: TestWebsite; browser: Browser }): Stop[] {
+function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
   const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
     name,
     who,
@@ -157,8 +168,8 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
 
   /** Requests an email for an application, whose link requires the address in every browser. */
   const applicationLink = async (): Promise<string> => {
-    const [{ id }] = await stage.query("select client_id as id from applications where name = 'Back office'");
-    const redirect_uri = 'https://office.shop.example/callback';
+    const [{ id }] = await stage.query("select client_id as id from applications where name = 'Desktop client'");
+    const redirect_uri = 'http://127.0.0.1/callback';
     const { email } = await authorize(service.client(), freshAddress(), { client_id: id, redirect_uri });
     return (await stage.mailbox.waitFor(email)).link;
   };
@@ -194,6 +205,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('visitor', signInOf('nobody.example'), 'signin-unsupported', text('en', 'not_supported_title')),
     at('visitor', '/auth/callback?code=x&state=y', 'callback-missing', text('en', 'callback_missing')),
     at('visitor', '/auth/link?t=x', 'link-invalid', text('en', 'link_invalid')),
+    ...authorizationStops(stage, service, office),
     own('signin-mail', async (page) => {
       await page.goto(`${service.url}${signInOf('shop.example')}`);
       await requestEmail(page, freshAddress());
@@ -226,6 +238,7 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('developer', '/developer-email-auth', 'websites-edit', 'shop.example', dialog(/^Edit shop\.example/)),
     at('developer', '/developer-email-auth', 'websites-delete', 'shop.example', dialog(/^Delete shop\.example/)),
     at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', dialog(/^Verify b/)),
+    at('developer', '/developer-email-auth', 'websites-openid', 'shop.example', dialog(/^OpenID Connect shop\.example/)),
     at('developer', '/developer-email-auth', 'websites-test', 'shop.example', dialog(/^Test sign-in .*shop\.example/)),
     // These pages always wait for a response, so their network is never idle.
     developer('live', async (page) => {
@@ -239,7 +252,14 @@ function stopsOf({ stage, service, shop, browser }: { stage: Stage; service: Ser
     at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
     at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
-    at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog(/^View Logs/)),
+    at('developer', '/dashboard/auth', 'applications-setup', 'Applications', async (page) => {
+      await dialog('Set up Back office')(page);
+      await page.getByRole('button', { name: /^Test https/ }).click();
+      await page.getByText('Redirect URI: OK').waitFor();
+    }),
+    at('developer', '/dashboard/auth', 'applications-rotate', 'Applications', dialog(/^Rotate Secret of/)),
+    at('developer', '/dashboard/auth', 'applications-configure', 'Applications', dialog('Configure Back office')),
+    at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog('View Logs of Back office')),
     at('developer', '/dashboard/auth', 'api-keys-generate', 'Applications', dialog('Generate Key')),
     at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
     at('developer', '/dashboard/analytics', 'analytics', 'Analytics'),

@@ -232,6 +232,23 @@ test('the test of a sign-in accepts only URLs of the website, has languages, and
   await expect.poll(() => page.url()).toContain(domain);
 });
 
+test('a website is an OpenID Connect client: its dialog copies issuer and client ID', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await row(domain)
+    .getByRole('button', { name: `OpenID Connect ${domain}` })
+    .click();
+  for (const [name, value] of [
+    ['issuer', scene.service.url],
+    ['client ID', `https://${domain}`],
+  ]) {
+    await button(`Copy ${name}`).click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(value);
+  }
+  await button('Close').click();
+  await expect.poll(() => hasFocus(row(domain).getByRole('button', { name: `OpenID Connect ${domain}` }))).toBe(true);
+});
+
 test('domain verification copies the record, reports the check and shows the badge', async () => {
   const domain = freshDomain();
   await add(domain);

@@ -1,12 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { apt, canInstall } from '../apt.ts';
 import type { Recipe } from './recipe.ts';
 import { recipes } from './recipes/all.ts';
-
-const APT = '/usr/bin/apt-get';
-const root = process.getuid?.() === 0;
 
 /** Returns the Debian packages of a template, for messages. */
 export const missingPackages = (id: string) =>
@@ -15,7 +12,7 @@ export const missingPackages = (id: string) =>
 /** Installs missing languages by apt-get when run as root, and warns of those that stay missing, whose tests are skipped. */
 export function prepareLanguages(): void {
   const missing = () => recipes.filter((recipe) => !recipe.available());
-  if (missing().length > 0 && root && existsSync(APT) && apt('update', '--error-on=any')) {
+  if (missing().length > 0 && canInstall && apt('update', '--error-on=any')) {
     // One at a time, since a package that this Debian lacks must not prevent the others.
     for (const recipe of missing().filter(({ backports }) => !backports)) install(recipe);
     installFromBackports(missing().filter(({ backports }) => backports));
@@ -26,11 +23,6 @@ export function prepareLanguages(): void {
 function install({ debianPackages = [] }: Recipe, options: readonly string[] = []) {
   console.log(`Installing ${debianPackages.join(' ')} …`);
   apt(...options, 'install', '-y', '--no-install-recommends', ...debianPackages);
-}
-
-function apt(...args: string[]): boolean {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  return spawnSync(APT, ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env }).status === 0;
 }
 
 /** Installs packages from the backports of this Debian, without adding them to the sources of the machine. */

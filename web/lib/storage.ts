@@ -47,7 +47,7 @@ export function readCookie(name: string): string | null {
   return null;
 }
 
-/** Sets a hint cookie for 3650 days, or deletes it when `value` is null. */
+/** Sets a cookie that scripts may read for 3650 days, or deletes it when `value` is null. */
 export function writeCookie(name: string, value: string | null) {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   const maxAge = value === null ? 0 : HINT_COOKIE_SECONDS;

@@ -1,3 +1,5 @@
+import { Link } from 'wouter';
+import { paths } from '../paths.ts';
 import { Value, Values } from './values.tsx';
 
 /** What an OpenID Connect client needs to know of this service, with copy buttons. */
@@ -9,6 +11,11 @@ export function OpenIdValues({ clientId }: { clientId: string }) {
         <Value wide name="Issuer" value={issuer} />
         <Value wide name="Client ID" value={clientId} />
       </Values>
+      <p className="text-sm">
+        <Link href={`${paths.guide}/openid-connect`} className="text-accent underline underline-offset-2">
+          Configurations of common clients
+        </Link>
+      </p>
       <details className="rounded-control border border-line">
         <summary className="flex min-h-11 cursor-pointer items-center px-3 text-sm font-medium">
           Endpoints, for a client without discovery

@@ -65,6 +65,8 @@ alter table applications
   add column jwks_uri text,
   add column logout_uris text[] not null default '{}',
   add column backchannel_logout_uri text,
+  -- False for a confidential client whose software cannot send PKCE.
+  add column pkce_required boolean not null default true,
   add column scopes text[] not null default '{openid,email,profile,offline_access}';
 `;
 

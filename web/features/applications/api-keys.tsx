@@ -70,7 +70,7 @@ function ApiKeyRow({
   onUsage: () => void;
   onRevoke: () => void;
 }) {
-  const { name, environment, isActive, keyId, lastUsed, expiresAt } = apiKey;
+  const { name, environment, isActive, keyId, scopes, lastUsed, expiresAt } = apiKey;
   return (
     <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
       <div className="min-w-0 grow basis-72">
@@ -86,6 +86,7 @@ function ApiKeyRow({
         </div>
         <p className="text-sm text-muted">
           Last used {lastUsed ? <time dateTime={lastUsed}>{timeAgo(Date.parse(lastUsed), 'en')}</time> : 'Never'}
+          {scopes && ` · ${scopes.join(', ')}`}
           {isActive && expiresAt && (
             <>
               {' · '}

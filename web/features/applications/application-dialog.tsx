@@ -156,6 +156,14 @@ function ClientType({
         value={form.authentication}
         onChange={(event) => onChange({ ...form, authentication: event.target.value as Application['authentication'] })}
       />
+      {form.authentication !== 'none' && (
+        <Switch
+          label="Require PKCE"
+          hint="Turn it off only for software that cannot send a code challenge."
+          checked={form.pkceRequired}
+          onChange={(pkceRequired) => onChange({ ...form, pkceRequired })}
+        />
+      )}
       {form.authentication === 'private_key_jwt' && (
         <TextArea
           label="Public keys"

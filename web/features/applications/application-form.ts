@@ -11,6 +11,7 @@ export type ApplicationForm = {
   redirectUris: UriRow[];
   logoutUris: UriRow[];
   backchannelLogoutUri: string;
+  pkceRequired: boolean;
   scopes: Application['scopes'];
   isActive: boolean;
   faults: Partial<Record<'name' | 'keys' | 'backchannelLogoutUri' | 'scopes', string>>;
@@ -29,6 +30,7 @@ export function formOf(application: Application | null): ApplicationForm {
     redirectUris: rowsOf(application?.redirectUris ?? [], true),
     logoutUris: rowsOf(application?.logoutUris ?? [], false),
     backchannelLogoutUri: application?.backchannelLogoutUri ?? '',
+    pkceRequired: application?.pkceRequired ?? true,
     scopes: application?.scopes ?? DEFAULT_SCOPES,
     isActive: application?.isActive ?? true,
     faults: {},
@@ -62,6 +64,7 @@ export function inputOf(form: ApplicationForm): ApplicationInput {
     redirectUris: form.redirectUris.map(({ uri }) => uri.trim()),
     logoutUris: form.logoutUris.map(({ uri }) => uri.trim()),
     backchannelLogoutUri: form.backchannelLogoutUri.trim() || null,
+    pkceRequired: authentication === 'none' || form.pkceRequired,
     scopes: form.scopes,
     isActive: form.isActive,
   };

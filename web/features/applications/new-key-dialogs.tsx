@@ -1,7 +1,10 @@
 import { type FormEvent, useRef, useState } from 'react';
+import { RESOURCE_SCOPES, type ResourceScope } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
+import { scopeOptions } from '../../lib/scopes.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choices } from '../../ui/choices.tsx';
 import { CodeBlock } from '../../ui/code.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
@@ -15,12 +18,15 @@ const ENVIRONMENTS: { value: ApiKey['environment']; label: string }[] = [
   { value: 'test', label: 'Test: read-only' },
 ];
 
+const SCOPES = scopeOptions(RESOURCE_SCOPES);
+
 /** Creates an API key and shows it once. */
 export function GenerateKey({ onClose }: { onClose: () => void }) {
   const create = useCreateApiKey();
   const field = useRef<HTMLInputElement>(null);
   const [name, setName] = useState('');
   const [fault, setFault] = useState<string | null>(null);
+  const [scopes, setScopes] = useState<ResourceScope[]>([...RESOURCE_SCOPES]);
   const [environment, setEnvironment] = useState<ApiKey['environment']>('live');
 
   const submit = (event: FormEvent) => {
@@ -29,7 +35,10 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
     const wrong = name.trim() === '' ? 'Name is required' : null;
     setFault(wrong);
     if (wrong) return field.current?.focus();
-    create.mutate({ name: name.trim(), environment }, { onSuccess: () => toast('API key generated', name.trim()) });
+    if (scopes.length === 0) return;
+    // Null: every scope, also those that are added later.
+    const limited = scopes.length < RESOURCE_SCOPES.length ? scopes : null;
+    create.mutate({ name: name.trim(), environment, scopes: limited }, { onSuccess: () => toast('API key generated', name.trim()) });
   };
 
   if (create.data) return <NewKey key="shown" created={create.data} onClose={onClose} />;
@@ -59,6 +68,14 @@ export function GenerateKey({ onClose }: { onClose: () => void }) {
           options={ENVIRONMENTS}
           value={environment}
           onChange={(event) => setEnvironment(event.target.value as ApiKey['environment'])}
+        />
+        <Choices
+          label="Scopes"
+          hint="What the key may be used for."
+          error={scopes.length === 0 ? 'Allow at least one scope' : null}
+          options={SCOPES}
+          chosen={scopes}
+          onChange={setScopes}
         />
         <DialogButtons onCancel={onClose}>
           <Button type="submit" busy={create.isPending}>
@@ -94,7 +111,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       <form onSubmit={submit} className="grid gap-5">
         {rotate.error && !rotate.isPending && <Alert>{errorText(rotate.error, 'The key could not be rotated.')}</Alert>}
         <p className="text-[0.9375rem] text-muted">
-          You get a new key with the same name and environment. The old one,{' '}
+          You get a new key with the same name, environment and scopes. The old one,{' '}
           <code className="font-mono text-[0.8125rem]">{apiKey.keyId}</code>, still works for a while, so that you can first replace it
           everywhere.
         </p>

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
@@ -22,13 +22,12 @@ const useConnections = () =>
 export function Connections() {
   const connections = useConnections();
   const [revoking, setRevoking] = useState<Connection | null>(null);
-  const list = useRef<HTMLElement>(null);
 
   if (connections.error && !connections.data)
     return <Failed {...connections} fallback="Your connected applications could not be loaded." />;
   if (!connections.data) return <RowsLoading what="your connected applications" />;
   return (
-    <section ref={list} tabIndex={-1} aria-label="Your connected applications">
+    <section aria-label="Your connected applications">
       {connections.data.length === 0 ? (
         <Empty
           title="No connected applications"
@@ -41,14 +40,7 @@ export function Connections() {
           ))}
         </Rows>
       )}
-      {revoking && (
-        <RevokeDialog
-          connection={revoking}
-          // The pressed button is removed with its row.
-          onRevoked={() => list.current?.focus()}
-          onClose={() => setRevoking(null)}
-        />
-      )}
+      {revoking && <RevokeDialog connection={revoking} onClose={() => setRevoking(null)} />}
     </section>
   );
 }
@@ -78,7 +70,7 @@ function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRev
   );
 }
 
-function RevokeDialog({ connection, onRevoked, onClose }: { connection: Connection; onRevoked: () => void; onClose: () => void }) {
+function RevokeDialog({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const queries = useQueryClient();
   const revoke = useMutation({
     mutationFn: (id: string) => api.revokeConnection({ id }),
@@ -89,7 +81,6 @@ function RevokeDialog({ connection, onRevoked, onClose }: { connection: Connecti
     revoke.mutate(connection.id, {
       onSuccess: () => {
         onClose();
-        onRevoked();
         toast('Access revoked', connection.name);
       },
     });

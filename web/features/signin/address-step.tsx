@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { rememberedAccounts } from '../../lib/remembered.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,20 +11,22 @@ import type { Destination } from './flow.ts';
 import { RememberedList } from './remembered-list.tsx';
 import { useTranslator } from './texts.ts';
 
+/** What the application asks of the sign-in. */
+export type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
+
 /** Step 1: a remembered account, or an email address. */
 export function AddressStep({
   target,
   destination,
   firstEmail,
-  chooses = false,
+  wanted,
   onTyping,
   onSend,
 }: {
   target: SignInBoot['target'];
   destination: Destination | null;
   firstEmail: string;
-  /** Whether the application asks for a choice of account. */
-  chooses?: boolean;
+  wanted?: Wanted;
   onTyping: () => void;
   /** Requests the email and shows step 2. Rejects when the request failed. */
   onSend: (email: string) => Promise<void>;
@@ -37,7 +39,7 @@ export function AddressStep({
   // Only with a physical keyboard: that of a phone would cover half the page.
   const [focusFirst] = useState(() => accounts.length === 0 && firstEmail === '' && matchMedia('(pointer: fine)').matches);
 
-  const [other, setOther] = useState(!chooses);
+  const [other, setOther] = useState(!wanted?.chooseAccount);
   const choosing = !other && accounts.length > 0;
 
   useEffect(() => {
@@ -59,6 +61,7 @@ export function AddressStep({
       <RememberedList
         destination={destination}
         portal={portal}
+        fillsIn={wanted?.mustBeFresh}
         accounts={accounts}
         onChange={() => setAccounts(rememberedAccounts())}
         onNeedsMail={typeAddress}

@@ -10,7 +10,7 @@ export function Card({ children }: { children: ReactNode }) {
 
 /** The website or application that the visitor signs in to. An application chooses its own name, so its host stands below. */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
-  const hosts = target.kind === 'portal' || target.host === '' ? null : target;
+  const hosts = target.kind === 'portal' || (target.kind !== 'application' && target.host === '') ? null : target;
   const names = hosts
     ? [...new Set([hosts.kind === 'application' ? hosts.name : '', hosts.displayHost, hosts.host])].filter(Boolean)
     : [portalName];

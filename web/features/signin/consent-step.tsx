@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { ClientLine } from './authorization-parts.tsx';
+import { type Application, ClientLine, hostOf } from './authorization-parts.tsx';
 import { Card } from './card.tsx';
 import { isApiError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
@@ -37,7 +37,8 @@ export function ConsentStep({
   const translator = useTranslator();
   const { t } = translator;
   const [deciding, setDeciding] = useState<Decision | null>(null);
-  const { displayHost: host, interaction: uid } = target as Extract<SignInBoot['target'], { kind: 'application' }>;
+  const { interaction: uid } = target as Application;
+  const host = hostOf(target);
 
   const decide = async (decision: Decision) => {
     if (deciding) return;
@@ -47,7 +48,7 @@ export function ConsentStep({
       location.assign(redirectUrl);
     } catch (error) {
       setDeciding(null);
-      if (isApiError(error) && (error.status === 404 || error.status === 410)) return onEnded();
+      if (isApiError(error) && error.code === 'interaction_ended') return onEnded();
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
     }
   };

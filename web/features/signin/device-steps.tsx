@@ -3,7 +3,7 @@ import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { ClientLine, ServiceForm } from './authorization-parts.tsx';
+import { ClientLine, hostOf, ServiceForm } from './authorization-parts.tsx';
 import { Card } from './card.tsx';
 import { useTranslator } from './texts.ts';
 
@@ -66,7 +66,7 @@ export function DeviceCode({ form, userCode, failure }: StepOf<'device_code'>) {
 export function DeviceConfirm({ target, form, userCode }: { target: SignInBoot['target'] } & StepOf<'device_confirm'>) {
   const { t } = useTranslator();
   const [sending, setSending] = useState<string | null>(null);
-  const host = target.kind === 'application' ? target.displayHost : t('auth.portal_name');
+  const host = hostOf(target);
   return (
     <Card>
       <ClientLine target={target} />

@@ -54,7 +54,7 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
 /** A link to an application: only the browser that began continues there, with the link or the code. */
 function OtherBrowser({ target }: { target: Target }) {
   const { t } = useTranslator();
-  const host = target.kind === 'application' ? target.displayHost : '';
+  const host = target.kind === 'portal' ? '' : target.displayHost;
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />

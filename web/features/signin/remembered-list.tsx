@@ -16,12 +16,15 @@ const loadFlow = () => import('./flow.ts');
 export function RememberedList({
   destination,
   portal,
+  fillsIn = false,
   accounts,
   onChange,
   onNeedsMail,
 }: {
   destination: Destination | null;
   portal: boolean;
+  /** An account only fills in its address, because the application asks for a new sign-in. */
+  fillsIn?: boolean;
   accounts: Remembered[];
   /** An account was changed or removed. */
   onChange: () => void;
@@ -42,6 +45,7 @@ export function RememberedList({
 
   const enter = async ({ email, key }: Remembered) => {
     if (entering) return;
+    if (fillsIn) return onNeedsMail(email);
     if (key === '') {
       toastFailure(failureTitle, t('auth.no_saved_login'));
       return onNeedsMail(email);

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
+import type { SignInBoot } from '../../../contract/pages.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { dismissToast } from '../../ui/toast.tsx';
-import { AddressStep } from './address-step.tsx';
+import { AddressStep, type Wanted } from './address-step.tsx';
 import { Card, TargetLine } from './card.tsx';
 import type { Destination, Flow } from './flow.ts';
 import { deleteRefusal, storeRefusal } from './refusal.ts';
@@ -16,9 +16,6 @@ async function loadMailStep() {
 }
 
 type Begun = { MailStep: Awaited<ReturnType<typeof loadMailStep>>['MailStep']; flow: Flow };
-
-/** What the application wants to know of the sign-in. */
-export type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
@@ -53,7 +50,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
       target={target}
       destination={destination}
       firstEmail={email}
-      chooses={wanted?.chooseAccount}
+      wanted={wanted}
       onTyping={() => loadMailStep().catch(() => {})}
       onSend={send}
     />

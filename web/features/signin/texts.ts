@@ -32,6 +32,7 @@ const errorTexts: Partial<Record<ApiError['code'], TextKey>> = {
   bad_email: 'auth.error_email',
   bad_link: 'auth.confirm_wrong_email',
   bad_forward_url: 'auth.error_forward_url',
+  interaction_ended: 'auth.oidc_expired_text',
   site_recipients_used_up: 'auth.error_site_recipients',
 };
 
