@@ -107,7 +107,7 @@ export class Interactions {
     return parse(cookieHeader ?? '')[cookieNames(this.#parts.secure).interaction] === uid;
   }
 
-  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token, language }: Query): Promise<boolean> {
+  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token }: Query): Promise<boolean> {
     const { prompt, uid, returnTo, params } = interaction;
     const attempt = this.#parts.attemptOf(request);
     if (
@@ -127,7 +127,7 @@ export class Interactions {
     const isSame = current?.accountId === email;
     // A sign-in ends the session that the browser had with another account.
     if (current?.accountId && !isSame) await current.destroy();
-    const locale = pageLanguage(language, params.ui_locales);
+    const locale = pageLanguage(request, params.ui_locales);
     const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]] };
     const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
     interactionResults.set(request, { uid, payload });
