@@ -250,11 +250,12 @@ test('rejected token requests above the limit of their network get 429', async (
   });
   const client = limited.client();
   const wrong = () => postForm(client, '/oauth/token', { grant_type: 'authorization_code', client_id: clientId, code: 'x' });
-  const first = await wrong();
-  let last = first;
-  for (let n = 0; n < 60 && last.status !== 429; n++) last = await wrong();
-  expect([first.status, last.status]).toEqual([400, 429]);
-  expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
+  // At once, because the window of the limit is a minute.
+  const responses = await Promise.all(Array.from({ length: 70 }, wrong));
+  const refused = responses.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThanOrEqual(10);
+  expect(responses.filter(({ status }) => status !== 429).every(({ json }) => json.error === 'invalid_grant')).toBe(true);
+  expect(Number(refused[0].headers['retry-after'])).toBeGreaterThan(0);
   await limited.stop();
 });
 
