@@ -258,7 +258,6 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
       await page.getByText('Redirect URI: OK').waitFor();
     }),
     at('developer', '/dashboard/auth', 'applications-rotate', 'Applications', dialog(/^Rotate Secret of/)),
-    at('developer', '/dashboard/auth', 'applications-configure', 'Applications', dialog('Configure Back office')),
     at('developer', '/dashboard/auth', 'applications-logs', 'Applications', dialog('View Logs of Back office')),
     at('developer', '/dashboard/auth', 'api-keys-generate', 'Applications', dialog('Generate Key')),
     at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
