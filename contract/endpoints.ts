@@ -8,7 +8,7 @@ export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person'
 /** One call of the API. Path parameters are in braces. */
 export type Endpoint = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: `/api/${string}`;
+  path: `/api/${string}` | `/oauth/${string}`;
   access: Access;
   /** An OAuth call: accepts form encoding and names its errors as RFC 6749 does. */
   oauth?: true;
@@ -31,6 +31,8 @@ export const endpoints = {
   validateKey: { method: 'POST', path: '/api/auth/validate-key', access: 'anyone' },
   tokenLogin: { method: 'POST', path: '/api/auth/token-login', access: 'anyone' },
   logout: { method: 'POST', path: '/api/auth/logout', access: 'anyone' },
+
+  decideInteraction: { method: 'POST', path: '/oauth/interaction/{uid}/decision', access: 'anyone' },
 
   me: { method: 'GET', path: '/api/user/me', access: 'identity' },
   settings: { method: 'GET', path: '/api/user/settings', access: 'account' },

@@ -1,4 +1,5 @@
 import type { LanguageCode } from './languages.ts';
+import type { IdentityScope, ResourceScope } from './scopes.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
@@ -46,12 +47,56 @@ export type SignInBoot = {
     | { kind: 'portal' }
     /** `host` as A-label, `displayHost` decoded; where they differ the page shows both. */
     | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
+    /**
+     * A client of OpenID Connect. `host`: of its redirect URI, or the scheme of a native one such as `com.example.app`. The calls
+     * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
+     */
+    | { kind: 'application'; name: string; host: string; displayHost: string; interaction: string }
     | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
   /** On /auth/link: the emailed link that was opened. */
-  link?: /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
-    | { state: 'open'; maskedEmail: string }
-    /** The link of a native client: the page redirects to `redirectUrl`. */
-    | { state: 'native'; redirectUrl: string }
-    /** `again`: where to start over. `withdrawn`: the website was registered again after the email was sent. */
-    | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
+  link?: LinkBoot;
+  /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
+  authorization?: AuthorizationStep;
 };
+
+/** What the page of an emailed link shows. */
+export type LinkBoot =
+  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
+  | { state: 'open'; maskedEmail: string }
+  /** The link of a native client: the page redirects to `redirectUrl`. */
+  | { state: 'native'; redirectUrl: string }
+  /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */
+  | { state: 'other_browser'; maskedEmail: string }
+  /** `again`: where to start over. `withdrawn`: the website was registered again after the email was sent. */
+  | { state: 'used' | 'expired' | 'withdrawn' | 'invalid'; again: string };
+
+/** A form that the page submits: `fields` are hidden, and the page adds what the person enters or chooses. */
+export type BootForm = { action: string; fields: Record<string, string> };
+
+/**
+ * One step of an authorization request (`target` is the application), of a sign-out or of the device flow (`target` is the
+ * application where it is known, else the portal).
+ */
+export type AuthorizationStep =
+  /**
+   * GET /oauth/interaction/UID. `email`: login_hint. `chooseAccount`: the application asks for a choice of account, so the page shows
+   * the remembered accounts first and signs in with none of them by itself.
+   */
+  | { step: 'sign_in'; email: string | null; chooseAccount: boolean }
+  /** GET /oauth/interaction/UID: the person is signed in; decided by the call decideInteraction. `scopes`: those that are not granted yet. */
+  | { step: 'consent'; maskedEmail: string; scopes: (IdentityScope | ResourceScope)[] }
+  /** The interaction has ended or belongs to another browser. */
+  | { step: 'expired' }
+  /** A request that cannot be returned to its client. `error`: of RFC 6749 §4.1.2.1; `description`: for its developer, in English. */
+  | { step: 'error'; error: string; description: string | null; reason: 'client' | 'redirect_uri' | 'other' }
+  /** GET /oauth/device: a form post of `fields` and `user_code`. `userCode`: what was entered, or the device's link contains. */
+  | { step: 'device_code'; form: BootForm; userCode: string | null; failure: 'unknown' | 'expired' | 'used' | 'aborted' | 'failed' | null }
+  /** The device shows `userCode`: a form post of `fields`, with `abort=yes` to refuse. */
+  | { step: 'device_confirm'; form: BootForm; userCode: string }
+  | { step: 'device_done' }
+  /**
+   * GET /oauth/logout: `fields` and `logout=yes` are sent by fetch as a form with Accept: application/json; the response is
+   * `{ redirectUrl }`. Without `logout` only the application is signed out.
+   */
+  | { step: 'sign_out'; form: BootForm }
+  | { step: 'signed_out' };

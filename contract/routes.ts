@@ -53,6 +53,7 @@ import {
   ConfirmLinkRequest,
   DomainAuthRequest,
   Done,
+  InteractionDecision,
   RedirectResponse,
   SentResponse,
   TokenLoginRequest,
@@ -123,6 +124,13 @@ export const routes = {
   validateKey: route('validateKey', 'Sign in with a remembered account', ValidateKeyRequest, ValidateKeyResponse),
   tokenLogin: route('tokenLogin', "Open a session with the portal's own token", TokenLoginRequest, TokenLoginResponse),
   logout: route('logout', "End the session and forget this device's key", nothing, Done),
+
+  decideInteraction: route(
+    'decideInteraction',
+    'Grant or refuse what an application requests; only in the browser in which its authorization request waits',
+    InteractionDecision,
+    RedirectResponse,
+  ),
 
   me: route('me', 'The account that is signed in', nothing, User),
   settings: route('settings', 'Profile, organisation and branding', nothing, Settings),

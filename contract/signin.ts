@@ -15,6 +15,9 @@ const state = z
   .max(128)
   .regex(/^[A-Za-z0-9._~+/=-]+$/, 'state must have at most 128 of the characters A-Z, a-z, 0-9 and . _ ~ + / = -');
 
+/** The id of an authorization request that waits for its person. */
+const interaction = z.string().regex(/^[A-Za-z0-9_-]{21,64}$/, 'Not an interaction of this service');
+
 /** An email address, parsed into its normal form. */
 export const Email = z
   .string({ error: EMAIL_MESSAGE })
@@ -36,6 +39,7 @@ export const Done = z.object({ success: z.literal(true) });
 export const DomainAuthRequest = z.object({
   email: Email,
   forward_url: url.optional().meta({ description: 'Where the visitor is sent with the token; unset: the developer portal' }),
+  interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
   language: LanguageChoice,
 });
 
@@ -103,10 +107,22 @@ export const VerifyResponse = z.union([
   z.object({ email: z.null(), valid: z.literal(false), reason: z.enum(['used', 'expired', 'unknown', 'other_domain']) }),
 ]);
 
-export const ValidateKeyRequest = z.object({ email: Email, key: secret, forward_url: url.optional() });
+export const ValidateKeyRequest = z.object({
+  email: Email,
+  key: secret,
+  forward_url: url.optional(),
+  interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
+});
 export const ValidateKeyResponse = RedirectResponse.extend({
   key: z.string().optional().meta({ description: 'Replaces the key that was sent' }),
 });
 
 export const TokenLoginRequest = z.object({ token: secret, confirm: z.boolean().optional() });
 export const TokenLoginResponse = Done.extend({ email: z.string() });
+
+export const InteractionDecision = z.object({
+  uid: interaction,
+  decision: z.enum(['allow', 'deny', 'other_account']).meta({
+    description: 'allow: grant the scopes shown; deny: return access_denied to the application; other_account: sign in as somebody else',
+  }),
+});
