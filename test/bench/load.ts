@@ -145,7 +145,7 @@ async function runCodeFlow(line: Line, port: number, clientId: string, redirectU
       const response = await ask('GET', target);
       const location = /^location: (\S+)/im.exec(response)?.[1];
       if (!location) throw new Error(`GET ${target}: ${response}`);
-      if (location.startsWith(redirectUri) || /\/interaction\/[\w-]+$|[?&]interaction=/.test(location)) return location;
+      if (location.startsWith(redirectUri) || /\/interaction\/[\w-]+$/.test(location)) return location;
       target = location.replace(`http://127.0.0.1:${port}`, '');
     }
   };
@@ -161,7 +161,7 @@ async function runCodeFlow(line: Line, port: number, clientId: string, redirectU
     code_challenge_method: 'S256',
   });
   const signInPage = await follow(`/oauth/authorize?${query}`);
-  const interaction = /[?&]interaction=([\w-]+)/.exec(signInPage)?.[1];
+  const interaction = /\/oauth\/interaction\/([\w-]+)$/.exec(signInPage)?.[1];
   const json = `Origin: http://127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
   let returned = '';
   if (interaction) {
