@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
 import type { AuthorizationStep, SignInBoot } from '../contract/pages.ts';
 import { createPkce, type Pkce } from '../contract/pkce.ts';
 import type { Client, HttpResponse } from './client.ts';
@@ -191,4 +192,13 @@ function formOf(parameters: Changes): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined) form.append(name, value);
   return form.toString();
+}
+
+/** Asserts an error response of RFC 6749 §5.2 or RFC 6750 §3: status, code, a sentence, no-store, and no token. */
+export function expectOauthError(response: HttpResponse, error: string, status = 400): void {
+  const { status: actual, json, text, headers } = response;
+  expect([actual, json.error, text]).toEqual([status, error, text]);
+  expect(json.error_description).toEqual(expect.any(String));
+  expect(headers['cache-control']).toContain('no-store');
+  expect(Object.keys(json).filter((name) => /token|code/.test(name))).toEqual([]);
 }
