@@ -89,6 +89,11 @@ export const errors = {
   api_key_not_found: { status: 404, message: 'You have no API key with this id.', hint: 'Check the list of your API keys.' },
   device_not_found: { status: 404, message: 'You are not signed in on a device with this id.', hint: 'Reload the list of your devices.' },
   mail_not_found: { status: 404, message: 'This email is no longer pending.', hint: 'Reload the list.' },
+  interaction_ended: {
+    status: 404,
+    message: 'This sign-in has ended.',
+    hint: 'Go back to the application and sign in there again.',
+  },
   request_timeout: { status: 408, message: 'The request did not arrive in time.', hint: 'Send it again, without pauses.' },
   method_not_allowed: { status: 405, message: 'This address does not support that method.', hint: 'See /openapi.json for the methods.' },
   domain_taken: {

@@ -80,9 +80,10 @@ export type BootForm = { action: string; fields: Record<string, string> };
 export type AuthorizationStep =
   /**
    * GET /oauth/interaction/UID. `email`: login_hint. `chooseAccount`: the application asks for a choice of account, so the page shows
-   * the remembered accounts first and signs in with none of them by itself.
+   * the remembered accounts first and signs in with none of them by itself. `mustBeFresh`: it asks for a new authentication, so that a
+   * remembered account only fills in the address.
    */
-  | { step: 'sign_in'; email: string | null; chooseAccount: boolean }
+  | { step: 'sign_in'; email: string | null; chooseAccount: boolean; mustBeFresh: boolean }
   /** GET /oauth/interaction/UID: the person is signed in; decided by the call decideInteraction. `scopes`: those that are not granted yet. */
   | { step: 'consent'; maskedEmail: string; scopes: (IdentityScope | ResourceScope)[] }
   /** The interaction has ended or belongs to another browser. */

@@ -6,12 +6,15 @@ import { type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
 import type { Served } from './http/serve.ts';
+import type { OpenIdListener } from './oidc/listener.ts';
 
 export type AppParts = {
   served: readonly Served[];
   listenerOf(served: Served): Listener;
   /** Handles GET /auth/link. */
   openLink: Listener;
+  /** Handles the requests of OpenID Connect. */
+  openId: OpenIdListener;
   /** Everything that is not a call of the API, in order. */
   routers: readonly Router[];
   describeError: DescribeError;
@@ -43,6 +46,8 @@ export function createApp(parts: AppParts): RequestListener {
       return fail(response, error, oauthPaths.has(path));
     }
     const listener = direct.get(`${request.method} ${path}`);
+    if (!listener && parts.openId.handles(path))
+      return void parts.openId.handle(request, response, path).catch((error) => fail(response, error, true));
     if (!listener) return app(request, response);
     listener(request, response).catch((error) => fail(response, error));
   };

@@ -37,6 +37,8 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
+import { ProcessKeys } from './oidc/process-keys.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import { SignInCodes } from './signin/code.ts';
@@ -145,7 +147,11 @@ function createSignInCore({ config, database, log }: Parts) {
     limitFactor,
   });
   const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
-  const requests = new SignInRequests({ targets, store, outbox, events });
+  const headers = dataHeaders(config.secure);
+  const web = loadWebApp(config);
+  const openId = createOpenId({ config, core, log, keys: new ProcessKeys(), sendPage: web.sendSignIn, headers });
+  const { interactions } = openId;
+  const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
   const limits = new Limits(core, limitFactor);
   const apiKeyBearers = new ApiKeyBearers(database);
@@ -153,6 +159,9 @@ function createSignInCore({ config, database, log }: Parts) {
   const sessions = new Sessions(new SessionStore(core));
   return {
     events,
+    headers,
+    web,
+    openId,
     secrets,
     inbox,
     mailer,
@@ -164,7 +173,7 @@ function createSignInCore({ config, database, log }: Parts) {
     requests,
     links: new SignInLinks({ core, secrets, opener, events }),
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets }),
+    quickLogins: new QuickLogins({ core, targets, interactions }),
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
@@ -210,6 +219,7 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
 function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[] {
   const served = [
     ...signInRoutes(core),
+    ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
@@ -229,11 +239,9 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, log } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets } = core;
+  const { links, targets, applications, secrets, headers, web } = core;
   const local = config.mode === 'local';
-  const headers = dataHeaders(secure);
   const origins = new Set([publicUrl]);
-  const web = loadWebApp(config);
   const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
@@ -264,6 +272,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       sendPage: web.sendSignIn,
       headers,
     }),
+    openId: core.openId.listener,
     routers: [
       ...parts.routers,
       previewRouter({

@@ -60,11 +60,12 @@ select email from person`;
 
 const PORTAL_TOKEN = `
   update tokens set used_at = now()
-  where hash = $8 and domain is null and used_at is null and expires_at > now() and ($10 or browser = $9)
+  where hash = $8 and domain is null and host is null and used_at is null and expires_at > now() and ($10 or browser = $9)
     and ${notBeingSignedOut('email')}
   returning email`;
 
-const FIND_PORTAL_TOKEN = 'select email from tokens where hash = $1 and domain is null and used_at is null and expires_at > now()';
+const FIND_PORTAL_TOKEN =
+  'select email from tokens where hash = $1 and domain is null and host is null and used_at is null and expires_at > now()';
 
 const SESSION_USER = `
 with touched as (

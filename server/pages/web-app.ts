@@ -23,7 +23,7 @@ export type WebApp = {
   /** The path of its icon. */
   icon: string;
   /** Sends the sign-in page with its texts and target. */
-  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>, status?: number): void;
   /** Sends the portal's page with the title and description of `path`. */
   sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
 };
@@ -53,11 +53,11 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     headers,
     assetsRoot: `${webRoot}assets`,
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
-    sendSignIn: (response, boot) => {
+    sendSignIn: (response, boot, status = 200) => {
       const { before, after } = partsOf(boot.language);
       // A `<` in a text could end the script element.
       const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
-      send(response, 200, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
+      send(response, status, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };

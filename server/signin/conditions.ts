@@ -12,6 +12,7 @@ export const endedBySibling = (attempt: string, seconds: string) => `exists (
       where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
         and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
         and sibling.client_id is not distinct from ${attempt}.client_id
+        and (${attempt}.kind <> 'oidc' or sibling.host = ${attempt}.host)
         and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
 
 /**

@@ -36,7 +36,7 @@ type LinkState = {
 };
 
 const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)}) is not true
-    or a.client_id is not null and not ${clientActive('a')})`;
+    or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
 select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
@@ -67,6 +67,7 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
+  if (found.kind === 'oidc') return describeInteractionLink(found);
   if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
   if (isVisit) await recordVisit(parts, found);
   const { language } = found;
@@ -110,4 +111,12 @@ async function describeApplicationLink({ applications }: Parts, found: LinkState
   const target = { kind: 'site', host: hostname, displayHost: displayDomainOf(hostname), iconUrl: null } as const;
   if (status !== 'open') return { language, target, link: { state: status, again: origin } };
   return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email) } };
+}
+
+/** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
+function describeInteractionLink({ redirectUri, forwardUrl, status, language, email }: LinkState): LinkPage {
+  const host = URL.canParse(redirectUri ?? '') ? new URL(redirectUri ?? '').hostname : '';
+  const target = { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: null } as const;
+  if (status !== 'open') return { language, target, link: { state: status, again: forwardUrl ?? '/auth' } };
+  return { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }

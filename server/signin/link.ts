@@ -52,7 +52,8 @@ export class SignInLinks {
   /** Opens a link in any browser, after its address was given. @throws Fault bad_link */
   async confirm({ t, email }: Parsed<'confirmLink'>, browser: Browser): Promise<SignedIn> {
     const attempt = this.#parts.secrets.readLink(t);
-    if (!attempt || attempt.kind === 'app') throw new Fault('bad_link');
+    // A sign-in to a client of OpenID Connect continues only in the browser in which its authorization request waits.
+    if (!attempt || attempt.kind === 'app' || attempt.kind === 'oidc') throw new Fault('bad_link');
     // The try is counted before anything is compared.
     const { core, opener, events } = this.#parts;
     const counted = await core.query<Tried>({ name: 'signin-address-try', text: COUNT_ADDRESS_TRY, values: [attempt.id] });

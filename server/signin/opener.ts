@@ -44,7 +44,7 @@ consumed as (
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
-  returning g.n, a.id, a.kind, a.email, a.domain, a.host, a.forward_url, a.browser, a.expires_at,
+  returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
     g.token, g.device, g.selector, g.verifier, g.label
 ),
 issued as (
@@ -58,8 +58,9 @@ remembered as (
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),
 audit as (
-  insert into audit_log (action, email, domain, seconds)
-  select 'signed_in', email, domain, greatest(0, floor($9 - extract(epoch from expires_at - now()))) from consumed
+  insert into audit_log (action, email, domain, client_id, seconds)
+  select case when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
+    case when kind = 'oidc' then client_id end, greatest(0, floor($9 - extract(epoch from expires_at - now()))) from consumed
 )
 select n::integer, email, forward_url from consumed`;
 

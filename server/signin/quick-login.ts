@@ -8,7 +8,7 @@ import { digest, randomSecret } from '../secrets.ts';
 import { audienceOf } from '../websites/domains.ts';
 import type { SignedIn } from './opener.ts';
 import { withToken } from './redirects.ts';
-import type { Targets } from './target.ts';
+import type { InteractionTargets, Targets } from './target.ts';
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
 // $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token.
@@ -38,26 +38,31 @@ where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <=
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
+/** What the token of a sign-in is for, and where the visitor goes with it. */
+type TokenTarget = { domain: string | null; host: string | null; forwardUrl: string };
+
 /** Sign-ins with a remembered account, by its key and without an email. */
 export class QuickLogins {
   readonly #core: Database['core'];
   readonly #targets: Targets;
+  readonly #interactions: InteractionTargets;
 
-  constructor({ core, targets }: { core: Database['core']; targets: Targets }) {
+  constructor({ core, targets, interactions }: { core: Database['core']; targets: Targets; interactions: InteractionTargets }) {
     this.#core = core;
     this.#targets = targets;
+    this.#interactions = interactions;
   }
 
   /**
    * Signs in with the key of a remembered account. A key that was replaced more than a minute ago is refused and ends its successors.
    * @returns `authKey` is null when another tab just got the next key
-   * @throws Fault bad_key, bad_forward_url
+   * @throws Fault bad_key, bad_forward_url, interaction_ended
    */
   async login(
-    { email, key, forward_url }: Parsed<'validateKey'>,
+    { email, key, forward_url, interaction }: Parsed<'validateKey'>,
     browser: Browser,
   ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
-    const target = this.#targets.of(forward_url);
+    const target = interaction === undefined ? this.#targetOf(forward_url) : await this.#targetOfInteraction(interaction);
     const parts = readAuthKey(key);
     if (!parts) throw new Fault('bad_key');
     const { selector, verifier } = parts;
@@ -70,10 +75,10 @@ export class QuickLogins {
       digest(nextSecret),
       device,
       email,
-      target.kind === 'site' ? target.domain : null,
+      target.domain,
       digest(token),
       digest(browser.attempt),
-      target.kind === 'site' ? audienceOf(target.host) : null,
+      target.host,
     ]);
     if (!used) {
       await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
@@ -81,6 +86,18 @@ export class QuickLogins {
     }
     const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
     return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
+  }
+
+  #targetOf(forwardUrl: string | undefined): TokenTarget {
+    const target = this.#targets.of(forwardUrl);
+    if (target.kind === 'portal') return { domain: null, host: null, forwardUrl: target.forwardUrl };
+    return { domain: target.domain, host: audienceOf(target.host), forwardUrl: target.forwardUrl };
+  }
+
+  async #targetOfInteraction(uid: string): Promise<TokenTarget> {
+    const { url, tokenHost, mustBeFresh } = await this.#interactions.waiting(uid);
+    if (mustBeFresh) throw new Fault('bad_key', { message: 'The application asks you to sign in again by email.' });
+    return { domain: null, host: tokenHost.remembered, forwardUrl: url };
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {

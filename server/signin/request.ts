@@ -12,7 +12,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { audienceOf, displayDomainOf } from '../websites/domains.ts';
 import type { AttemptStatus, Limit, NewAttempt, RequestStore } from './request-store.ts';
-import type { Targets } from './target.ts';
+import type { InteractionTargets, Targets } from './target.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
   address: 'Too many sign-in emails were requested from your network. Please wait a little.',
@@ -25,6 +25,7 @@ const EVENT_REASONS: Record<Limit, string> = { address: 'network', pair: 'pair',
 
 type Parts = {
   targets: Targets;
+  interactions: InteractionTargets;
   store: RequestStore;
   outbox: Pick<Outbox, 'handOver'>;
   events: Pick<EventRecorder, 'record'>;
@@ -40,9 +41,13 @@ export class SignInRequests {
 
   /**
    * Sends a visitor an email with a link and a code that lead to `forward_url`.
-   * @throws Fault bad_forward_url, domain_not_registered, rate_limited, site_recipients_used_up
+   * @throws Fault bad_forward_url, interaction_ended, domain_not_registered, rate_limited, site_recipients_used_up
    */
-  async start({ email, forward_url, language }: Parsed<'domainAuth'>, browser: Browser): Promise<{ sent: true; expiresIn: number }> {
+  async start(
+    { email, forward_url, interaction, language }: Parsed<'domainAuth'>,
+    browser: Browser,
+  ): Promise<{ sent: true; expiresIn: number }> {
+    if (interaction !== undefined) return this.#startInteraction(interaction, newAttempt(email, language, browser));
     const target = this.#parts.targets.of(forward_url);
     const attempt = { ...newAttempt(email, language, browser), forwardUrl: target.forwardUrl };
     if (target.kind === 'portal') await this.begin({ ...attempt, kind: 'portal', mailKind: 'portal_sign_in', mailData: {} });
@@ -55,6 +60,22 @@ export class SignInRequests {
         mailKind: 'sign_in',
         mailData: { host: target.host, website: target.domain },
       });
+    return { sent: true, expiresIn: ATTEMPT_SECONDS };
+  }
+
+  /** Sends an email to the person of an authorization request. @throws Fault interaction_ended, rate_limited */
+  async #startInteraction(uid: string, attempt: ReturnType<typeof newAttempt>): Promise<{ sent: true; expiresIn: number }> {
+    const { clientId, redirectUri, url, tokenHost } = await this.#parts.interactions.waiting(uid);
+    await this.begin({
+      ...attempt,
+      kind: 'oidc',
+      clientId,
+      redirectUri,
+      forwardUrl: `${url}?language=${attempt.language}`,
+      host: tokenHost.email,
+      mailKind: 'app_sign_in',
+      mailData: { host: hostOf(redirectUri) },
+    });
     return { sent: true, expiresIn: ATTEMPT_SECONDS };
   }
 
@@ -122,6 +143,12 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     challenge: null,
     state: null,
   };
+}
+
+/** Returns the host of a redirect URI, or the scheme of one without a host (RFC 8252 §7.1). */
+function hostOf(redirectUri: string): string {
+  const { hostname, protocol } = new URL(redirectUri);
+  return hostname || protocol.slice(0, -1);
 }
 
 function limited(limit: Limit, retryAfter: number): Fault {

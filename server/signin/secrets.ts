@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 
-/** What an attempt signs in to: a website, the portal by its token, or an OAuth client with PKCE. */
-export type AttemptKind = 'site' | 'portal' | 'app';
+/** What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect. */
+export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc';
 
-const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal'];
+const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc'];
 const ID_BYTES = 16;
 const LINK = /^[A-Za-z0-9_-]{64}$/;
 

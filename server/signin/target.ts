@@ -18,6 +18,21 @@ const REGISTERED = `select ${SHOWN_ICON} as icon from websites w where domain = 
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
+/** Authorization requests that wait for their person (server/oidc/interactions.ts). */
+export type InteractionTargets = {
+  /** @throws Fault interaction_ended */
+  waiting(uid: string): Promise<{
+    clientId: string;
+    redirectUri: string;
+    /** Where the person continues after the sign-in. */
+    url: string;
+    /** What the token of the sign-in is for, by the method that identified the person. */
+    tokenHost: Record<'email' | 'remembered', string>;
+    /** The application asks for a new authentication, so that a remembered account is not enough. */
+    mustBeFresh: boolean;
+  }>;
+};
+
 type Parts = { publicUrl: string; local: boolean; core: Database['core']; events: Pick<EventRecorder, 'record'> };
 
 /** Where forward_urls lead. */

@@ -68,9 +68,15 @@ alter table applications
   add column scopes text[] not null default '{openid,email,profile,offline_access}';
 `;
 
+/** A sign-in to a client of OpenID Connect is an attempt of its own kind. */
+const attemptKinds = `
+alter table sign_in_attempts drop constraint sign_in_attempts_kind_check,
+  add constraint sign_in_attempts_kind_check check (kind in ('site', 'portal', 'app', 'oidc')) not valid`;
+
 export const steps: readonly Step[] = [
   { title: 'create the tables of OpenID Connect', sql: records },
   { title: 'add the columns of OpenID Connect clients', sql: clientColumns },
+  { title: 'allow attempts of OpenID Connect', sql: attemptKinds },
   // Null: every scope, as keys had before scopes existed.
   { title: 'add the scopes of API keys', sql: 'alter table api_keys add column scopes text[];' },
 ];

@@ -1,0 +1,150 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import type { RecordColumns, RecordsStore, StoredRecord } from './records-store.ts';
+
+/** What the adapter needs besides the table. */
+export type AdapterParts = {
+  store: RecordsStore;
+  /** Returns the metadata of a client, or undefined. */
+  findClient(clientId: string): Promise<object | undefined>;
+  /** SECRET_KEY. */
+  secretKey: Buffer;
+  errors: Pick<typeof errors, 'InvalidGrant'>;
+  /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
+  currentRequest(): IncomingMessage | undefined;
+  /** Returns the device of the request's browser, as text, with which a session ends. */
+  deviceOf(request: IncomingMessage): string | undefined;
+};
+
+/** How an interaction ended in this request, by the request that continues it (see Interactions). */
+export const interactionResults = new WeakMap<IncomingMessage, { uid: string; result: object; dropSession: boolean }>();
+
+/**
+ * Fields whose values give access to a record. They are encrypted: those of an interaction with a key derived from its id, which is not
+ * stored; those of a device code, which is also found by a user code that is short enough to be guessed, with one of SECRET_KEY.
+ */
+const SEALED: Record<string, readonly string[]> = {
+  Interaction: ['returnTo', 'session', 'deviceCode', 'parJti'],
+  DeviceCode: ['jti', 'userCode'],
+};
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Returns the adapter of oidc-provider: a factory of the storage of each of its models. */
+export function createAdapter(parts: AdapterParts): (kind: string) => Adapter {
+  return (kind) => (kind === 'Client' ? new ClientsAdapter(kind, parts) : new RecordsAdapter(kind, parts));
+}
+
+type Payload = AdapterPayload & Record<string, unknown>;
+
+/** One model of oidc-provider in the table of records. */
+class RecordsAdapter implements Adapter {
+  readonly kind: string;
+  readonly parts: AdapterParts;
+
+  constructor(kind: string, parts: AdapterParts) {
+    this.kind = kind;
+    this.parts = parts;
+  }
+
+  async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
+    const payload = given as Payload;
+    const request = this.parts.currentRequest();
+    const device = this.kind === 'Session' && request ? this.parts.deviceOf(request) : undefined;
+    await this.parts.store.upsert(this.kind, id, this.#seal(id, { ...payload, device }), this.#columnsOf(payload), seconds || null);
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const found = await this.parts.store.find(this.kind, id);
+    if (!found) return undefined;
+    const payload = { ...this.#open(found, id), jti: id };
+    return this.kind === 'Interaction' ? this.#withResult(id, payload) : payload;
+  }
+
+  /** Returns a session without its id, which is the secret of its cookie. */
+  async findByUid(uid: string): Promise<AdapterPayload | undefined> {
+    const found = await this.parts.store.find(this.kind, uid, 'uid');
+    return found ? this.#open(found) : undefined;
+  }
+
+  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
+    const found = await this.parts.store.find(this.kind, this.#keyedHash(userCode), 'user_code');
+    return found ? this.#open(found) : undefined;
+  }
+
+  /** @throws InvalidGrant when it was consumed before */
+  async consume(id: string): Promise<void> {
+    if (!(await this.parts.store.consume(this.kind, id))) throw new this.parts.errors.InvalidGrant('already used');
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.parts.store.destroy(this.kind, id);
+  }
+
+  async revokeByGrantId(grantId: string): Promise<void> {
+    await this.parts.store.revokeByGrant(this.kind, grantId);
+  }
+
+  /** A sign-in is the result of the request that continues, and is never stored, so that what is stored lets nobody in. */
+  #withResult(id: string, payload: Payload): Payload {
+    const request = this.parts.currentRequest();
+    const ended = request && interactionResults.get(request);
+    if (ended?.uid !== id) return payload;
+    return { ...payload, result: ended.result, ...(ended.dropSession && { session: undefined }) } as Payload;
+  }
+
+  #columnsOf(payload: Payload): RecordColumns {
+    const text = (value: unknown) => (typeof value === 'string' ? value : null);
+    const userCode = text(payload.userCode);
+    return {
+      email: text(payload.accountId),
+      clientId: text(this.kind === 'Client' ? payload.client_id : payload.clientId),
+      grantId: text(payload.grantId),
+      uid: this.kind === 'Session' ? text(payload.uid) : null,
+      userCode: userCode && this.#keyedHash(userCode),
+    };
+  }
+
+  /** Returns what is stored: without the id and the time of consumption, which are columns. */
+  #seal(id: string, { consumed, ...payload }: Payload): Record<string, unknown> {
+    const names = SEALED[this.kind] ?? [];
+    const secret = Object.fromEntries(names.flatMap((name) => (payload[name] === undefined ? [] : [[name, payload[name]]])));
+    const rest = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'jti' && !names.includes(name)));
+    if (names.length === 0) return rest;
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(id), nonce);
+    const sealed = Buffer.concat([nonce, cipher.update(JSON.stringify(secret)), cipher.final(), cipher.getAuthTag()]);
+    return { ...rest, sealed: sealed.toString('base64url') };
+  }
+
+  #open({ payload: stored, consumed }: StoredRecord, id = ''): Payload {
+    const { sealed, device, ...payload } = stored;
+    const opened = typeof sealed === 'string' ? this.#unseal(Buffer.from(sealed, 'base64url'), id) : {};
+    return { ...payload, ...opened, ...(consumed !== null && { consumed }) } as Payload;
+  }
+
+  #unseal(sealed: Buffer, id: string): Record<string, unknown> {
+    const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(id), sealed.subarray(0, NONCE_BYTES));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString());
+  }
+
+  #sealingKey(id: string): Buffer {
+    const secret = this.kind === 'Interaction' ? id : this.parts.secretKey;
+    return Buffer.from(hkdfSync('sha256', secret, '', `emailauth oidc record ${this.kind}`, 32));
+  }
+
+  /** Returns a hash that does not reveal a short code to somebody who can compute many hashes. */
+  #keyedHash(userCode: string): string {
+    return createHmac('sha256', this.parts.secretKey).update(`oidc user code|${userCode}`).digest('base64url');
+  }
+}
+
+/** Clients: those of the service, and the registered ones in the table. */
+class ClientsAdapter extends RecordsAdapter {
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    return (await this.parts.findClient(id)) as AdapterPayload | undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { createHmac } from 'node:crypto';
+import type { Client } from 'oidc-provider';
+import { isLoopbackRedirectHost } from '../../contract/rules.ts';
+import type { Database } from '../db/database.ts';
+
+/** The authentication context class of a sign-in by email (OpenID Connect Core §2). */
+export const EMAIL_ACR = 'urn:emailauth:acr:email';
+
+/**
+ * Authentication methods (RFC 8176 §2): a secret of an email that is used once, and the click of a person in a browser that is
+ * remembered for the address.
+ */
+export const AMR = { email: ['otp'], remembered: ['user'] } as const;
+
+/** The claims of each scope. Those of `openid` are in every ID token. */
+export const CLAIMS = {
+  openid: ['sub', 'auth_time', 'acr', 'amr'],
+  email: ['email', 'email_verified'],
+  profile: ['name'],
+};
+
+/**
+ * Returns the subject identifier of an address at a client (OpenID Connect Core §8.1): different at clients of different hosts, and the
+ * same for all clients of one host.
+ * @param salt of the service
+ */
+export function pairwiseSubject(salt: Buffer, sector: string, email: string): string {
+  return createHmac('sha256', salt).update(`${sector}\n${email}`).digest('base64url');
+}
+
+/** Returns the host whose clients see the same subjects: that of the first redirect URI, or the client itself when it is a native one. */
+export function sectorOf({ clientId, redirectUris }: Pick<Client, 'clientId' | 'redirectUris'>): string {
+  const [first] = redirectUris ?? [];
+  const url = first !== undefined && URL.canParse(first) ? new URL(first) : null;
+  return url?.protocol.startsWith('http') && !isLoopbackRedirectHost(url.hostname) ? url.host : clientId;
+}
+
+/** Returns the claims of an address that the scopes permit. @param core for the name of an account, which only the scope `profile` needs */
+export async function claimsOf(core: Database['core'], email: string, scope: string): Promise<Record<string, unknown> & { sub: string }> {
+  const name = scope.split(' ').includes('profile') ? await nameOf(core, email) : null;
+  return { sub: email, email, email_verified: true, ...(name && { name }) };
+}
+
+async function nameOf(core: Database['core'], email: string): Promise<string | null> {
+  const text = 'select name from users where email = $1';
+  const { rows } = await core.query<{ name: string | null }>({ name: 'oidc-name', text, values: [email] });
+  return rows[0]?.name ?? null;
+}

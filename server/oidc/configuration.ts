@@ -1,0 +1,171 @@
+import type { IncomingMessage } from 'node:http';
+import type { Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
+import type { Database } from '../db/database.ts';
+import { digest } from '../secrets.ts';
+import { createAdapter } from './adapter.ts';
+import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
+import type { OpenIdClients } from './clients.ts';
+import { existingGrant } from './grants.ts';
+import type { ProviderPages } from './pages.ts';
+import type { RecordsStore } from './records-store.ts';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long what the provider issues is valid, in seconds. */
+export const TTL = {
+  AuthorizationCode: MINUTE,
+  AccessToken: HOUR,
+  IdToken: HOUR,
+  RefreshToken: 30 * DAY,
+  Session: 14 * DAY,
+  Interaction: HOUR,
+  DeviceCode: 10 * MINUTE,
+  /** A grant with offline access, and the consent of a person. */
+  LastingGrant: 400 * DAY,
+} as const;
+
+/** What the configuration needs from the service. */
+export type ConfigurationParts = {
+  publicUrl: string;
+  secure: boolean;
+  secretKey: Buffer;
+  core: Database['core'];
+  store: RecordsStore;
+  clients: OpenIdClients;
+  pages: ProviderPages;
+  /** Returns the salt of pairwise subjects. */
+  salt(): Promise<Buffer>;
+  deviceOf(request: IncomingMessage): string | undefined;
+};
+
+/** What the configuration needs of oidc-provider, which is imported on first use. */
+export type Library = {
+  errors: typeof errors;
+  interactionPolicy: typeof interactionPolicy;
+  currentRequest(): IncomingMessage | undefined;
+};
+
+/** The names of the provider's cookies. Two of them have a path, which the prefix `__Host-` does not permit (RFC 6265bis §4.1.3). */
+export const cookieNames = (secure: boolean) => ({
+  session: secure ? '__Host-oidc_session' : 'oidc_session',
+  interaction: secure ? '__Secure-oidc_interaction' : 'oidc_interaction',
+  resume: secure ? '__Secure-oidc_resume' : 'oidc_resume',
+});
+
+/** The path of the page of an interaction. */
+export const interactionPath = (uid: string) => `/oauth/interaction/${uid}`;
+
+/** Returns the configuration of oidc-provider. */
+export function configurationOf(parts: ConfigurationParts, library: Library, jwks: JWKS): Configuration {
+  const { publicUrl, secure, core, pages } = parts;
+  const cookie = { httpOnly: true, sameSite: 'lax', path: '/', signed: false, secure } as const;
+  return {
+    adapter: createAdapter({
+      store: parts.store,
+      secretKey: parts.secretKey,
+      findClient: (id) => parts.clients.findClient(id),
+      errors: library.errors,
+      currentRequest: library.currentRequest,
+      deviceOf: parts.deviceOf,
+    }),
+    jwks,
+    routes: ROUTES,
+    cookies: { names: cookieNames(secure), long: cookie, short: { ...cookie, path: undefined }, keys: [] },
+    scopes: [...IDENTITY_SCOPES],
+    claims: CLAIMS,
+    acrValues: [EMAIL_ACR],
+    // Clients that read the ID token only need the address in it.
+    conformIdTokenClaims: false,
+    subjectTypes: ['public', 'pairwise'],
+    pairwiseIdentifier: async (_, email, client) => pairwiseSubject(await parts.salt(), sectorOf(client), email),
+    responseTypes: ['code'],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
+    enabledJWA: ALGORITHMS,
+    pkce: { required: () => true },
+    findAccount: (_, email) => ({ accountId: email, claims: (_use, scope) => claimsOf(core, email, scope) }),
+    loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
+    interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library) },
+    features: { ...FEATURES, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
+    extraTokenClaims: (_, token) => grantClaimOf(token),
+    issueRefreshToken: (_, client, source) =>
+      client.grantTypeAllowed('refresh_token') && (source.scopes.has('offline_access') || isForResource(source)),
+    expiresWithSession: (_, source) => !source.scopes.has('offline_access') && !isForResource(source),
+    rotateRefreshToken: true,
+    ttl: {
+      ...TTL,
+      Grant: (_, grant) => (isLasting(grant) ? TTL.LastingGrant : TTL.Session),
+    },
+    renderError: pages.renderError,
+    clientBasedCORS: (_, origin, client) =>
+      client.redirectUris?.some((uri) => URL.canParse(uri) && new URL(uri).origin === origin) ?? false,
+  };
+}
+
+const ROUTES = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  jwks: '/oauth/jwks',
+  userinfo: '/oauth/userinfo',
+  introspection: '/oauth/introspect',
+  revocation: '/oauth/revoke',
+  end_session: '/oauth/logout',
+  code_verification: '/oauth/device',
+  device_authorization: '/oauth/device/authorize',
+  pushed_authorization_request: '/oauth/par',
+  registration: '/oauth/register',
+};
+
+const FEATURES = {
+  devInteractions: { enabled: false },
+  introspection: { enabled: true },
+  revocation: { enabled: true },
+  backchannelLogout: { enabled: true },
+  dPoP: { enabled: true },
+} as const;
+
+const ALGORITHMS = {
+  idTokenSigningAlgValues: ['RS256', 'ES256'],
+  clientAuthSigningAlgValues: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
+  dPoPSigningAlgValues: ['ES256', 'EdDSA', 'Ed25519'],
+} as const satisfies Configuration['enabledJWA'];
+
+/** Returns the prompts in the order in which they are checked: select_account, login, consent. */
+function policyOf({ interactionPolicy }: Library) {
+  const policy = interactionPolicy.base();
+  policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0);
+  return policy;
+}
+
+/** The service's own resources (RFC 8707), whose access tokens are JWTs (RFC 9068). */
+function resourcesOf(publicUrl: string, { errors }: Library) {
+  const resources = new Set([`${publicUrl}/mcp`, `${publicUrl}/api`]);
+  return {
+    enabled: true,
+    getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string) => {
+      if (!resources.has(resource)) throw new errors.InvalidTarget(`the resources are ${[...resources].join(' and ')}`);
+      return {
+        scope: RESOURCE_SCOPES.join(' '),
+        audience: resource,
+        accessTokenTTL: TTL.AccessToken,
+        accessTokenFormat: 'jwt' as const,
+        jwt: { sign: { alg: 'ES256' as const } },
+      };
+    },
+  };
+}
+
+/** The claim of an access token by which its grant is found: base64url of the id of its row. */
+function grantClaimOf(token: object): { grant: string } | undefined {
+  const { grantId, format } = token as { grantId?: string; format?: string };
+  return format === 'jwt' && grantId ? { grant: digest(grantId).toString('base64url') } : undefined;
+}
+
+const isForResource = (source: object) => ((source as { resource?: string | string[] }).resource ?? []).length > 0;
+
+function isLasting(grant: { openid?: { scope?: string }; resources?: object }): boolean {
+  return grant.resources !== undefined || (grant.openid?.scope?.split(' ').includes('offline_access') ?? false);
+}

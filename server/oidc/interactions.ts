@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'cookie';
+import type { Provider } from 'oidc-provider';
+import { Fault } from '../../contract/errors.ts';
+import type { AuthorizationStep } from '../../contract/pages.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import { maskEmail } from '../../contract/rules.ts';
+import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
+import type { Database } from '../db/database.ts';
+import { queryOf } from '../http/reading.ts';
+import { digest, isRandomSecret } from '../secrets.ts';
+import type { InteractionTargets } from '../signin/target.ts';
+import { interactionResults } from './adapter.ts';
+import { AMR, EMAIL_ACR } from './claims.ts';
+import type { OpenIdClients } from './clients.ts';
+import { cookieNames, interactionPath } from './configuration.ts';
+import { grantConsent, type Interaction } from './grants.ts';
+import { spendToken, tokenMark } from './interaction-store.ts';
+import { applicationTarget, type Page, pageLanguage } from './pages.ts';
+import type { RecordsStore } from './records-store.ts';
+
+type Parts = {
+  publicUrl: string;
+  secure: boolean;
+  core: Database['core'];
+  store: RecordsStore;
+  clients: OpenIdClients;
+  provider(): Promise<Provider>;
+  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  /** Returns the value of the attempt cookie. */
+  attemptOf(request: IncomingMessage): string | undefined;
+};
+
+/** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
+export class Interactions {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns an authorization request that waits for a sign-in. @throws Fault interaction_ended */
+  async waiting(uid: string): ReturnType<InteractionTargets['waiting']> {
+    const found = await this.#parts.store.find('Interaction', uid);
+    const { params, prompt } = (found?.payload ?? {}) as Partial<Pick<Interaction, 'params' | 'prompt'>>;
+    if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
+    return {
+      clientId: String(params.client_id),
+      redirectUri: String(params.redirect_uri ?? ''),
+      url: this.#parts.publicUrl + interactionPath(uid),
+      tokenHost: { email: tokenMark(uid, 'email'), remembered: tokenMark(uid, 'remembered') },
+      mustBeFresh: mustBeFresh(prompt.reasons),
+    };
+  }
+
+  /**
+   * Handles GET /oauth/interaction/UID. With the token of a sign-in that this browser completed, changes the request to the one that
+   * continues the authorization request and returns true; otherwise sends the page of its next step.
+   */
+  async open(request: IncomingMessage, response: ServerResponse, uid: string): Promise<boolean> {
+    const provider = await this.#parts.provider();
+    const query = queryOf(request);
+    const interaction = this.#isOfBrowser(request.headers.cookie, uid) ? await provider.Interaction.find(uid) : undefined;
+    if (!interaction) {
+      const expired: Page = {
+        language: pageLanguage(query.language, undefined),
+        target: { kind: 'portal' },
+        authorization: { step: 'expired' },
+      };
+      this.#parts.sendPage(response, expired, 400);
+      return false;
+    }
+    if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
+    this.#parts.sendPage(response, await this.#pageOf(interaction, pageLanguage(query.language, interaction.params.ui_locales)));
+    return false;
+  }
+
+  /** Grants or refuses what the application requests. @throws Fault interaction_ended */
+  async decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
+    const provider = await this.#parts.provider();
+    const interaction = this.#isOfBrowser(cookieHeader, uid) ? await provider.Interaction.find(uid) : undefined;
+    if (!interaction) throw new Fault('interaction_ended');
+    const { session, prompt } = interaction;
+    if (decision === 'deny') {
+      interaction.result = { error: 'access_denied', error_description: 'the person refused' };
+    } else {
+      const current = session && (await provider.Session.findByUid(session.uid));
+      if (prompt.name !== 'consent' || !session || current?.accountId !== session.accountId) throw new Fault('interaction_ended');
+      if (decision === 'allow') {
+        const grantId = await grantConsent(provider, this.#parts.store, interaction, session.accountId);
+        interaction.result = { ...interaction.lastSubmission, consent: { grantId } };
+      } else interaction.prompt = { name: 'select_account', reasons: ['other_account'], details: {} };
+    }
+    await interaction.persist();
+    return { redirectUrl: decision === 'other_account' ? this.#parts.publicUrl + interactionPath(uid) : interaction.returnTo };
+  }
+
+  /** Whether the browser is the one in which the authorization request began. */
+  #isOfBrowser(cookieHeader: string | undefined, uid: string): boolean {
+    return parse(cookieHeader ?? '')[cookieNames(this.#parts.secure).interaction] === uid;
+  }
+
+  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, token: string): Promise<boolean> {
+    const { prompt, uid, returnTo } = interaction;
+    const attempt = this.#parts.attemptOf(request);
+    if (prompt.name === 'consent' || request.method !== 'GET' || !isRandomSecret(token) || !isRandomSecret(attempt)) return false;
+    const signedIn = await spendToken(this.#parts.core, uid, digest(token), digest(attempt));
+    if (!signedIn || (signedIn.method === 'remembered' && mustBeFresh(prompt.reasons))) return false;
+    const { email, method } = signedIn;
+    const names = cookieNames(this.#parts.secure);
+    const cookies = parse(request.headers.cookie ?? '');
+    const current = await provider.Session.find(cookies[names.session] ?? '');
+    const isSame = current?.accountId === email;
+    // A sign-in ends the session that the browser had with another account.
+    if (current?.accountId && !isSame) await current.destroy();
+    const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]] };
+    interactionResults.set(request, { uid, result: { select_account: {}, login }, dropSession: !isSame });
+    const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
+    request.headers.cookie = [...kept, [names.resume, uid]].map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('; ');
+    request.url = new URL(returnTo).pathname;
+    return true;
+  }
+
+  async #pageOf(interaction: Interaction, language: Page['language']): Promise<Page> {
+    const { uid, params, prompt, session } = interaction;
+    const clientId = String(params.client_id);
+    const metadata = await this.#parts.clients.findClient(clientId);
+    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, params.redirect_uri, uid);
+    const authorization: AuthorizationStep =
+      prompt.name === 'consent' && session
+        ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }
+        : {
+            step: 'sign_in',
+            email: typeof params.login_hint === 'string' ? params.login_hint.slice(0, 254) : null,
+            chooseAccount: prompt.name === 'select_account',
+            mustBeFresh: mustBeFresh(prompt.reasons),
+          };
+    return { language, target, authorization };
+  }
+}
+
+/** Whether the application requests a new authentication (OpenID Connect Core §3.1.2.1: prompt=login, max_age). */
+function mustBeFresh(reasons: readonly string[]): boolean {
+  return reasons.includes('login_prompt') || reasons.includes('max_age');
+}
+
+/** Returns the scopes that a consent prompt is about. */
+function scopesToGrant(details: Record<string, unknown>): (IdentityScope | ResourceScope)[] {
+  const { missingOIDCScope = [], missingResourceScopes = {} } = details as {
+    missingOIDCScope?: IdentityScope[];
+    missingResourceScopes?: Record<string, ResourceScope[]>;
+  };
+  return [...new Set([...missingOIDCScope, ...Object.values(missingResourceScopes).flat()])];
+}

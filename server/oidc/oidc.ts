@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'cookie';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { type Served, serve } from '../http/serve.ts';
+import type { Log } from '../log.ts';
+import { digest, isRandomSecret } from '../secrets.ts';
+import { OpenIdClients } from './clients.ts';
+import { Interactions } from './interactions.ts';
+import { createOpenIdListener, type OpenIdListener } from './listener.ts';
+import { type Page, ProviderPages } from './pages.ts';
+import { OpenIdProvider } from './provider.ts';
+import { RecordsStore } from './records-store.ts';
+
+type Parts = {
+  config: Config;
+  core: Database['core'];
+  log: Log;
+  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
+  /** Returns the name of a cookie of the service. */
+  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  /** Headers of every response that is data. */
+  headers: Record<string, string>;
+};
+
+/** OpenID Connect: the provider, its clients and the steps of a person. */
+export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
+
+/** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
+export function createOpenId({ config, core, log, keys, sendPage, headers }: Parts): OpenId {
+  const { publicUrl, secure, secretKey, mode } = config;
+  const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
+    const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
+    return isRandomSecret(value) ? value : undefined;
+  };
+  const deviceOf = (request: IncomingMessage) => {
+    const device = cookieOf(request, 'device');
+    return device && digest(device).toString('hex');
+  };
+  const store = new RecordsStore(core);
+  const clients = new OpenIdClients({ core, local: mode === 'local' });
+  const pages = new ProviderPages(sendPage);
+  const provider = new OpenIdProvider({ publicUrl, secure, secretKey, core, store, clients, pages, deviceOf, log, keys });
+  const interactions = new Interactions({
+    publicUrl,
+    secure,
+    core,
+    store,
+    clients,
+    sendPage,
+    provider: async () => (await provider.current()).provider,
+    attemptOf: (request) => cookieOf(request, 'attempt'),
+  });
+  const listener = createOpenIdListener({ publicUrl, interactions, pages, headers, serving: () => provider.current() });
+  return { provider, clients, interactions, listener };
+}
+
+/** Binds the calls of OpenID Connect. */
+export function openIdRoutes({ interactions }: OpenId): Served[] {
+  return [serve('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
+import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
+import { displayDomainOf } from '../websites/domains.ts';
+
+/** A page of the sign-in entry, without its texts. */
+export type Page = Omit<SignInBoot, 'texts'>;
+
+type Sources = NonNullable<Configuration['features']>;
+type Failure = Extract<AuthorizationStep, { step: 'device_code' }>['failure'];
+
+const MAX_NAME_LENGTH = 60;
+
+/** The pages that oidc-provider shows itself: errors, sign-out and the device flow. They are sent once its cookies are set. */
+export class ProviderPages {
+  readonly #pending = new WeakMap<IncomingMessage, { page: Page; status: number }>();
+  readonly #send: (response: ServerResponse, page: Page, status: number) => void;
+
+  constructor(send: (response: ServerResponse, page: Page, status: number) => void) {
+    this.#send = send;
+  }
+
+  /** Sends the page of a request that oidc-provider has handled. Returns false when there is none. */
+  sendPending(request: IncomingMessage, response: ServerResponse): boolean {
+    const pending = this.#pending.get(request);
+    if (pending) this.#send(response, pending.page, pending.status);
+    return pending !== undefined;
+  }
+
+  readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }) => {
+    const reason = error === 'invalid_client' ? 'client' : error === 'invalid_redirect_uri' ? 'redirect_uri' : 'other';
+    const expired = ctx.oidc.route === 'resume' && error === 'invalid_request' && !ctx.oidc.client;
+    const step: AuthorizationStep = expired
+      ? { step: 'expired' }
+      : { step: 'error', error, description: error_description ?? null, reason };
+    this.#show(ctx, step, Math.max(ctx.status, 400));
+  };
+
+  readonly features: Pick<Sources, 'deviceFlow' | 'rpInitiatedLogout'> = {
+    deviceFlow: {
+      enabled: true,
+      charset: 'base-20',
+      mask: '****-****',
+      deviceInfo: () => ({}),
+      userCodeInputSource: (ctx, form, _out, error) => {
+        const userCode = (error as { userCode?: string } | undefined)?.userCode ?? null;
+        this.#show(ctx, { step: 'device_code', form: formOf(form), userCode, failure: error ? failureOf(error) : null });
+      },
+      userCodeConfirmSource: (ctx, form, _client, _info, userCode) => {
+        this.#show(ctx, { step: 'device_confirm', form: formOf(form), userCode });
+      },
+      successSource: (ctx) => this.#show(ctx, { step: 'device_done' }),
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (ctx, form) => this.#show(ctx, { step: 'sign_out', form: formOf(form) }),
+      postLogoutSuccessSource: (ctx) => this.#show(ctx, { step: 'signed_out' }),
+    },
+  };
+
+  #show(ctx: KoaContextWithOIDC, step: AuthorizationStep, status = 200): void {
+    const { client, params } = ctx.oidc;
+    const page: Page = {
+      language: pageLanguage(ctx.query.language, params?.ui_locales),
+      target: client ? applicationTarget(client, params?.redirect_uri, '') : { kind: 'portal' },
+      authorization: step,
+    };
+    this.#pending.set(ctx.req, { page, status });
+    ctx.respond = false;
+  }
+}
+
+/** Returns the language of a page: the one chosen on it, else the first known one of `ui_locales` (OpenID Connect Core §3.1.2.1). */
+export function pageLanguage(chosen: string | string[] | undefined, uiLocales: unknown): LanguageCode {
+  if (typeof chosen === 'string') return languageOf(chosen);
+  const requested = typeof uiLocales === 'string' ? uiLocales.split(' ').map((tag) => tag.split('-')[0].toLowerCase()) : [];
+  const known = requested.find((tag) => languages.some(({ code }) => code === tag));
+  return languageOf(known);
+}
+
+/** Returns what the sign-in page shows of a client. */
+export function applicationTarget(
+  client: Pick<Client, 'clientId' | 'clientName'>,
+  redirectUri: unknown,
+  interaction: string,
+): Extract<SignInBoot['target'], { kind: 'application' }> {
+  const host = hostOf(typeof redirectUri === 'string' ? redirectUri : '');
+  const name = (client.clientName ?? client.clientId).slice(0, MAX_NAME_LENGTH);
+  return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, interaction };
+}
+
+/** Returns the host of a redirect URI, or the scheme of one without a host (RFC 8252 §7.1). */
+export function hostOf(redirectUri: string): string {
+  if (!URL.canParse(redirectUri)) return '';
+  const { hostname, protocol } = new URL(redirectUri);
+  return hostname || protocol.slice(0, -1);
+}
+
+/** Returns the action and the hidden fields of a form that oidc-provider made. */
+function formOf(html: string): { action: string; fields: Record<string, string> } {
+  const action = /action="([^"]*)"/.exec(html)?.[1] ?? '';
+  const inputs = [...html.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  return { action: new URL(action).pathname, fields: Object.fromEntries(inputs.map(([, name, value]) => [name, value])) };
+}
+
+const FAILURES: Record<string, Failure> = {
+  NotFoundError: 'unknown',
+  NoCodeError: 'unknown',
+  ExpiredError: 'expired',
+  AlreadyUsedError: 'used',
+  AbortedError: 'aborted',
+};
+
+const failureOf = ({ name }: Error): Failure => FAILURES[name] ?? 'failed';

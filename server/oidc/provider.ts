@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JWK, Provider } from 'oidc-provider';
+import type { Log } from '../log.ts';
+import { type ConfigurationParts, configurationOf } from './configuration.ts';
+
+type Parts = Omit<ConfigurationParts, 'salt'> & {
+  log: Pick<Log, 'warn'>;
+  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
+};
+
+type Library = typeof import('oidc-provider');
+
+/** The provider, and the function that handles its requests. */
+export type Serving = { provider: Provider; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
+
+/** The OpenID provider. oidc-provider is imported on first use, which the start of the service does not wait for. */
+export class OpenIdProvider {
+  readonly #parts: Parts;
+  #library: Promise<Library> | undefined;
+  #current: (Serving & { keys: readonly object[] }) | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the provider with the present signing keys. */
+  async current(): Promise<Serving> {
+    this.#library ??= importLibrary();
+    const [library, keys] = await Promise.all([this.#library, this.#parts.keys.signingKeys()]);
+    // oidc-provider reads its keys once, so that a rotation needs another instance of it.
+    if (this.#current?.keys !== keys) {
+      const provider = this.#create(library, keys);
+      this.#current = { provider, handle: provider.callback(), keys };
+    }
+    return this.#current;
+  }
+
+  #create({ Provider, errors, interactionPolicy }: Library, keys: readonly object[]): Provider {
+    const { publicUrl, log } = this.#parts;
+    const parts = { ...this.#parts, salt: () => this.#parts.keys.salt() };
+    const currentRequest = (): IncomingMessage | undefined => Provider.ctx?.req;
+    const jwks = { keys: keys.map((key) => ({ ...key })) as JWK[] };
+    const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest }, jwks));
+    // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
+    provider.proxy = true;
+    provider.on('server_error', (_, error) => log.warn({ error }, 'the OpenID provider failed'));
+    parts.clients.extend(provider);
+    return provider;
+  }
+}
+
+/** Imports oidc-provider without its warning about releases of Node.js before 22, on which it works. */
+async function importLibrary(): Promise<Library> {
+  const { warn } = console;
+  console.warn = (...args: unknown[]) => {
+    if (!String(args[0]).includes('oidc-provider WARNING: Unsupported runtime')) warn(...args);
+  };
+  try {
+    return await import('oidc-provider');
+  } finally {
+    console.warn = warn;
+  }
+}
