@@ -34,6 +34,7 @@ export type Flags = Partial<{
   readOnly: boolean;
   redirectUri: string[];
   revokeApiKeys: boolean;
+  revoke: boolean;
   scope: string;
   since: string;
   start: boolean;

@@ -5,7 +5,7 @@ import { backup, restore } from './commands/backup.ts';
 import { brandingGet, brandingSet } from './commands/branding.ts';
 import { completion } from './commands/completion.ts';
 import { configGet, configList, configSet } from './commands/config.ts';
-import { adminUnlock, dbForgetSecretKey, dbMigrate } from './commands/db.ts';
+import { adminUnlock, dbForgetSecretKey, dbMigrate, dbRotateSigningKeys } from './commands/db.ts';
 import { devicesList, devicesRevoke } from './commands/devices.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
@@ -106,5 +106,6 @@ export const commands: readonly CommandSpec[] = [
   restore,
   dbMigrate,
   dbForgetSecretKey,
+  dbRotateSigningKeys,
   adminUnlock,
 ];

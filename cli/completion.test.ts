@@ -12,7 +12,7 @@ test.each([
   ['help|sites|re', ['remove']],
   ['help|sites|add|', []],
   ['hel', ['help']],
-  ['db|', ['migrate', 'forget-secret-key']],
+  ['db|', ['migrate', 'forget-secret-key', 'rotate-signing-keys']],
   ['nothing|', []],
   ['whoami|', []],
   ['open|d', ['dashboard', 'docs']],

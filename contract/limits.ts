@@ -71,3 +71,13 @@ export const RATE_LIMITS = {
   admin_password_spare: { points: 1, duration: 900, description: 'admin password attempts from one network address above that total' },
   admin_password_spare_total: { points: 1000, duration: 3600, description: 'admin password attempts above that total, from all networks' },
 } as const;
+
+/** How long signing keys of the OpenID provider are in use, in seconds. */
+export const SIGNING_KEY_SECONDS = {
+  /** When keys are replaced: 90 days with the day before they sign. */
+  age: 89 * 86_400,
+  /** How long keys are published before they sign, since clients cache them. */
+  publishedAhead: 86_400,
+  /** How long keys stay published after they have stopped to sign: longer than a token or an `id_token_hint` is in use. */
+  kept: 30 * 86_400,
+} as const;

@@ -1,6 +1,8 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
 import { keptSecret } from './kept-secrets.ts';
+import { SecretKeys } from './secret-keys.ts';
 import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -31,6 +33,8 @@ export type Config = {
   adminPassword: string | null;
   /** At least 32 bytes. */
   secretKey: Buffer;
+  /** The SECRET_KEY before a rotation, accepted for what was made with it. */
+  previousSecretKey: Buffer | null;
   /** Number of proxies in front. */
   trustProxy: number;
   workers: number;
@@ -62,6 +66,8 @@ export class ConfigError extends StartError {
 }
 
 const PRODUCTION_DRAIN_SECONDS = 5;
+/** The file in DATA_DIR with the generated SECRET_KEY. */
+const SECRET_KEY_FILE = 'secret-key';
 
 type Env = Record<string, string | undefined>;
 
@@ -93,7 +99,7 @@ export function readConfig(env: Env): Config {
     mailFrom,
     dkim: domainName && keySelector && privateKey ? { domainName, keySelector, privateKey } : null,
     adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
-    secretKey: Buffer.from(values.SECRET_KEY ?? kept(dataDir, 'secret-key', 48)),
+    ...secretKeysOf(values, dataDir),
     trustProxy: values.TRUST_PROXY ?? 0,
     behindProxy: basics.behindProxy,
     workers: values.WORKERS ?? 1,
@@ -154,6 +160,26 @@ function dkimFaults(env: Env): string[] {
   const missing = names.filter((name) => isUnset(env, name));
   if (missing.length === 0 || missing.length === names.length) return [];
   return [`${missing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`];
+}
+
+/**
+ * Reads SECRET_KEY and SECRET_KEY_PREVIOUS for an operator's command; generates no key.
+ * @throws ConfigError when there is no key, or an invalid one
+ */
+export function readSecretKeys(env: Env): SecretKeys {
+  const { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR } = settings;
+  const { values, faults } = parse(env, { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR });
+  const { dataDir } = storageOf(values);
+  if (faults.length === 0 && !values.SECRET_KEY && !existsSync(join(dataDir, SECRET_KEY_FILE)))
+    faults.push(`SECRET_KEY is missing: give that of the service; it is not in ${dataDir} either.`);
+  if (faults.length > 0) throw new ConfigError(faults);
+  const { secretKey, previousSecretKey } = secretKeysOf(values, dataDir);
+  return new SecretKeys(secretKey, previousSecretKey);
+}
+
+function secretKeysOf(values: Settings, dataDir: string): Pick<Config, 'secretKey' | 'previousSecretKey'> {
+  const { SECRET_KEY: current = kept(dataDir, SECRET_KEY_FILE, 48), SECRET_KEY_PREVIOUS: previous } = values;
+  return { secretKey: Buffer.from(current), previousSecretKey: previous && previous !== current ? Buffer.from(previous) : null };
 }
 
 /** Where the service stores its data: the settings that the operator's commands need. */

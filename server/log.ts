@@ -5,7 +5,18 @@ import type { Config } from './config.ts';
 export type Log = Logger;
 
 /** Property names whose values are secrets. */
-const SECRETS = ['authorization', 'cookie', 'codeVerifier', 'code_verifier', 'link', 'password', 'secret', 'secretKey', 'token'];
+const SECRETS = [
+  'authorization',
+  'cookie',
+  'codeVerifier',
+  'code_verifier',
+  'link',
+  'password',
+  'secret',
+  'secretKey',
+  'previousSecretKey',
+  'token',
+];
 const REDACTED = [...SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), 'code', 'body.code', 'query.code', 'query.t'];
 
 // Entries are buffered up to this size or time, so that a busy service does not write line by line.

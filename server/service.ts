@@ -37,10 +37,11 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
-import { ProcessKeys } from './oidc/process-keys.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
+import type { SecretKeys } from './secret-keys.ts';
 import { SignInCodes } from './signin/code.ts';
 import { linkListener, SignInLinks } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
@@ -77,6 +78,8 @@ export type Service = {
   releaseUnclaimed(query: Query): Promise<number>;
   /** Removes icons that no website uses. */
   removeUnneededUploads(query: Query): Promise<number>;
+  /** Replaces old signing keys of the OpenID provider, and encrypts all of them with SECRET_KEY. */
+  maintainProviderKeys(): Promise<void>;
   outboxDepth(): Promise<number>;
   /** Wrong six-digit codes since the start. */
   wrongCodes(): number;
@@ -84,6 +87,7 @@ export type Service = {
 
 type Parts = {
   config: Config;
+  secretKeys: SecretKeys;
   database: Database;
   log: Log;
   /** Mounted before everything else: health and metrics. */
@@ -116,6 +120,7 @@ export function createService(parts: Parts): Service {
     },
     releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
     removeUnneededUploads: (query) => uploads.removeUnneeded(query),
+    maintainProviderKeys: () => core.providerKeys.maintain(),
     outboxDepth: () => outbox.depth(),
     wrongCodes: () => codes.wrongCodes(),
   };
@@ -126,12 +131,12 @@ const limitFactorOf = (config: Config) => (config.mode === 'local' ? 100 : 1);
 type SignInCore = ReturnType<typeof createSignInCore>;
 
 /** Signing in, for visitors and developers, and the emails. */
-function createSignInCore({ config, database, log }: Parts) {
+function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const { core } = database;
   const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
   const events = new EventRecorder(database);
-  const secrets = new AttemptSecrets(config.secretKey);
+  const secrets = new AttemptSecrets(secretKeys);
   const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
   const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
@@ -149,7 +154,8 @@ function createSignInCore({ config, database, log }: Parts) {
   const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
   const headers = dataHeaders(config.secure);
   const web = loadWebApp(config);
-  const openId = createOpenId({ config, core, log, keys: new ProcessKeys(), sendPage: web.sendSignIn, headers });
+  const providerKeys = new ProviderKeys({ core, secretKeys, log });
+  const openId = createOpenId({ config, secretKeys, core, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
   const { interactions } = openId;
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
@@ -158,6 +164,7 @@ function createSignInCore({ config, database, log }: Parts) {
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
   return {
+    providerKeys,
     events,
     headers,
     web,
@@ -183,11 +190,11 @@ function createSignInCore({ config, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
   const uploads = new Uploads({
     database,
     limits,
-    urls: createUploadUrls(config.secretKey, config.publicUrl),
+    urls: createUploadUrls(secretKeys, config.publicUrl),
     storage: openStorage(config),
   });
   const statusStore = new StatusStore(database.core);
@@ -206,7 +213,7 @@ function createPortal({ config, database, log, ownAddress }: Parts, { outbox, re
     statusStore,
     probes,
     status,
-    admin: new Admin({ config, development: isDevelopment(config), database, limits, outbox }),
+    admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats: new Stats({ database, uptime: () => status.uptimePercent() }),
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
@@ -305,7 +312,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
-      ...(local ? [demoRouter(config, headers)] : []),
+      ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),
       ...(core.inbox ? [inboxRouter({ inbox: core.inbox, headers })] : []),
       pagesRouter({
         web,

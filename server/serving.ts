@@ -3,12 +3,14 @@ import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
+import { SecretKeyRotation } from './db/secret-key-rotation.ts';
 import { holdServingLock } from './db/serving-lock.ts';
 import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
 import { dataHeaders } from './http/protection.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
+import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
 
@@ -45,13 +47,13 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log };
 /** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route } = parts;
-  const lock = await holdServingLock(route.directUrl);
+  const lock = await holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());
   const instance = new Instance(parts, database);
   try {
     await listen(instance.server, config);
-    await instance.service.start();
+    await instance.start();
   } catch (error) {
     instance.server.close();
     instance.server.closeAllConnections();
@@ -74,6 +76,7 @@ class Instance {
   readonly server: http.Server;
   readonly #parts: Parts;
   readonly #database: Database;
+  readonly #rotation: SecretKeyRotation;
   /** Responses that are event streams, which end only when the service stops. */
   readonly #streams = new Set<http.ServerResponse>();
   #jobs: Jobs | undefined;
@@ -91,7 +94,14 @@ class Instance {
       wrongCodes: () => this.service.wrongCodes(),
     });
     const ownAddress = () => (this.#state === 'stopping' ? null : (this.server.address() as AddressInfo | null));
-    this.service = createService({ config, database, log, routers: [health], ownAddress });
+    const secretKeys = new SecretKeys(config.secretKey, config.previousSecretKey);
+    this.service = createService({ config, secretKeys, database, log, routers: [health], ownAddress });
+    this.#rotation = new SecretKeyRotation({
+      core: database.core,
+      secretKeys,
+      log,
+      encryptAgain: () => this.service.maintainProviderKeys(),
+    });
     this.server = http.createServer(
       {
         keepAliveTimeout: KEEP_ALIVE_MS,
@@ -106,6 +116,11 @@ class Instance {
     handleParserErrors(this.server, this.service.listener, dataHeaders(config.secure));
   }
 
+  async start(): Promise<void> {
+    await this.#rotation.start();
+    await this.service.start();
+  }
+
   async startJobs(): Promise<void> {
     const { Jobs } = await import('./jobs/runner.ts');
     const jobs = new Jobs({
@@ -113,6 +128,7 @@ class Instance {
       log: this.#parts.log,
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
+      maintainProviderKeys: this.service.maintainProviderKeys,
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());
@@ -126,6 +142,7 @@ class Instance {
     this.#state = 'stopping';
     for (const stream of this.#streams) stream.end();
     this.service.endWaits();
+    this.#rotation.stop();
     await Promise.all([finishRequests(this.server), withTimeout(this.#jobs?.stop())]);
     await withTimeout(this.service.stop());
   }

@@ -17,6 +17,11 @@ const refined = (accepts: (text: string) => boolean, remedy: string) => z.string
 const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
 const postgresUrl = refined(isPostgresUrl, 'give postgres://user:password@host:port/database');
 
+const secretKey = refined(
+  (text) => Buffer.byteLength(text) >= MIN_SECRET_KEY_BYTES,
+  `give at least ${MIN_SECRET_KEY_BYTES} bytes, such as the output of \`openssl rand -base64 48\``,
+);
+
 /** Every setting by name: its schema, and what it means when unset. An empty value counts as unset. */
 export const settings = {
   NODE_ENV: z.string().describe('`production` switches to production mode · unset: PUBLIC_URL decides'),
@@ -59,11 +64,11 @@ export const settings = {
     .describe(
       `password of /iladmin, at least ${MIN_ADMIN_PASSWORD_LENGTH} characters · unset: disabled; in local mode one is generated and printed`,
     ),
-  SECRET_KEY: refined(
-    (text) => Buffer.byteLength(text) >= MIN_SECRET_KEY_BYTES,
-    `give at least ${MIN_SECRET_KEY_BYTES} bytes, such as the output of \`openssl rand -base64 48\``,
-  ).describe(
+  SECRET_KEY: secretKey.describe(
     'the key from which emailed links and codes are derived; the same for all instances · unset: generated and stored in DATA_DIR',
+  ),
+  SECRET_KEY_PREVIOUS: secretKey.describe(
+    'the SECRET_KEY before a rotation; links, codes and encrypted rows that were made with it stay valid · unset: none',
   ),
   TRUST_PROXY: wholeNumber(0, 16).describe('number of proxies in front that add to X-Forwarded-For · unset: 0'),
   WORKERS: wholeNumber(1, 128).describe('number of worker processes, to use more cores · unset: 1'),

@@ -10,7 +10,11 @@ const report = (message: FromWorker) => new Promise<void>((resolve) => (process.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
 
 process.once('message', async ({ config: received, route }: Extract<ToWorker, { type: 'serve' }>) => {
-  const config: Config = { ...received, secretKey: Buffer.from(received.secretKey) };
+  const config: Config = {
+    ...received,
+    secretKey: Buffer.from(received.secretKey),
+    previousSecretKey: received.previousSecretKey && Buffer.from(received.previousSecretKey),
+  };
   const log = createLog(config);
   const fail = async (error: unknown) => {
     log.fatal({ err: error }, 'worker failed');

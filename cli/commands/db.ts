@@ -56,6 +56,37 @@ export const dbForgetSecretKey: CommandSpec = {
   },
 };
 
+export const dbRotateSigningKeys: CommandSpec = {
+  usage: 'db rotate-signing-keys',
+  group: 'The service',
+  summary: 'replace the keys that sign ID tokens and access tokens',
+  about:
+    'The service does this itself every 90 days. The new keys are published immediately and sign after a day; the former ones stay published for 30 more days. With --revoke, for keys that may have leaked, the new keys sign within a minute, and every token of the former ones becomes invalid: you confirm that, or pass --yes. Safe while the service runs, without a restart. It needs SECRET_KEY. API keys are another thing: `emailauth keys rotate`.',
+  flags: { '--revoke': 'the former keys, and all tokens that they signed, become invalid within a minute' },
+  examples: ['db rotate-signing-keys', 'db rotate-signing-keys --revoke --yes'],
+  json: '{rotated,revoked}',
+  exits: { 3: 'a setting is wrong', 6: 'SECRET_KEY is not that of the service', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context, _, { revoke = false }) {
+    const { terminal, env } = context;
+    const [{ readSecretKeys }, { rotateByOperator }] = await Promise.all([
+      importServer(context, 'config'),
+      importServer(context, 'oidc/rotate'),
+    ]);
+    const secretKeys = readSecretKeys(env);
+    if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
+    await onDatabase(context, { exclusive: false }, async (client, { place }) => {
+      await rotateByOperator(client, secretKeys, { revoke });
+      terminal.note(`Changed ${place}`);
+      const text = revoke
+        ? 'New keys sign within a minute; the former ones are no longer valid.'
+        : 'New keys are published. They sign in 24 hours.';
+      terminal.result({ rotated: true, revoked: revoke }, text);
+    });
+    return EXIT.ok;
+  },
+};
+
 export const adminUnlock: CommandSpec = {
   usage: 'admin unlock',
   group: 'The service',

@@ -7,6 +7,7 @@ import type { Cookies } from '../http/cookies.ts';
 import type { LimitName, Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { isRandomSecret, randomSecret } from '../secrets.ts';
 import { type AdminSecrets, createAdminSecrets } from './secrets.ts';
 
@@ -17,7 +18,8 @@ const SESSION_LIFE = "interval '8 hours'";
 const MAX_IDLE = "interval '30 minutes'";
 
 type Parts = {
-  config: Pick<Config, 'secretKey' | 'adminPassword'>;
+  config: Pick<Config, 'adminPassword'>;
+  secretKeys: SecretKeys;
   /** Whether the development endpoints are served. */
   development: boolean;
   database: Pick<Database, 'orm'>;
@@ -32,9 +34,9 @@ export class Admin {
   readonly #secrets: AdminSecrets | null;
 
   constructor(parts: Parts) {
-    const { secretKey, adminPassword } = parts.config;
+    const { adminPassword } = parts.config;
     this.#parts = parts;
-    this.#secrets = adminPassword === null ? null : createAdminSecrets(secretKey, adminPassword);
+    this.#secrets = adminPassword === null ? null : createAdminSecrets(parts.secretKeys, adminPassword);
   }
 
   /** Whether the browser has an open session. A call counts as its use. */
@@ -139,10 +141,10 @@ export class Admin {
     return this.#secrets;
   }
 
-  /** Returns the hash of the session in the browser's cookie, which may have ended, or null. */
-  #sessionOf(cookies: Cookies): Buffer | null {
+  /** Returns the hashes by which the session in the browser's cookie may be stored, or null; it may have ended. */
+  #sessionOf(cookies: Cookies): Buffer[] | null {
     const secret = cookies.get('admin');
-    return this.#secrets && isRandomSecret(secret) ? this.#secrets.sessionHash(secret) : null;
+    return this.#secrets && isRandomSecret(secret) ? this.#secrets.sessionHashes(secret) : null;
   }
 
   /** Opens a session, which replaces the browser's present one. @param email of the account, if known */

@@ -17,6 +17,8 @@ export const KEPT: readonly KeptTable[] = [
   { name: 'applications' },
   { name: 'api_keys' },
   { name: 'api_key_days' },
+  // The salt of pairwise subjects, so that people keep their `sub`; encrypted with SECRET_KEY.
+  { name: 'oidc_keys', where: 'algorithm is null' },
   { name: 'waitlist' },
   { name: 'audit_log' },
   { name: 'daily_logins' },
@@ -42,8 +44,6 @@ export const LEFT_OUT: readonly string[] = [
   'website_events',
   'application_refusals',
   'oidc_records',
-  // Encrypted with SECRET_KEY.
-  'oidc_keys',
   'website_recipients',
   'sign_in_limits',
   'rate_limits',

@@ -7,7 +7,7 @@ import { keepsPreparedStatements } from './pooling.ts';
 import { placeOf, type Reached, reachDatabase, refuseSharedSessions } from './reach.ts';
 import { checkSecretKey } from './secret-key.ts';
 
-type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey'>;
+type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey' | 'previousSecretKey'>;
 
 /**
  * Waits for the database, detects how to connect to it, and migrates its schema.
@@ -18,7 +18,7 @@ export async function prepareDatabase(settings: Settings, embeddedUrl: string | 
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
   const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
-  await checkSecretKey(route.directUrl, settings.secretKey);
+  await checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey);
   return route;
 }
 

@@ -1,9 +1,9 @@
-import { hkdfSync, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import pg from 'pg';
+import { fingerprintOf, type SecretKeys } from '../secret-keys.ts';
 import { StartError } from '../start-error.ts';
 import { lockOutService, waitUntilUnused } from './serving-lock.ts';
 
-const FINGERPRINT_BYTES = 16;
 const WAIT_MS = 5_000;
 
 /** The database was used with a different SECRET_KEY. */
@@ -16,7 +16,7 @@ class DifferentSecretKey extends StartError {
     super(
       'The SECRET_KEY of this instance differs from the one that this database was used with before. ' +
         'All instances need the same key; without the setting it is in the file secret-key in DATA_DIR. ' +
-        'If the previous key is lost or was changed on purpose, stop all instances, run `emailauth db forget-secret-key`, and start again. ' +
+        'To change the key, give the one before in SECRET_KEY_PREVIOUS. If that is lost, stop all instances, run `emailauth db forget-secret-key`, and start again. ' +
         'Mailed links and codes that have not been used then stop working.',
     );
   }
@@ -34,11 +34,12 @@ class StillInUse extends StartError {
 }
 
 /**
- * Compares SECRET_KEY with that of previous instances by a fingerprint in the database, which the first instance writes.
+ * Compares SECRET_KEY with that of other instances by a fingerprint in the database, which the first instance writes.
  * @param url a direct connection
+ * @param previous SECRET_KEY_PREVIOUS, which may be the key of the other instances during a rotation
  * @throws DifferentSecretKey
  */
-export async function checkSecretKey(url: string, secretKey: Buffer): Promise<void> {
+export async function checkSecretKey(url: string, secretKey: Buffer, previous: Buffer | null): Promise<void> {
   const own = fingerprintOf(secretKey);
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
   client.on('error', () => {});
@@ -48,10 +49,26 @@ export async function checkSecretKey(url: string, secretKey: Buffer): Promise<vo
     if (!known) await client.query('insert into installation (secret_key_fingerprint) values ($1) on conflict do nothing', [own]);
     // Several instances may start at once, of which one has written it.
     const kept = known ?? (await readFingerprint(client));
-    if (!kept || !timingSafeEqual(kept, own)) throw new DifferentSecretKey();
+    const accepted = previous ? [own, fingerprintOf(previous)] : [own];
+    if (!kept || !accepted.some((fingerprint) => timingSafeEqual(kept, fingerprint))) throw new DifferentSecretKey();
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+/**
+ * Returns after comparing SECRET_KEY with the fingerprint in the database, which it does not change.
+ * @throws DifferentSecretKey
+ */
+export async function requireSecretKey(client: pg.ClientBase, secretKeys: SecretKeys): Promise<void> {
+  const known = await readFingerprint(client);
+  if (known && !secretKeys.reading.some((key) => timingSafeEqual(known, fingerprintOf(key)))) throw new DifferentSecretKey();
+}
+
+/** Stores the fingerprint of SECRET_KEY in place of that of SECRET_KEY_PREVIOUS. @returns whether it was that one */
+export async function replaceFingerprint(pool: pg.Pool, secretKey: Buffer, previous: Buffer): Promise<boolean> {
+  const statement = 'update installation set secret_key_fingerprint = $1 where secret_key_fingerprint = $2';
+  return (await pool.query(statement, [fingerprintOf(secretKey), fingerprintOf(previous)])).rowCount === 1;
 }
 
 /**
@@ -79,9 +96,4 @@ export async function forgetSecretKey(client: pg.Client, place: string): Promise
 async function readFingerprint(client: pg.ClientBase): Promise<Buffer | undefined> {
   const { rows } = await client.query<{ secret_key_fingerprint: Buffer }>('select secret_key_fingerprint from installation');
   return rows[0]?.secret_key_fingerprint;
-}
-
-/** Derives the fingerprint by HKDF (RFC 5869) with its own info, so that it reveals neither the key nor other values derived from it. */
-function fingerprintOf(secretKey: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', secretKey, '', 'emailauth fingerprint of SECRET_KEY', FINGERPRINT_BYTES));
 }

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { fingerprintOf } from '../secret-keys.ts';
 import { StartError } from '../start-error.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';
 import { READ_ONLY_CAUSE } from './reach.ts';
 
 // An arbitrary number, the same in every process.
 const SERVING_LOCK = 4_127_002;
+/** The class of the locks by SECRET_KEY. */
+const SECRET_KEY_LOCKS = 4_127_006;
 const TIMEOUT_MS = 2_500;
 const RETRY_MS = 500;
 /** How long PostgreSQL may take to close the connections of a service that has just stopped. */
@@ -30,23 +33,26 @@ class BeingRestored extends StartError {
  * Marks the database as in use while this process serves, by a shared advisory lock on a separate connection, which is taken again
  * when the connection is lost. Any number of instances can hold it; a restore takes it exclusively.
  * @param url a direct connection, since the lock belongs to a session
+ * @param secretKey of this instance, by whose own lock instances with another one see that this one is running
  * @throws BeingRestored
  */
-export async function holdServingLock(url: string): Promise<ServingLock> {
-  const lock = new ServingLock(url);
+export async function holdServingLock(url: string, secretKey: Buffer): Promise<ServingLock> {
+  const lock = new ServingLock(url, secretKey);
   await lock.start();
   return lock;
 }
 
 class ServingLock {
   readonly #url: string;
+  readonly #secretKey: Buffer;
   /** The connection that holds the lock; null while it is being taken. */
   #client: pg.Client | null = null;
   #timer: NodeJS.Timeout | undefined;
   #isReleased = false;
 
-  constructor(url: string) {
+  constructor(url: string, secretKey: Buffer) {
     this.#url = url;
+    this.#secretKey = secretKey;
   }
 
   /** @throws BeingRestored */
@@ -86,8 +92,8 @@ class ServingLock {
     try {
       await client.connect();
       const { rows } = await client.query<{ held: boolean; cause: string | null }>(
-        `select pg_try_advisory_lock_shared($1) as held, ${READ_ONLY_CAUSE} as cause`,
-        [SERVING_LOCK],
+        `select pg_try_advisory_lock_shared($1) as held, pg_try_advisory_lock_shared($2, $3), ${READ_ONLY_CAUSE} as cause`,
+        [SERVING_LOCK, SECRET_KEY_LOCKS, lockOf(this.#secretKey)],
       );
       // A lock on a demoted server would not prevent a restore into the new primary.
       if (rows[0].cause) throw new Error(`The server is read-only: ${rows[0].cause}`);
@@ -123,6 +129,19 @@ class ServingLock {
     );
   }
 }
+
+/** Returns whether an instance with this SECRET_KEY is running. */
+export async function isServingWith(database: pg.Pool | pg.ClientBase, secretKey: Buffer): Promise<boolean> {
+  const { rows } = await database.query<{ held: boolean }>(
+    `select exists (select from pg_locks where locktype = 'advisory' and classid = $1::int and objid::bigint = $2::bigint and objsubid = 2
+       and database = (select oid from pg_database where datname = current_database())) as held`,
+    [SECRET_KEY_LOCKS, lockOf(secretKey) >>> 0],
+  );
+  return rows[0].held;
+}
+
+/** Returns the number of the lock, a part of the key's fingerprint as a signed integer of 32 bits. */
+const lockOf = (secretKey: Buffer) => fingerprintOf(secretKey).readInt32BE(0);
 
 /** Locks the database for the transaction of `client` only. @returns false while the service is using it */
 export async function lockOutService(client: pg.ClientBase): Promise<boolean> {

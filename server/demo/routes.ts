@@ -3,6 +3,7 @@ import { parse } from 'cookie';
 import { type Request, type Response, Router } from 'express';
 import { languageOf } from '../../contract/languages.ts';
 import type { Config } from '../config.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { registrableOf } from '../websites/domains.ts';
 import { confirmPage, type Html, homePage, ICON, type Problem, problemPage } from './pages.ts';
 import { SignedValues } from './signed-values.ts';
@@ -18,15 +19,15 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-type Settings = Pick<Config, 'publicUrl' | 'secretKey' | 'secure' | 'smtpUrl'>;
+type Settings = Pick<Config, 'publicUrl' | 'secure' | 'smtpUrl'>;
 
 /**
  * A small shop that signs its visitors in like any other website: with its own cookies, and with requests from its server to the API
  * over HTTP. Local mode only.
  * @param headers of every response that is data
  */
-export function demoRouter(config: Settings, headers: Record<string, string>): Router {
-  const shop = new DemoShop(config, headers);
+export function demoRouter(config: Settings, secretKeys: SecretKeys, headers: Record<string, string>): Router {
+  const shop = new DemoShop(config, secretKeys, headers);
   const file = (type: string, text: string) => (_: Request, response: Response) =>
     void response
       .set({ ...headers, 'Cache-Control': 'no-cache' })
@@ -50,10 +51,10 @@ class DemoShop {
   readonly #signed: SignedValues;
   readonly #domain: string;
 
-  constructor(config: Settings, headers: Record<string, string>) {
+  constructor(config: Settings, secretKeys: SecretKeys, headers: Record<string, string>) {
     this.#config = config;
     this.#headers = { ...headers, ...PAGE_HEADERS };
-    this.#signed = new SignedValues(config.secretKey);
+    this.#signed = new SignedValues(secretKeys);
     const { hostname } = new URL(config.publicUrl);
     this.#domain = registrableOf(hostname) ?? hostname;
   }

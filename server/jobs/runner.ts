@@ -18,6 +18,7 @@ type Parts = {
   log: Log;
   releaseUnclaimed: (query: Query) => Promise<number>;
   removeUnneededUploads: (query: Query) => Promise<number>;
+  maintainProviderKeys: () => Promise<void>;
 };
 
 /**
@@ -46,6 +47,7 @@ export class Jobs {
       'roll-up': sumUpStatistics(signal),
       'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
       'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
+      'maintain-provider-keys': () => parts.maintainProviderKeys(),
     };
     this.#running = this.#run();
   }

@@ -27,6 +27,7 @@ export const TIMETABLE: Timetable = [
   { task: 'clean-up-accounts', minute: 23 },
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
+  { task: 'maintain-provider-keys', minute: 53 },
 ];
 
 const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeOldEvents, removeEndedLimits, removeEndedRateLimits];

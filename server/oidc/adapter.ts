@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import { deriveKey, type SecretKeys } from '../secret-keys.ts';
 import type { RecordColumns, RecordsStore, StoredRecord } from './records-store.ts';
 
 /** What the adapter needs besides the table. */
@@ -8,8 +9,7 @@ export type AdapterParts = {
   store: RecordsStore;
   /** Returns the metadata of a client, or undefined. */
   findClient(clientId: string): Promise<object | undefined>;
-  /** SECRET_KEY. */
-  secretKey: Buffer;
+  secretKeys: SecretKeys;
   errors: Pick<typeof errors, 'InvalidGrant'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
@@ -70,8 +70,11 @@ class RecordsAdapter implements Adapter {
   }
 
   async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    const found = await this.parts.store.find(this.kind, this.#keyedHash(userCode), 'user_code');
-    return found ? this.#open(found) : undefined;
+    for (const key of this.parts.secretKeys.reading) {
+      const found = await this.parts.store.find(this.kind, keyedHash(key, userCode), 'user_code');
+      if (found) return this.#open(found);
+    }
+    return undefined;
   }
 
   /** @throws InvalidGrant when it was consumed before */
@@ -103,7 +106,7 @@ class RecordsAdapter implements Adapter {
       clientId: text(this.kind === 'Client' ? payload.client_id : payload.clientId),
       grantId: text(payload.grantId),
       uid: this.kind === 'Session' ? text(payload.uid) : null,
-      userCode: userCode && this.#keyedHash(userCode),
+      userCode: userCode && keyedHash(this.parts.secretKeys.writing, userCode),
     };
   }
 
@@ -113,10 +116,8 @@ class RecordsAdapter implements Adapter {
     const secret = Object.fromEntries(names.flatMap((name) => (payload[name] === undefined ? [] : [[name, payload[name]]])));
     const rest = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'jti' && !names.includes(name)));
     if (names.length === 0) return rest;
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#sealingKey(id), nonce);
-    const sealed = Buffer.concat([nonce, cipher.update(JSON.stringify(secret)), cipher.final(), cipher.getAuthTag()]);
-    return { ...rest, sealed: sealed.toString('base64url') };
+    const key = this.kind === 'Interaction' ? Buffer.from(id) : this.parts.secretKeys.writing;
+    return { ...rest, sealed: encrypt(deriveKey(key, this.#purpose), JSON.stringify(secret)).toString('base64url') };
   }
 
   #open({ payload: stored, consumed }: StoredRecord, id = ''): Payload {
@@ -126,19 +127,38 @@ class RecordsAdapter implements Adapter {
   }
 
   #unseal(sealed: Buffer, id: string): Record<string, unknown> {
-    const decipher = createDecipheriv('aes-256-gcm', this.#sealingKey(id), sealed.subarray(0, NONCE_BYTES));
-    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-    return JSON.parse(Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString());
+    const keys = this.kind === 'Interaction' ? [Buffer.from(id)] : this.parts.secretKeys.reading;
+    for (const key of keys) {
+      const text = decrypt(deriveKey(key, this.#purpose), sealed);
+      if (text !== null) return JSON.parse(text);
+    }
+    return {};
   }
 
-  #sealingKey(id: string): Buffer {
-    const secret = this.kind === 'Interaction' ? id : this.parts.secretKey;
-    return Buffer.from(hkdfSync('sha256', secret, '', `emailauth oidc record ${this.kind}`, 32));
+  get #purpose(): string {
+    return `record ${this.kind} of OpenID Connect`;
   }
+}
 
-  /** Returns a hash that does not reveal a short code to somebody who can compute many hashes. */
-  #keyedHash(userCode: string): string {
-    return createHmac('sha256', this.parts.secretKey).update(`oidc user code|${userCode}`).digest('base64url');
+/** Returns a hash that does not reveal a short code to somebody who can compute many hashes. */
+function keyedHash(key: Buffer, userCode: string): string {
+  return createHmac('sha256', deriveKey(key, 'user codes')).update(userCode).digest('base64url');
+}
+
+function encrypt(key: Buffer, text: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  return Buffer.concat([nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Returns null when it was encrypted with another key. */
+function decrypt(key: Buffer, encrypted: Buffer): string | null {
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(encrypted.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString();
+  } catch {
+    return null;
   }
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
@@ -31,7 +32,7 @@ export const TTL = {
 export type ConfigurationParts = {
   publicUrl: string;
   secure: boolean;
-  secretKey: Buffer;
+  secretKeys: SecretKeys;
   core: Database['core'];
   store: RecordsStore;
   clients: OpenIdClients;
@@ -65,7 +66,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
   return {
     adapter: createAdapter({
       store: parts.store,
-      secretKey: parts.secretKey,
+      secretKeys: parts.secretKeys,
       findClient: (id) => parts.clients.findClient(id),
       errors: library.errors,
       currentRequest: library.currentRequest,

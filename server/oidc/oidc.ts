@@ -4,9 +4,11 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Served, serve } from '../http/serve.ts';
 import type { Log } from '../log.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import { OpenIdClients } from './clients.ts';
 import { Interactions } from './interactions.ts';
+import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
 import { type Page, ProviderPages } from './pages.ts';
 import { OpenIdProvider } from './provider.ts';
@@ -14,10 +16,10 @@ import { RecordsStore } from './records-store.ts';
 
 type Parts = {
   config: Config;
+  secretKeys: SecretKeys;
   core: Database['core'];
   log: Log;
-  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
-  /** Returns the name of a cookie of the service. */
+  keys: ProviderKeys;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
@@ -27,8 +29,8 @@ type Parts = {
 export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
 
 /** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
-export function createOpenId({ config, core, log, keys, sendPage, headers }: Parts): OpenId {
-  const { publicUrl, secure, secretKey, mode } = config;
+export function createOpenId({ config, secretKeys, core, log, keys, sendPage, headers }: Parts): OpenId {
+  const { publicUrl, secure, mode } = config;
   const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
     const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
     return isRandomSecret(value) ? value : undefined;
@@ -40,7 +42,7 @@ export function createOpenId({ config, core, log, keys, sendPage, headers }: Par
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
   const pages = new ProviderPages(sendPage);
-  const provider = new OpenIdProvider({ publicUrl, secure, secretKey, core, store, clients, pages, deviceOf, log, keys });
+  const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys });
   const interactions = new Interactions({
     publicUrl,
     secure,

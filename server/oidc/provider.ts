@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, Provider } from 'oidc-provider';
 import type { Log } from '../log.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
+import type { ProviderKeys } from './keys.ts';
 
 type Parts = Omit<ConfigurationParts, 'salt'> & {
   log: Pick<Log, 'warn'>;
-  keys: { signingKeys(): Promise<readonly object[]>; salt(): Promise<Buffer> };
+  keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
 };
 
 type Library = typeof import('oidc-provider');

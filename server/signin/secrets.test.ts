@@ -1,10 +1,11 @@
 import { v7 as uuid } from 'uuid';
 import { expect, test } from 'vitest';
 import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
+import { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { AttemptSecrets, handleToId, idToHandle } from './secrets.ts';
 
-const secrets = new AttemptSecrets(Buffer.alloc(32, 7));
+const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));
 const id = uuid();
 
 test('a link identifies its attempt and kind, and is the same at every retry', () => {
@@ -18,7 +19,7 @@ test('a link identifies its attempt and kind, and is the same at every retry', (
 
 test('rejects a link made with another key, a changed link and a text that is not a link', () => {
   const link = secrets.link('site', id);
-  expect(new AttemptSecrets(Buffer.alloc(32, 8)).readLink(link)).toBeNull();
+  expect(new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 8))).readLink(link)).toBeNull();
   for (let index = 0; index < 64; index++) {
     const changed = link.slice(0, index) + (link[index] === 'A' ? 'B' : 'A') + link.slice(index + 1);
     expect(secrets.readLink(changed)).toBeNull();

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 
 /** What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect. */
 export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc';
@@ -10,22 +11,21 @@ const LINK = /^[A-Za-z0-9_-]{64}$/;
 
 /** The link secret and the code that one email carries. Both derive from the attempt's id, so that neither is stored. */
 export class AttemptSecrets {
-  readonly #key: Buffer;
+  readonly #keys: SecretKeys;
 
-  /** @param key SECRET_KEY, the same in all instances */
-  constructor(key: Buffer) {
-    this.#key = key;
+  constructor(keys: SecretKeys) {
+    this.#keys = keys;
   }
 
   /** Returns the secret of the link: base64url(attempt id ‖ HMAC-SHA256), 64 characters. */
   link(kind: AttemptKind, id: string): string {
     const bytes = idToBytes(id);
-    return Buffer.concat([bytes, this.#mac(kind, 'link', bytes)]).toString('base64url');
+    return Buffer.concat([bytes, mac(this.#keys.writing, kind, 'link', bytes)]).toString('base64url');
   }
 
   /** Returns the six-digit code of the same email. */
   code(kind: AttemptKind, id: string): string {
-    return String(this.#mac(kind, 'code', idToBytes(id)).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+    return codeOf(this.#keys.writing, kind, id);
   }
 
   /** Returns the attempt of a link secret, or null when this service did not issue it. */
@@ -34,13 +34,17 @@ export class AttemptSecrets {
     const bytes = Buffer.from(secret, 'base64url');
     const id = bytes.subarray(0, ID_BYTES);
     const given = bytes.subarray(ID_BYTES);
-    const kind = KINDS.find((candidate) => timingSafeEqual(this.#mac(candidate, 'link', id), given));
-    return kind ? { kind, id: bytesToId(id) } : null;
+    for (const key of this.#keys.reading) {
+      const kind = KINDS.find((candidate) => timingSafeEqual(mac(key, candidate, 'link', id), given));
+      if (kind) return { kind, id: bytesToId(id) };
+    }
+    return null;
   }
 
   /** Compares a code in constant time. */
   isCode(kind: AttemptKind, id: string, given: string): boolean {
-    return given.length === 6 && timingSafeEqual(Buffer.from(this.code(kind, id)), Buffer.from(given));
+    if (given.length !== 6) return false;
+    return this.#keys.reading.some((key) => timingSafeEqual(Buffer.from(codeOf(key, kind, id)), Buffer.from(given)));
   }
 
   /**
@@ -58,10 +62,14 @@ export class AttemptSecrets {
         : `${publicUrl}/auth/link?t=${secret}`;
     return { link, code: this.code(kind, id) };
   }
+}
 
-  #mac(kind: AttemptKind, use: 'link' | 'code', id: Buffer): Buffer {
-    return createHmac('sha256', this.#key).update(`${kind}|${use}|`).update(id).digest();
-  }
+function mac(key: Buffer, kind: AttemptKind, use: 'link' | 'code', id: Buffer): Buffer {
+  return createHmac('sha256', key).update(`${kind}|${use}|`).update(id).digest();
+}
+
+function codeOf(key: Buffer, kind: AttemptKind, id: string): string {
+  return String(mac(key, kind, 'code', idToBytes(id)).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
 }
 
 /** Returns the 16 bytes of a UUID in base64url: the handle of an attempt that a program gets. */

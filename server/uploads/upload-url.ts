@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { SecretKeys } from '../secret-keys.ts';
 
 /** How long an upload address is valid. */
 export const UPLOAD_SECONDS = 600;
@@ -26,19 +27,23 @@ export type UploadUrls = {
   isSigned(id: string, query: { expires?: unknown; signature?: unknown }): boolean;
 };
 
-/** @param key SECRET_KEY, the same in all instances */
-export function createUploadUrls(key: Buffer, publicUrl: string): UploadUrls {
-  const mac = (id: string, expires: string) => createHmac('sha256', key).update(`upload|put|${id}|${expires}`).digest();
+export function createUploadUrls(keys: SecretKeys, publicUrl: string): UploadUrls {
+  const mac = (key: Buffer, id: string, expires: string) => createHmac('sha256', key).update(`upload|put|${id}|${expires}`).digest();
   return {
     sign: (id, expires) => {
-      const query = new URLSearchParams({ expires: String(expires), signature: mac(id, String(expires)).toString('base64url') });
+      const query = new URLSearchParams({
+        expires: String(expires),
+        signature: mac(keys.writing, id, String(expires)).toString('base64url'),
+      });
       return `${publicUrl}${uploadPath(id)}?${query}`;
     },
     isSigned: (id, { expires, signature }) => {
       if (typeof expires !== 'string' || !/^\d{1,12}$/.test(expires) || typeof signature !== 'string') return false;
       const given = Buffer.from(signature, 'base64url');
-      const expected = mac(id, expires);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      return keys.reading.some((key) => {
+        const expected = mac(key, id, expires);
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
     },
   };
 }

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../server/db/migrate.ts';
+import { checkSecretKey } from '../server/db/secret-key.ts';
+import { ProviderKeys } from '../server/oidc/keys.ts';
+import { SecretKeys } from '../server/secret-keys.ts';
+import { type Home, openHome } from './cli/command.ts';
+import type { Client } from './client.ts';
+import { openStage, production, type Service, type Stage } from './harness.ts';
+import { png } from './images.ts';
+import {
+  addWebsite,
+  authorize,
+  codeOf,
+  confirmLink,
+  exchange,
+  freshAddress,
+  openLink,
+  requestEmail,
+  signInDeveloper,
+  tokenOf,
+} from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
+
+const OLD = randomBytes(32).toString('hex');
+const NEW = randomBytes(32).toString('hex');
+const ROTATING = { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: OLD };
+
+let stage: Stage;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  await migrate(stage.databaseUrl);
+  home = await openHome('http://localhost:1');
+});
+afterEach(() => stage.query('delete from installation'));
+afterAll(async () => {
+  await stage.close();
+  await home.close();
+});
+
+const start = (settings: Record<string, string>) => stage.start({ ...production, ...settings });
+const password = { password: production.ADMIN_PASSWORD };
+
+/** Returns the same browser at another instance. */
+function at(service: Service, { cookies }: Client): Client {
+  const client = service.client();
+  client.cookies = cookies;
+  return client;
+}
+
+/** Reads the keys of the provider with a SECRET_KEY. */
+async function keysWith(secretKey: string): Promise<{ kids: string[]; salt: string; warnings: number }> {
+  const pool = new pg.Pool({ connectionString: stage.databaseUrl });
+  let warnings = 0;
+  const log = { warn: () => void warnings++, info: () => {} };
+  try {
+    const keys = new ProviderKeys({ core: pool, secretKeys: new SecretKeys(Buffer.from(secretKey)), log });
+    return { salt: (await keys.salt()).toString('hex'), kids: (await keys.signingKeys()).map(({ kid }) => kid), warnings };
+  } finally {
+    await pool.end();
+  }
+}
+
+test('SECRET_KEY is replaced instance by instance, and every link, code, cookie and key of before stays valid', {
+  timeout: 240_000,
+}, async () => {
+  const before = await start({ SECRET_KEY: OLD });
+  const shop = await addWebsite(stage, before);
+  const { kids, salt } = await keysWith(OLD);
+
+  // Made with the former key.
+  const [visitor, stranger, typist] = [before.client(), before.client(), before.client()];
+  const [email, other, third] = [freshAddress(), freshAddress(), freshAddress()];
+  await requestEmail(visitor, email, `https://${shop}/`);
+  await requestEmail(stranger, other, `https://${shop}/`);
+  await requestEmail(typist, third, `https://${shop}/`);
+  const mails = await Promise.all([email, other, third].map((address) => stage.mailbox.waitFor(address)));
+  const admin = before.client();
+  expect((await admin.post('/api/admin/verify', password)).status).toBe(200);
+  const developer = await signInDeveloper(stage, before);
+  const { uploadURL } = (await developer.client.post('/api/objects/upload')).json;
+
+  // Both keys are in use: what either instance makes is valid at the other one.
+  const during = await start({ ...ROTATING, PUBLIC_URL: before.url });
+  await waitUntil('the instance waits for the former one', 20_000, () => during.output().includes('SECRET_KEY_PREVIOUS as their only key'));
+  const crossing = freshAddress();
+  const browser = during.client();
+  await requestEmail(browser, crossing, `https://${shop}/`);
+  expect(tokenOf(await openLink(at(before, browser), await stage.mailbox.waitFor(crossing)))).toMatch(/./);
+  // An instance of before may still restart.
+  await (await start({ SECRET_KEY: OLD, PUBLIC_URL: before.url })).stop();
+
+  await before.stop();
+  await waitUntil('the key is replaced', 60_000, () => during.output().includes('SECRET_KEY has replaced SECRET_KEY_PREVIOUS'));
+  expect(tokenOf(await openLink(at(during, visitor), mails[0]))).toMatch(/./);
+  expect((await confirmLink(during.client(), mails[1], other)).status).toBe(200);
+  expect((await at(during, typist).post('/api/auth/email-code', { email: third, code: mails[2].code })).status).toBe(200);
+  expect((await at(during, admin).get('/api/admin/session')).json.unlocked).toBe(true);
+  const body = await png(64, 64);
+  const sent = await at(during, developer.client).send(uploadURL, { method: 'PUT', body, headers: { 'Content-Type': 'image/png' } });
+  expect(sent.status).toBe(200);
+
+  // The new key is enough for everything that is made from then on.
+  const last = freshAddress();
+  const lastBrowser = during.client();
+  await requestEmail(lastBrowser, last, `https://${shop}/`);
+  const after = await start({ SECRET_KEY: NEW, PUBLIC_URL: before.url });
+  expect(tokenOf(await openLink(at(after, lastBrowser), await stage.mailbox.waitFor(last)))).toMatch(/./);
+  expect(await keysWith(NEW)).toEqual({ kids, salt, warnings: 0 });
+  await expect(start({ SECRET_KEY: OLD })).rejects.toThrow(/differs.*SECRET_KEY_PREVIOUS/s);
+  await Promise.all([during.stop(), after.stop()]);
+});
+
+test('a sign-in to the portal that began with the former key is completed with the new one', async () => {
+  const before = await start({ SECRET_KEY: OLD });
+  const client = before.client();
+  const begun = await authorize(client);
+  const mail = await stage.mailbox.waitFor(begun.email);
+  await before.stop();
+  const after = await start({ ...ROTATING, PUBLIC_URL: before.url, WORKERS: '2' });
+  await waitUntil(
+    'the key is replaced',
+    60_000,
+    () => after.output().includes('SECRET_KEY has replaced SECRET_KEY_PREVIOUS') || after.output(),
+  );
+  expect((await exchange(at(after, client), codeOf(mail), begun.pkce.codeVerifier)).status).toBe(200);
+  await after.stop();
+});
+
+test('`db rotate-signing-keys` publishes new keys, revokes the former ones on request, and refuses another SECRET_KEY', async () => {
+  await checkSecretKey(stage.databaseUrl, Buffer.from(NEW), null);
+  await stage.query('delete from oidc_keys');
+  const [ec] = (await keysWith(NEW)).kids;
+  const run = (args: string[], SECRET_KEY: string) =>
+    home.run(['db', 'rotate-signing-keys', '--json', ...args], {
+      env: { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir, SECRET_KEY },
+    });
+  expect((await run([], NEW)).json()).toEqual({ rotated: true, revoked: false });
+  const overlapping = (await keysWith(NEW)).kids;
+  expect([overlapping.length, overlapping[0]]).toEqual([4, ec]);
+  expect((await run(['--revoke'], NEW)).json().error.hint).toContain('--yes');
+  expect((await run(['--revoke', '--yes'], NEW)).json()).toEqual({ rotated: true, revoked: true });
+  const { kids } = await keysWith(NEW);
+  expect(kids).toHaveLength(2);
+  expect(kids.filter((kid) => overlapping.includes(kid))).toEqual([]);
+
+  const wrong = await run(['--revoke', '--yes'], 'x'.repeat(40));
+  expect([wrong.exitCode, wrong.json().error.code]).toEqual([6, 'other_secret_key']);
+  const missing = await run([], '');
+  expect([missing.exitCode, missing.json().error.message]).toEqual([3, expect.stringContaining('SECRET_KEY is missing')]);
+  expect((await keysWith(NEW)).kids).toEqual(kids);
+});
