@@ -10,7 +10,7 @@ export type AdapterParts = {
   /** Returns the metadata of a client, or undefined. */
   findClient(clientId: string): Promise<object | undefined>;
   secretKeys: SecretKeys;
-  errors: Pick<typeof errors, 'InvalidGrant'>;
+  errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
   /** Returns the device of the request's browser, as text, with which a session ends. */
@@ -49,8 +49,10 @@ class RecordsAdapter implements Adapter {
     this.parts = parts;
   }
 
+  /** @throws InvalidRequest for a NUL character in a parameter, which PostgreSQL cannot hold */
   async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
     const payload = given as Payload;
+    if (JSON.stringify(payload).includes('\\u0000')) throw new this.parts.errors.InvalidRequest('a NUL character is not allowed');
     const request = this.parts.currentRequest();
     const device = this.kind === 'Session' && request ? this.parts.deviceOf(request) : undefined;
     await this.parts.store.upsert(this.kind, id, this.#seal(id, { ...payload, device }), this.#columnsOf(payload), seconds || null);
