@@ -4,6 +4,8 @@ import type { Context } from './context.ts';
 export type Flags = Partial<{
   active: boolean;
   all: boolean;
+  auth: string;
+  backchannelLogoutUri: string | false;
   browser: boolean;
   callback: string;
   code: string;
@@ -20,12 +22,15 @@ export type Flags = Partial<{
   http: boolean;
   icon: string | false;
   install: boolean;
+  jwks: string;
+  jwksUri: string;
   language: string;
   limit: string;
   list: boolean;
   login: string;
   loginPath: string;
   logoUrl: string | false;
+  logoutUri: string[] | false;
   name: string;
   organization: string;
   page: string;
@@ -36,6 +41,7 @@ export type Flags = Partial<{
   revokeApiKeys: boolean;
   revoke: boolean;
   scope: string;
+  scopes: string[];
   since: string;
   start: boolean;
   test: boolean;

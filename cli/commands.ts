@@ -1,10 +1,12 @@
 import type { CommandSpec } from './command.ts';
 import { accountGet, accountLog, accountSet, waitlistJoin, waitlistList } from './commands/account.ts';
 import { appsAdd, appsGet, appsList, appsLog, appsRemove, appsUpdate } from './commands/apps.ts';
+import { appsRefusals, appsRotateSecret, appsTest } from './commands/apps-checks.ts';
 import { backup, restore } from './commands/backup.ts';
 import { brandingGet, brandingSet } from './commands/branding.ts';
 import { completion } from './commands/completion.ts';
 import { configGet, configList, configSet } from './commands/config.ts';
+import { connectionsList, connectionsRevoke } from './commands/connections.ts';
 import { adminUnlock, dbForgetSecretKey, dbMigrate, dbRotateSigningKeys } from './commands/db.ts';
 import { devicesList, devicesRevoke } from './commands/devices.ts';
 import { doctor } from './commands/doctor.ts';
@@ -30,6 +32,7 @@ export const FAMILIES: Readonly<Record<string, string>> = {
   apps: 'your applications (OAuth clients)',
   keys: 'your API keys',
   devices: 'where you are signed in',
+  connections: 'applications that you signed in to',
   branding: 'sender and logo of your sign-in emails',
   account: 'your profile and activity',
   waitlist: 'planned services',
@@ -71,7 +74,10 @@ export const commands: readonly CommandSpec[] = [
   appsGet,
   appsUpdate,
   appsRemove,
+  appsRotateSecret,
   appsLog,
+  appsRefusals,
+  appsTest,
   keysList,
   keysCreate,
   keysRotate,
@@ -79,6 +85,8 @@ export const commands: readonly CommandSpec[] = [
   keysUsage,
   devicesList,
   devicesRevoke,
+  connectionsList,
+  connectionsRevoke,
   brandingGet,
   brandingSet,
   accountGet,

@@ -1,21 +1,73 @@
 import { z } from 'zod';
-import { redirectUriFault } from './rules.ts';
+import { publicKeyFault, redirectUriFault, serverUriFault } from './rules.ts';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
 
 const name = z.string({ error: 'Name is required' }).trim().min(1, 'Name is required').max(80, 'At most 80 characters');
 
-/** Redirect URIs of an application: https, or http to a loopback host (RFC 8252 §7.3). Compared exactly, except for a loopback port. */
-const redirectUris = z
-  .array(z.string().trim().min(1).max(1024))
-  .min(1, 'Give at least one redirect URI')
-  .max(10, 'At most ten redirect URIs')
-  .superRefine((uris, context) => {
-    for (const uri of uris) {
-      const fault = redirectUriFault(uri);
-      if (fault) context.addIssue({ code: 'custom', message: `${uri} ${fault}` });
+/** How an application authenticates at the token endpoint. `none`: a public client (RFC 6749 §2.1), which has only PKCE. */
+export const AUTHENTICATIONS = ['none', 'secret', 'private_key_jwt'] as const;
+export type Authentication = (typeof AUTHENTICATIONS)[number];
+
+/** The scopes that an application may be allowed to request. */
+export const APPLICATION_SCOPES = [...IDENTITY_SCOPES, ...RESOURCE_SCOPES] as const;
+
+/** How long the former client secret of an application remains valid, in hours. */
+export const SECRET_GRACE_HOURS = [0, 1, 24] as const;
+
+const MAX_URIS = 10;
+const uri = z.string().trim().min(1).max(1024);
+
+const uriList = (faultOf: (uri: string) => string | null) =>
+  z
+    .array(uri)
+    .max(MAX_URIS, `At most ${MAX_URIS} addresses`)
+    .superRefine((uris, context) => {
+      for (const each of uris) {
+        const fault = faultOf(each);
+        if (fault) context.addIssue({ code: 'custom', message: `${each} ${fault}` });
+      }
+    });
+
+/**
+ * Redirect URIs: https, http to a loopback host (RFC 8252 §7.3), or for a public client a scheme of its own (§7.1). Compared
+ * exactly, except for a loopback port.
+ */
+const redirectUris = uriList(redirectUriFault).min(1, 'Give at least one redirect URI');
+
+const serverUri = uri.superRefine((text, context) => {
+  const fault = serverUriFault(text);
+  if (fault) context.addIssue({ code: 'custom', message: `${text} ${fault}` });
+});
+
+const jwks = z
+  .looseObject({
+    keys: z
+      .array(z.looseObject({ kty: z.string() }))
+      .min(1)
+      .max(10, 'At most ten keys'),
+  })
+  .superRefine(({ keys }, context) => {
+    for (const key of keys) {
+      const fault = publicKeyFault(key);
+      if (fault) context.addIssue({ code: 'custom', message: fault });
     }
   });
 
-/** An application: a public OAuth client of a developer (RFC 6749 §2.1), which must use PKCE. */
+/** What an application has besides its name and redirect URIs; what is not given keeps its value, or gets the default. */
+const clientSettings = z.object({
+  authentication: z.enum(AUTHENTICATIONS).meta({ description: 'How it authenticates at the token endpoint; none: a public client' }),
+  jwks: jwks.nullable().meta({ description: 'Its public keys (RFC 7517), for private_key_jwt; null: none' }),
+  jwksUri: serverUri.nullable().meta({ description: 'Where its public keys are, for private_key_jwt; null: nowhere' }),
+  logoutUris: uriList(redirectUriFault).meta({ description: 'post_logout_redirect_uris: where a logout may lead to' }),
+  backchannelLogoutUri: serverUri.nullable().meta({ description: 'Receives a logout token when a session ends; null: none' }),
+  scopes: z
+    .array(z.enum(APPLICATION_SCOPES))
+    .min(1, 'Allow at least one scope')
+    .transform((scopes) => APPLICATION_SCOPES.filter((scope) => scopes.includes(scope)))
+    .meta({ description: 'The scopes that it may request' }),
+});
+
+/** An application: an OAuth and OpenID Connect client of a developer, which must use PKCE. */
 export const Client = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -23,13 +75,56 @@ export const Client = z.object({
   redirectUris: z.array(z.string()),
   isActive: z.boolean(),
   createdAt: z.string(),
+  authentication: z.enum(AUTHENTICATIONS),
+  jwks: z.looseObject({ keys: z.array(z.looseObject({})) }).nullable(),
+  jwksUri: z.string().nullable(),
+  logoutUris: z.array(z.string()),
+  backchannelLogoutUri: z.string().nullable(),
+  scopes: z.array(z.enum(APPLICATION_SCOPES)),
+  formerSecretUntil: z.string().nullable().meta({ description: 'Until when the former client secret remains valid after a rotation' }),
 });
 export const ClientList = z.array(Client);
-export const ClientInput = z.object({ name, redirectUris });
+/** An application after a change. `clientSecret` is present only when this change created it; the service stores its SHA-256. */
+export const ChangedClient = Client.extend({ clientSecret: z.string().optional() });
+export const ClientInput = clientSettings.partial().extend({ name, redirectUris });
 export const ClientParams = z.object({ id: z.uuid() });
-export const ClientUpdate = ClientParams.extend({ name, redirectUris, isActive: z.boolean() });
+export const ClientUpdate = ClientInput.extend({ id: z.uuid(), isActive: z.boolean() });
+export const RotateSecretRequest = ClientParams.extend({
+  graceHours: z
+    .union(SECRET_GRACE_HOURS.map((hours) => z.literal(hours)))
+    .default(24)
+    .meta({ description: 'How long the former secret remains valid; 0 also ends one of an earlier rotation' }),
+});
 /** The audit log of an application, newest first. */
 export const ClientLogs = z.array(z.object({ id: z.string(), action: z.string(), email: z.string().nullable(), createdAt: z.string() }));
+/** Requests of an application that were rejected, newest first. */
+export const ClientRefusals = z.array(
+  z.object({
+    id: z.string(),
+    createdAt: z.string(),
+    error: z.string().meta({ description: 'An error code of RFC 6749 or OpenID Connect, such as invalid_redirect_uri' }),
+    description: z.string(),
+    remedy: z.string().meta({ description: 'What to change' }),
+  }),
+);
+
+export const ClientTestRequest = ClientParams.extend({
+  redirectUri: z.string().trim().min(1).max(1024),
+  scopes: z.array(z.enum(APPLICATION_SCOPES)).min(1).optional().meta({ description: 'The default is openid and email' }),
+});
+/** Results of the checks of a redirect URI, and the authorization URL that tests it in a browser. */
+export const ClientTest = z.object({
+  url: z.string().nullable().meta({ description: 'Authorization URL to open in a browser; null: the service would reject it' }),
+  checks: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      ok: z.boolean().nullable().meta({ description: 'null: not checked' }),
+      detail: z.string(),
+      fix: z.string(),
+    }),
+  ),
+});
 
 /** What an API key may do. `live`: every call of access `account`. `test`: only those that read. */
 export const ENVIRONMENTS = ['live', 'test'] as const;

@@ -86,6 +86,11 @@ export const errors = {
     hint: 'Check the list of your websites.',
   },
   application_not_found: { status: 404, message: 'You have no application with this id.', hint: 'Check the list of your applications.' },
+  connection_not_found: {
+    status: 404,
+    message: 'You have no connected application with this id.',
+    hint: 'Reload the list of your connected applications.',
+  },
   api_key_not_found: { status: 404, message: 'You have no API key with this id.', hint: 'Check the list of your API keys.' },
   device_not_found: { status: 404, message: 'You are not signed in on a device with this id.', hint: 'Reload the list of your devices.' },
   mail_not_found: { status: 404, message: 'This email is no longer pending.', hint: 'Reload the list.' },
@@ -100,6 +105,16 @@ export const errors = {
     status: 409,
     message: 'This domain is already registered.',
     hint: 'If it is yours, prove it: sign in, add it under My Websites and follow the DNS or file proof.',
+  },
+  no_client_secret: {
+    status: 409,
+    message: 'This application has no client secret.',
+    hint: 'Change its authentication to secret: the response contains the new secret.',
+  },
+  secret_rotated: {
+    status: 409,
+    message: 'The client secret was rotated already, and the former one is still valid.',
+    hint: 'Use the newest secret and wait until the former one expires, or rotate with graceHours 0, which ends both.',
   },
   too_many: { status: 409, message: 'Your account has the maximum number of these.', hint: 'Delete one that you do not need.' },
   confirmation_needed: {

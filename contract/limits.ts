@@ -61,6 +61,12 @@ export const RATE_LIMITS = {
   domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },
   domain_claims: { points: 60, duration: 3600, description: 'new domains for which one account requests a proof' },
   site_checks: { points: 30, duration: 3600, description: "checks of one account's websites by the service's MCP server" },
+  client_registrations: { points: 20, duration: 3600, description: 'OAuth clients that register themselves from one network address' },
+  client_documents: {
+    points: 60,
+    duration: 3600,
+    description: 'OAuth clients whose metadata document is fetched because of one network address',
+  },
   uploads: { points: 60, duration: 3600, description: 'icons uploaded by one account' },
   admin_password: { points: 5, duration: 900, description: 'wrong admin passwords from one network address' },
   admin_password_total: {

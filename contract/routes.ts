@@ -31,15 +31,20 @@ import {
   ApiKeyList,
   ApiKeyParams,
   ApiKeyUsage,
-  Client,
+  ChangedClient,
   ClientInput,
   ClientList,
   ClientLogs,
   ClientParams,
+  ClientRefusals,
+  ClientTest,
+  ClientTestRequest,
   ClientUpdate,
   NewApiKey,
   RotateRequest,
+  RotateSecretRequest,
 } from './applications.ts';
+import { ConnectionList, ConnectionParams } from './connections.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './languages.ts';
@@ -140,6 +145,8 @@ export const routes = {
   listDevices: route('listDevices', 'Devices on which the account is signed in', nothing, z.array(Device)),
   signOutDevice: route('signOutDevice', 'Sign a device out', DeviceParams, Done),
   signOutEverywhere: route('signOutEverywhere', 'Sign out on every device, including this one', nothing, Done),
+  listConnections: route('listConnections', 'Applications and websites that I signed in to by OpenID Connect', nothing, ConnectionList),
+  revokeConnection: route('revokeConnection', 'Disconnect an application: its tokens become invalid', ConnectionParams, Done),
   auditLogs: route('auditLogs', 'Audit log of the account, newest first', AuditQuery, z.array(AuditEntry)),
   waitlist: route('waitlist', 'Waitlists that the account has joined', nothing, Waitlist),
   joinWaitlist: route('joinWaitlist', 'Join a waitlist', WaitlistEntry, Waitlist),
@@ -165,10 +172,23 @@ export const routes = {
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
 
   listClients: route('listClients', 'My applications (OAuth clients)', nothing, ClientList),
-  createClient: route('createClient', 'Add an application', ClientInput, Client),
-  updateClient: route('updateClient', 'Change an application', ClientUpdate, Client),
+  createClient: route('createClient', 'Add an application', ClientInput, ChangedClient),
+  updateClient: route('updateClient', 'Change an application', ClientUpdate, ChangedClient),
   deleteClient: route('deleteClient', 'Delete an application and invalidate its tokens', ClientParams, Done),
   clientLogs: route('clientLogs', 'Audit log of an application, newest first', ClientParams, ClientLogs),
+  clientRefusals: route(
+    'clientRefusals',
+    'Requests of an application that were rejected, newest first, each with what to change',
+    ClientParams,
+    ClientRefusals,
+  ),
+  rotateClientSecret: route(
+    'rotateClientSecret',
+    'Create a new client secret; the former one remains valid for a time',
+    RotateSecretRequest,
+    ChangedClient,
+  ),
+  testClient: route('testClient', 'Check a redirect URI and get an authorization URL that tests it', ClientTestRequest, ClientTest),
   listApiKeys: route('listApiKeys', 'My API keys', nothing, ApiKeyList),
   createApiKey: route('createApiKey', 'Create an API key; it is shown only once', ApiKeyInput, NewApiKey),
   rotateApiKey: route('rotateApiKey', 'Replace an API key; the old one stays valid for some hours', RotateRequest, NewApiKey),

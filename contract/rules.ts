@@ -123,12 +123,20 @@ export function isLoopbackRedirectHost(hostname: string): boolean {
   return LOOPBACK_REDIRECT_HOSTS.includes(hostname);
 }
 
-/** Returns what is wrong with a redirect URI of an application, as the rest of a sentence that begins with it, or null. */
+/** Returns what is wrong with a redirect URI or logout URI of an application, as the rest of a sentence that begins with it, or null. */
 export function redirectUriFault(uri: string): string | null {
+  if (hasOwnScheme(uri)) return ownSchemeFault(uri);
+  return serverUriFault(uri);
+}
+
+/**
+ * Returns what is wrong with a URL that belongs to an application, as the rest of a sentence that begins with it, or null. It is
+ * https with a domain, or http to a loopback host, and is written as browsers serialize it, because it is compared exactly.
+ */
+export function serverUriFault(uri: string): string | null {
   if (!URL.canParse(uri)) return 'is not an absolute URL';
-  if (!/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}]/.test(uri))
-    return 'must be plain ASCII without quotes: percent-encode the rest, and write the host as A-label';
-  if (uri.includes('#')) return 'must have no fragment';
+  const fault = uriTextFault(uri);
+  if (fault) return fault;
   const { protocol, origin, hostname, username, password } = new URL(uri);
   if (username || password) return 'must have no user info';
   const isWeb = protocol === 'https:' && normalHost(hostname) === hostname;
@@ -137,6 +145,38 @@ export function redirectUriFault(uri: string): string | null {
   if (!uri.startsWith(origin) || !/^[/?]?$/.test(uri.charAt(origin.length))) {
     return 'must begin with scheme and host in lower case, without a default port';
   }
+  return null;
+}
+
+function uriTextFault(uri: string): string | null {
+  if (!/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}]/.test(uri))
+    return 'must be plain ASCII without quotes: percent-encode the rest, and write the host as A-label';
+  return uri.includes('#') ? 'must have no fragment' : null;
+}
+
+/**
+ * Returns whether a URI has a private-use scheme of a native application: a domain in reverse order, such as
+ * `com.example.app:/callback` (RFC 8252 §7.1), so that it contains a dot.
+ */
+export function hasOwnScheme(uri: string): boolean {
+  return /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]*:/i.test(uri);
+}
+
+function ownSchemeFault(uri: string): string | null {
+  const fault = uriTextFault(uri);
+  if (fault) return fault;
+  if (!/^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/[^@]+$/.test(uri) || !URL.canParse(uri))
+    return 'must be a domain in reverse order, in lower case, with a path, such as com.example.app:/callback';
+  return null;
+}
+
+/** Members of a JSON Web Key that are private (RFC 7518 §6). */
+const PRIVATE_KEY_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
+
+/** Returns what is wrong with a public key of an application (RFC 7517), or null. */
+export function publicKeyFault(key: { kty?: unknown } & Record<string, unknown>): string | null {
+  if (!['EC', 'RSA', 'OKP'].includes(String(key.kty))) return 'A key must have the type EC, RSA or OKP.';
+  if (PRIVATE_KEY_MEMBERS.some((member) => member in key)) return 'A key contains its private part: give the public key only.';
   return null;
 }
 

@@ -7,3 +7,14 @@ export type ResourceScope = (typeof RESOURCE_SCOPES)[number];
 export const IDENTITY_SCOPES = ['openid', 'email', 'profile', 'offline_access'] as const;
 
 export type IdentityScope = (typeof IDENTITY_SCOPES)[number];
+
+/** What each scope permits, in English, as the rest of a sentence that begins with "It may". */
+export const SCOPE_DESCRIPTIONS: Readonly<Record<IdentityScope | ResourceScope, string>> = {
+  openid: 'recognize you when you sign in again',
+  email: 'see your email address',
+  profile: 'see your name',
+  offline_access: 'stay connected while you are away',
+  'websites:read': 'see your websites and applications',
+  'websites:write': 'add, change and delete your websites and applications',
+  'stats:read': 'see the statistics and events of your websites',
+};

@@ -44,8 +44,10 @@ const READING = [
   'get_stats',
   'list_applications',
   'get_application',
+  'test_application',
   'list_api_keys',
   'list_devices',
+  'list_connections',
   'get_account',
 ];
 const WRITING = [
@@ -59,6 +61,7 @@ const WRITING = [
   'delete_application',
   'revoke_api_key',
   'sign_out_device',
+  'revoke_connection',
   'update_account',
 ];
 const LOGIN = ['start_login', 'complete_login'];

@@ -5,8 +5,16 @@ import { registerResources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { getAccount, updateAccount } from './tools/account.ts';
 import { listApiKeys, revokeApiKey } from './tools/api-keys.ts';
-import { createApplication, deleteApplication, getApplication, listApplications, updateApplication } from './tools/applications.ts';
+import {
+  createApplication,
+  deleteApplication,
+  getApplication,
+  listApplications,
+  testApplication,
+  updateApplication,
+} from './tools/applications.ts';
 import { checkIntegration } from './tools/check-integration.ts';
+import { listConnections, revokeConnection } from './tools/connections.ts';
 import { listDevices, signOutDevice } from './tools/devices.ts';
 import { explainSignIn } from './tools/explain-sign-in.ts';
 import { getStats } from './tools/get-stats.ts';
@@ -42,10 +50,13 @@ const tools: readonly Tool[] = [
   createApplication,
   updateApplication,
   deleteApplication,
+  testApplication,
   listApiKeys,
   revokeApiKey,
   listDevices,
   signOutDevice,
+  listConnections,
+  revokeConnection,
   getAccount,
   updateAccount,
 ];

@@ -15,6 +15,7 @@ import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
 import { Applications, applicationRoutes } from './applications/applications.ts';
+import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests.ts';
 import { type Config, isDevelopment } from './config.ts';
 import type { Database, Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
@@ -37,6 +38,7 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
@@ -136,6 +138,7 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const { publicUrl } = config;
   const limitFactor = limitFactorOf(config);
   const events = new EventRecorder(database);
+  const limits = new Limits(core, limitFactor);
   const secrets = new AttemptSecrets(secretKeys);
   const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
   const inbox = config.smtpUrl ? null : new Inbox(config);
@@ -155,11 +158,10 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const headers = dataHeaders(config.secure);
   const web = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const openId = createOpenId({ config, secretKeys, core, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
+  const openId = createOpenId({ config, secretKeys, core, limits, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
   const { interactions } = openId;
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
-  const limits = new Limits(core, limitFactor);
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
   const sessions = new Sessions(new SessionStore(core));
@@ -190,7 +192,7 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { outbox, requests, limits }: SignInCore) {
+function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { applications, outbox, requests, limits }: SignInCore) {
   const uploads = new Uploads({
     database,
     limits,
@@ -219,6 +221,8 @@ function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, 
     accounts: new Accounts(database),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
+    connections: new Connections(database),
+    redirectTests: new RedirectTests({ config, applications, limits }),
   };
 }
 
@@ -236,7 +240,9 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...accountRoutes(portal.accounts),
     ...deviceRoutes(portal.devices),
     ...applicationRoutes(core.applications),
+    ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),
+    ...connectionRoutes(portal.connections),
     ...languageRoutes(),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);

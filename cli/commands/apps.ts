@@ -1,18 +1,14 @@
-import type { Client } from '../../contract/client.ts';
-import type { Output } from '../../contract/routes.ts';
+import { AUTHENTICATIONS } from '../../contract/applications.ts';
 import { redirectUriFault } from '../../contract/rules.ts';
+import { APP_FIELDS, CLIENT_FLAGS, formatApp, minuteOf, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import { requireOne } from '../find.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { dayOf } from '../sites.ts';
 import type { Terminal } from '../terminal.ts';
 import { records } from '../text.ts';
 
-type Application = Output<'listClients'>[number];
-
-const APP_SHAPE = '{id,name,clientId,redirectUris,isActive,createdAt}';
-const REDIRECT_URI = 'where sign-ins lead to, compared exactly: https, or http to localhost with any port; up to ten';
+const APP_SHAPE = `{${APP_FIELDS}}`;
+const CHANGED_APP_SHAPE = `{${APP_FIELDS},clientSecret?}`;
 
 export const appsList: CommandSpec = {
   usage: 'apps list',
@@ -41,22 +37,24 @@ export const appsAdd: CommandSpec = {
   usage: 'apps add [name]',
   needs: 'sign-in',
   group: 'Account',
-  summary: 'add an application that signs people in by OAuth 2.0 with PKCE',
-  about: 'It is a public client: it has a client ID and no secret. Its tokens identify a person for an hour.',
-  flags: { '--redirect-uri <uri...>': REDIRECT_URI },
+  summary: 'add an application that signs people in by OpenID Connect or OAuth 2.0 with PKCE',
+  about:
+    'Without --auth it is a public client: it has a client ID and no secret. With --auth secret its client secret is printed once; the service keeps its hash and cannot show it again.',
+  choices: { '--auth': AUTHENTICATIONS },
+  flags: { '--redirect-uri <uri...>': REDIRECT_URI, ...CLIENT_FLAGS },
   examples: [
     'apps add Notes --redirect-uri https://notes.example/callback',
     'apps add Notes --redirect-uri https://notes.example/callback http://localhost/callback --json',
+    "apps add Grafana --auth secret --redirect-uri https://grafana.example/login/generic_oauth --json | jq -r '.clientSecret'",
   ],
-  json: APP_SHAPE,
+  json: CHANGED_APP_SHAPE,
   exits: { 6: 'your account has the maximum number of applications' },
-  async run({ terminal, signedIn }, [given], { redirectUri }) {
+  async run({ terminal, signedIn }, [given], { redirectUri, ...flags }) {
+    const settings = await settingsOf(flags);
     const { client } = await signedIn();
     const name = given ?? (await promptText(terminal, { message: 'Name', flag: '<name>', placeholder: 'Notes', validate: requiredName }));
     const redirectUris = redirectUri ?? [await promptRedirectUri(terminal)];
-    const app = await client.createClient({ name, redirectUris });
-    terminal.result(app, formatApp(app, terminal));
-    return EXIT.ok;
+    return printChangedApp(terminal, await client.createClient({ name, redirectUris, ...settings }));
   },
 };
 
@@ -90,31 +88,44 @@ export const appsUpdate: CommandSpec = {
   usage: 'apps update <app>',
   needs: 'sign-in',
   group: 'Account',
-  summary: 'change the name or the redirect URIs of an application, or switch it off',
-  about: 'Switching it off ends its tokens and open sign-ins for good: you confirm that, or pass --yes.',
+  summary: 'change an application, or switch it off',
+  about:
+    'What is not given stays as it is. Switching it off ends its tokens and open sign-ins for good, and changing its authentication ends its client secret: you confirm that, or pass --yes.',
+  choices: { '--auth': AUTHENTICATIONS },
   flags: {
     '--name <name>': 'the new name',
     '--redirect-uri <uri...>': `replaces all redirect URIs; ${REDIRECT_URI}`,
+    ...CLIENT_FLAGS,
+    '--no-logout-uri': 'remove all logout URIs',
+    '--no-backchannel-logout-uri': 'send no logout tokens',
     '--active': 'switch it on',
     '--no-active': 'switch it off: it signs no one in',
   },
-  examples: ['apps update Notes --redirect-uri https://notes.example/return', 'apps update Notes --no-active --yes'],
-  json: APP_SHAPE,
-  async run({ terminal, signedIn }, [given = ''], { name, redirectUri, active }) {
-    if (name === undefined && redirectUri === undefined && active === undefined)
-      throw usageError('Nothing to change.', 'Give --name, --redirect-uri, --active or --no-active.');
+  examples: [
+    'apps update Notes --redirect-uri https://notes.example/return',
+    'apps update Notes --scopes openid email websites:read',
+    'apps update Notes --no-active --yes',
+  ],
+  json: CHANGED_APP_SHAPE,
+  async run({ terminal, signedIn }, [given = ''], { name, redirectUri, active, ...flags }) {
+    const settings = await settingsOf(flags);
+    if (name === undefined && redirectUri === undefined && active === undefined && Object.keys(settings).length === 0)
+      throw usageError('Nothing to change.', 'Give a flag, such as --name, --redirect-uri, --active or --no-active.');
     const { client } = await signedIn();
-    const { id, clientId: _, createdAt: __, ...current } = await requireApp(client, given);
+    const current = await requireApp(client, given);
+    const { authentication } = settings;
+    if (current.authentication === 'secret' && authentication && authentication !== 'secret')
+      await requireConfirmation(terminal, `The client secret of ${current.name} stops working immediately. Change its authentication?`);
     if (current.isActive && active === false)
       await requireConfirmation(terminal, `The tokens and open sign-ins of ${current.name} end immediately. Switch it off?`);
     const app = await client.updateClient({
-      id,
+      ...settings,
+      id: current.id,
       name: name ?? current.name,
       redirectUris: redirectUri ?? current.redirectUris,
       isActive: active ?? current.isActive,
     });
-    terminal.result(app, formatApp(app, terminal));
-    return EXIT.ok;
+    return printChangedApp(terminal, app);
   },
 };
 
@@ -156,27 +167,3 @@ export const appsLog: CommandSpec = {
     return EXIT.ok;
   },
 };
-
-/** Returns the minute of an ISO 8601 time, in UTC. */
-const minuteOf = (time: string) => time.slice(0, 16).replace('T', ' ');
-
-/** @throws CommandError application_not_found */
-async function requireApp(client: Client, text: string): Promise<Application> {
-  return requireOne(await client.listClients({}), text, {
-    noun: 'application',
-    code: 'application_not_found',
-    list: 'apps list',
-    namesOf: ({ id, clientId, name }) => [id, clientId, name],
-    idOf: ({ clientId }) => clientId,
-  });
-}
-
-function formatApp({ name, clientId, redirectUris, isActive, createdAt }: Application, { style }: Terminal): string {
-  const rows: [string, string][] = [
-    ['client ID', clientId],
-    ['active', isActive ? 'yes' : 'no: it signs no one in'],
-    ...redirectUris.map((uri, i): [string, string] => [i === 0 ? 'redirects' : '', uri]),
-    ['since', dayOf(createdAt)],
-  ];
-  return [style('bold', name), ...rows.map(([term, value]) => `  ${style('dim', term.padEnd(11))}${value}`)].join('\n');
-}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Client, ClientInput, ClientLogs, ClientUpdate } from '../../contract/applications.ts';
+import { Client, ClientInput, ClientLogs, ClientRefusals, ClientTest, ClientUpdate } from '../../contract/applications.ts';
 import type { Client as ApiClient } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
@@ -12,26 +12,42 @@ const Application = z.object({
   redirectUris: z.array(z.string()),
   isActive: z.boolean().describe('false: it signs no one in'),
   createdAt: z.string().describe('ISO 8601'),
+  authentication: Client.shape.authentication.describe('How it authenticates at the token endpoint; none: a public client'),
+  logoutUris: z.array(z.string()).describe('Where a logout may lead to'),
+  backchannelLogoutUri: z.string().nullable().describe('Receives a logout token when a session ends; null: none'),
+  scopes: Client.shape.scopes.describe('The scopes that it may request'),
 });
+
+// No tool creates or rotates a client secret: it would become part of the conversation. docs/decisions/0017-api-keys-and-assistants.md
+const Authentication = z
+  .enum(['none', 'private_key_jwt'])
+  .describe(
+    'none: a public client, the default; private_key_jwt needs jwksUri. A client secret is created by the person: `emailauth apps`',
+  );
+const JwksUri = ClientInput.shape.jwksUri.describe('Where its public keys are, for private_key_jwt; null: nowhere');
+const LogoutUris = ClientInput.shape.logoutUris.describe('post_logout_redirect_uris: where a logout may lead to; up to ten');
+const BackchannelLogoutUri = ClientInput.shape.backchannelLogoutUri.describe('Receives a logout token when a session ends; null: none');
+const Scopes = ClientInput.shape.scopes.describe('The scopes that it may request');
+const settings = {
+  authentication: Authentication.optional(),
+  jwksUri: JwksUri,
+  logoutUris: LogoutUris,
+  backchannelLogoutUri: BackchannelLogoutUri,
+  scopes: Scopes,
+};
 
 const ClientId = z.string().trim().min(1).max(100).describe('Client ID of one of your own applications, as list_applications shows it');
 const Name = ClientInput.shape.name.describe('Shown only to the developer');
 const RedirectUris = ClientInput.shape.redirectUris.describe(
-  'Where sign-ins lead to, compared exactly: https, or http to localhost, 127.0.0.1 or [::1] with any port; up to ten',
+  'Where sign-ins lead to, compared exactly: https, http to localhost, 127.0.0.1 or [::1] with any port, or for a public client a scheme of its own such as com.example.app:/callback; up to ten',
 );
 
 type OwnApplication = Output<'listClients'>[number];
 
-const toApplication = ({ clientId, name, redirectUris, isActive, createdAt }: OwnApplication): z.input<typeof Application> => ({
-  clientId,
-  name,
-  redirectUris,
-  isActive,
-  createdAt,
-});
+const toApplication = (application: OwnApplication): z.input<typeof Application> => Application.parse(application);
 
-const describeApplication = ({ clientId, name, redirectUris, isActive }: z.output<typeof Application>) =>
-  `${oneLine(name, 80)}: client ID ${clientId}, ${isActive ? 'active' : 'switched off'}, redirects to ${redirectUris.join(', ')}.`;
+const describeApplication = ({ clientId, name, redirectUris, isActive, authentication, scopes }: z.output<typeof Application>) =>
+  `${oneLine(name, 80)}: client ID ${clientId}, ${isActive ? 'active' : 'switched off'}, authentication ${authentication}, redirects to ${redirectUris.join(', ')}, scopes ${scopes.join(' ')}.`;
 
 /** Returns the caller's application with a client ID. @throws ApiError application_not_found */
 async function requireApplication(client: ApiClient, clientId: string, signal: AbortSignal): Promise<OwnApplication> {
@@ -45,7 +61,7 @@ export const listApplications = defineTool({
   name: 'list_applications',
   title: 'My applications',
   description:
-    'Lists the applications of the signed-in account: OAuth 2.0 clients with PKCE, which sign people in to a program or app that is not a registered website. Call it to find the client ID that the other application tools take. A website needs none: scaffold_integration is for those.',
+    'Lists the applications of the signed-in account: clients of OpenID Connect and OAuth 2.0 with PKCE, which sign people in to a program or app that is not a registered website. Call it to find the client ID that the other application tools take. A website needs none: scaffold_integration is for those.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.object({}),
   output: z.object({ applications: z.array(Application) }),
@@ -60,22 +76,32 @@ export const getApplication = defineTool({
   name: 'get_application',
   title: 'One of my applications',
   description:
-    'Shows one application of the signed-in account with its last hundred sign-ins, newest first: emails requested, sign-ins completed and ended. Call it to find out whether people get from the email to the redirect URI.',
+    'Shows one application of the signed-in account with its last hundred sign-ins and its last hundred rejected requests, newest first, each of these with what to change. Call it to find out whether people get from the email to the redirect URI, and why a library reports an error.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ clientId: ClientId }),
   output: Application.extend({
     log: z.array(ClientLogs.element.omit({ id: true })).describe('Newest first; email is the person who signs in'),
+    refusals: z.array(ClientRefusals.element.omit({ id: true })).describe('Rejected requests, newest first, with what to change'),
   }),
   async run({ clientId }, { client }, signal) {
     const application = await requireApplication(client, clientId, signal);
-    const log = await client.clientLogs({ id: application.id }, { signal });
-    return { ...toApplication(application), log: log.map(({ action, email, createdAt }) => ({ action, email, createdAt })) };
+    const { id } = application;
+    const [log, refusals] = await Promise.all([client.clientLogs({ id }, { signal }), client.clientRefusals({ id }, { signal })]);
+    return {
+      ...toApplication(application),
+      log: log.map(({ action, email, createdAt }) => ({ action, email, createdAt })),
+      refusals: refusals.map(({ id: _, ...refusal }) => refusal),
+    };
   },
   text: (application) =>
     [
       describeApplication(application),
       ...(application.log.length === 0 ? ['No one has signed in through it yet.'] : []),
       ...application.log.map(({ createdAt, action, email }) => `${createdAt} ${action} ${email ?? ''}`.trim()),
+      ...application.refusals.map(
+        ({ createdAt, error, description, remedy }) =>
+          `${createdAt} rejected with ${oneLine(error, 60)}: ${oneLine(description, 200)}. ${remedy}`,
+      ),
     ].join('\n'),
 });
 
@@ -83,37 +109,33 @@ export const createApplication = defineTool({
   name: 'create_application',
   title: 'Add an application',
   description:
-    'Adds an application (a public OAuth 2.0 client, which must use PKCE and has no secret) to the signed-in account and returns its client ID. Ask the person for the redirect URIs. Use it for programs and apps that send people to a redirect URI; a website with a domain uses register_domain instead. search_docs explains the two calls, authorize and token.',
+    'Adds an application (a client of OpenID Connect and OAuth 2.0, which must use PKCE) to the signed-in account and returns its client ID. It has no client secret; where a library needs one, the person runs `emailauth apps update NAME --auth secret`. Ask the person for the redirect URIs. Use it for programs and apps that send people to a redirect URI; a website with a domain uses register_domain instead. search_docs explains the two calls, authorize and token.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  input: z.strictObject({ name: Name, redirectUris: RedirectUris }),
+  input: z.strictObject({ name: Name, redirectUris: RedirectUris, ...settings }),
   output: Application,
   run: async (input, { client }, signal) => toApplication(await client.createClient(input, { signal })),
-  text: (application) => `${describeApplication(application)} Its token identifies a person for an hour.`,
+  text: describeApplication,
 });
 
 export const updateApplication = defineTool({
   name: 'update_application',
   title: 'Change an application',
   description:
-    'Changes the name or the redirect URIs of an application of the signed-in account, or switches it on or off. Give only what changes; redirectUris replaces all of them. Switching it off ends its tokens and open sign-ins for good: ask the person first.',
+    'Changes an application of the signed-in account, or switches it on or off. Give only what changes; a list replaces the whole list. Switching it off ends its tokens and open sign-ins for good: ask the person first.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     clientId: ClientId,
     name: Name.optional(),
     redirectUris: RedirectUris.optional(),
     isActive: ClientUpdate.shape.isActive.describe('false switches it off').optional(),
+    ...settings,
   }),
   output: Application,
-  async run({ clientId, name, redirectUris, isActive }, { client }, signal) {
-    if (name === undefined && redirectUris === undefined && isActive === undefined)
-      throw refusal('bad_request', 'There is nothing to change.', 'Give name, redirectUris or isActive.');
-    const { id, ...current } = await requireApplication(client, clientId, signal);
-    const wanted = {
-      id,
-      name: name ?? current.name,
-      redirectUris: redirectUris ?? current.redirectUris,
-      isActive: isActive ?? current.isActive,
-    };
+  async run({ clientId, ...changes }, { client }, signal) {
+    if (Object.values(changes).every((value) => value === undefined))
+      throw refusal('bad_request', 'There is nothing to change.', 'Give what changes, such as name, redirectUris or isActive.');
+    const { id, name, redirectUris, isActive } = await requireApplication(client, clientId, signal);
+    const wanted = { name, redirectUris, isActive, ...changes, id };
     return toApplication(await client.updateClient(wanted, { signal }));
   },
   text: describeApplication,
@@ -143,4 +165,37 @@ export const deleteApplication = defineTool({
     return { clientId, deleted: true as const };
   },
   text: ({ clientId }) => `The application ${clientId} is deleted. No one can sign in through it.`,
+});
+
+export const testApplication = defineTool({
+  name: 'test_application',
+  title: 'Test a redirect URI',
+  description:
+    'Checks whether an application of the signed-in account can use a redirect URI: that it is registered exactly, what it differs in if not, and that something responds there; and returns an authorization URL that the person opens in a browser to test it. Call it when a library reports that a redirect URI does not match, or before a first sign-in.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({
+    clientId: ClientId,
+    redirectUri: z
+      .string()
+      .trim()
+      .min(1)
+      .max(1024)
+      .describe('The redirect_uri as the library sends it; unset: the first registered one')
+      .optional(),
+  }),
+  output: z.object({
+    url: ClientTest.shape.url.describe('Authorization URL for a browser; null: the service would reject it'),
+    checks: ClientTest.shape.checks,
+  }),
+  async run({ clientId, redirectUri }, { client }, signal) {
+    const { id, redirectUris } = await requireApplication(client, clientId, signal);
+    return client.testClient({ id, redirectUri: redirectUri ?? redirectUris[0] }, { signal });
+  },
+  text: ({ url, checks }) =>
+    [
+      ...checks.map(({ name, ok, detail, fix }) =>
+        `${name}: ${ok ? 'ok' : ok === null ? 'not checked' : 'failed'}. ${detail} ${fix}`.trim(),
+      ),
+      ...(url ? [`The person can test it at ${url}`] : []),
+    ].join('\n'),
 });

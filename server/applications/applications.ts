@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_APPLICATIONS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import type { Database } from '../db/database.ts';
+import { hasOwnScheme } from '../../contract/rules.ts';
+import type { Database, Query } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import { digest } from '../secrets.ts';
+import { configure, newClientSecret } from './configuration.ts';
+import { remedyFor } from './remedies.ts';
+import { endGrantsOf, hasFormerSecret, readRefusals, removeRefusals } from './store.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;
@@ -15,7 +21,7 @@ export function isApplicationId(clientId: string): boolean {
   return CLIENT_ID.test(clientId);
 }
 
-/** The OAuth clients of developers: public clients, each with its redirect URIs. Another account's application is not found. */
+/** The OAuth and OpenID Connect clients of developers. Another account's application is not found. */
 export class Applications {
   readonly #database: Pick<Database, 'core' | 'orm'>;
 
@@ -32,7 +38,7 @@ export class Applications {
     return (await Application.findAll({ where: { userId: id }, order: newestFirst, raw: true })).map(present);
   }
 
-  /** @throws Fault too_many */
+  /** @throws Fault bad_request, too_many */
   async create({ id: userId, email }: Account, input: Parsed<'createClient'>): Promise<Output<'createClient'>> {
     const { sequelize, Application, AuditEntry, User } = await this.#database.orm();
     const clientId = `app_${randomBytes(16).toString('base64url')}`;
@@ -41,29 +47,48 @@ export class Applications {
       await User.findByPk(userId, { attributes: ['id'], lock: transaction.LOCK.NO_KEY_UPDATE, transaction });
       if ((await Application.count({ where: { userId }, transaction })) >= MAX_APPLICATIONS)
         throw new Fault('too_many', { message: `You have ${MAX_APPLICATIONS} applications, the maximum for an account.` });
-      const application = await Application.create(
-        { id: uuid(), userId, name: input.name, clientId, redirectUris: unique(input.redirectUris) },
-        { transaction },
-      );
+      const { name } = input;
+      const application = Application.build({ id: uuid(), userId, name, clientId, redirectUris: [] });
+      const clientSecret = configure(application, input);
+      // Columns without a value get their defaults from the database, as `returning` shows them.
+      await application.save({ transaction, returning: true });
       await AuditEntry.create({ action: 'application_added', email }, { transaction });
-      return present(application);
+      return presentChanged(application, clientSecret);
     });
   }
 
-  /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found */
+  /** Deactivating an application ends its tokens and pending sign-ins for good. @throws Fault application_not_found, bad_request */
   async update(account: Account, input: Parsed<'updateClient'>): Promise<Output<'updateClient'>> {
-    const { id, name, isActive, redirectUris } = input;
-    const { sequelize, time, Application, AuditEntry } = await this.#database.orm();
-    return sequelize.transaction(async (transaction) => {
-      const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
-      if (!application) throw new Fault('application_not_found');
+    const { name, isActive } = input;
+    const { time } = await this.#database.orm();
+    return this.#change(account, input.id, 'application_changed', async (application, transaction) => {
       const isReactivated = isActive && !application.isActive;
-      application.set({ name, isActive, redirectUris: unique(redirectUris) });
+      const isDeactivated = !isActive && application.isActive;
+      application.set({ name, isActive });
+      const clientSecret = configure(application, input);
       // Everything from before the deactivation stays ended.
       if (isReactivated) application.activeSince = time('now()');
-      await application.save({ transaction });
-      await AuditEntry.create({ action: 'application_changed', email: account.email }, { transaction });
-      return present(application);
+      if (isDeactivated) await endGrantsOf(await this.#queryIn(transaction), application.clientId);
+      return clientSecret;
+    });
+  }
+
+  /**
+   * Creates a new client secret; the former one remains valid for `graceHours`. While one of an earlier rotation is still valid,
+   * only a rotation without a grace period is accepted, so that two people who rotate at once do not end the secret in use.
+   * @throws Fault application_not_found, no_client_secret, secret_rotated
+   */
+  async rotateSecret(account: Account, { id, graceHours }: Parsed<'rotateClientSecret'>): Promise<Output<'rotateClientSecret'>> {
+    const { time } = await this.#database.orm();
+    return this.#change(account, id, 'application_secret_rotated', async (application, transaction) => {
+      if (application.authentication !== 'secret') throw new Fault('no_client_secret');
+      if (graceHours > 0 && (await hasFormerSecret(await this.#queryIn(transaction), application.id))) throw new Fault('secret_rotated');
+      const isKept = graceHours > 0;
+      application.previousSecretHash = isKept ? application.secretHash : null;
+      application.previousSecretUntil = isKept ? time(`now() + interval '${Number(graceHours)} hours'`) : null;
+      const clientSecret = newClientSecret();
+      application.secretHash = digest(clientSecret);
+      return clientSecret;
     });
   }
 
@@ -71,8 +96,12 @@ export class Applications {
   async delete(account: Account, id: string): Promise<Output<'deleteClient'>> {
     const { sequelize, Application, AuditEntry } = await this.#database.orm();
     await sequelize.transaction(async (transaction) => {
-      const deleted = await Application.destroy({ where: { id, userId: account.id }, transaction });
-      if (deleted === 0) throw new Fault('application_not_found');
+      const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
+      if (!application) throw new Fault('application_not_found');
+      await application.destroy({ transaction });
+      const query = await this.#queryIn(transaction);
+      await endGrantsOf(query, application.clientId);
+      await removeRefusals(query, application.clientId);
       await AuditEntry.create({ action: 'application_deleted', email: account.email }, { transaction });
     });
     return { success: true };
@@ -98,24 +127,83 @@ export class Applications {
     return log.map((entry) => ({ id: entry.id, action: entry.action, email: entry.email, createdAt: entry.createdAt.toISOString() }));
   }
 
-  /** Returns the redirect URIs of an active application, or null for any other client. */
+  /** Returns the last rejected requests, newest first, each with what to change. @throws Fault application_not_found */
+  async refusals(account: Account, id: string): Promise<Output<'clientRefusals'>> {
+    const { clientId } = await this.get(account, id);
+    const refusals = await readRefusals(this.#database.core, clientId, MAX_LOG_ENTRIES);
+    return refusals.map(({ at, ...refusal }) => ({ ...refusal, createdAt: at.toISOString(), remedy: remedyFor(refusal) }));
+  }
+
+  /** @throws Fault application_not_found */
+  async get(account: Account, id: string): Promise<Output<'listClients'>[number]> {
+    const { Application } = await this.#database.orm();
+    const application = await Application.findOne({ where: { id, userId: account.id }, raw: true });
+    if (!application) throw new Fault('application_not_found');
+    return present(application);
+  }
+
+  /** Changes an application and records it in the audit log. @param change returns a new client secret, or null */
+  async #change(
+    account: Account,
+    id: string,
+    action: string,
+    change: (application: Application, transaction: Transaction) => Promise<string | null>,
+  ): Promise<Output<'updateClient'>> {
+    const { sequelize, Application, AuditEntry } = await this.#database.orm();
+    return sequelize.transaction(async (transaction) => {
+      const application = await Application.findOne({ where: { id, userId: account.id }, lock: true, transaction });
+      if (!application) throw new Fault('application_not_found');
+      const clientSecret = await change(application, transaction);
+      await application.save({ transaction, returning: true });
+      await AuditEntry.create({ action, email: account.email }, { transaction });
+      return presentChanged(application, clientSecret);
+    });
+  }
+
+  async #queryIn(transaction: Transaction): Promise<Query> {
+    const { sequelize } = await this.#database.orm();
+    return async (text, values) => ({ rows: (await sequelize.query(text, { bind: values, transaction }))[0] });
+  }
+
+  /**
+   * Returns the redirect URIs of an active application with which the calls authorize and token may be used, or null for any other
+   * client. Those calls are for public clients, and redirect to web addresses only.
+   */
   async redirectUrisOf(clientId: string): Promise<string[] | null> {
     if (!isApplicationId(clientId)) return null;
     // A prepared statement, because every sign-in to an application executes it.
     const { rows } = await this.#database.core.query<{ uris: string[] }>({
       name: 'application-redirects',
-      text: 'select redirect_uris as uris from applications where client_id = $1 and is_active',
+      text: "select redirect_uris as uris from applications where client_id = $1 and is_active and authentication = 'none'",
       values: [clientId],
     });
-    return rows[0]?.uris ?? null;
+    return rows[0]?.uris.filter((uri) => !hasOwnScheme(uri)) ?? null;
   }
 }
 
-function present({ id, name, clientId, redirectUris, isActive, createdAt }: Application): Output<'createClient'> {
-  return { id, name, clientId, redirectUris, isActive, createdAt: createdAt.toISOString() };
+function present(application: Application): Output<'listClients'>[number] {
+  const { id, name, clientId, redirectUris, isActive, authentication, jwks, jwksUri, logoutUris, backchannelLogoutUri, scopes } =
+    application;
+  const { createdAt, previousSecretUntil: until } = application;
+  return {
+    id,
+    name,
+    clientId,
+    redirectUris,
+    isActive,
+    createdAt: createdAt.toISOString(),
+    authentication,
+    jwks: jwks ?? null,
+    jwksUri: jwksUri ?? null,
+    logoutUris,
+    backchannelLogoutUri: backchannelLogoutUri ?? null,
+    scopes,
+    formerSecretUntil: until && until.getTime() > Date.now() ? until.toISOString() : null,
+  };
 }
 
-const unique = (uris: string[]) => [...new Set(uris)];
+const presentChanged = (application: Application, clientSecret: string | null): Output<'createClient'> =>
+  clientSecret === null ? present(application) : { ...present(application), clientSecret };
 
 export function applicationRoutes(applications: Applications): Served[] {
   return [
@@ -123,6 +211,8 @@ export function applicationRoutes(applications: Applications): Served[] {
     serve('createClient', (input, { account }) => applications.create(account, input)),
     serve('updateClient', (input, { account }) => applications.update(account, input)),
     serve('deleteClient', ({ id }, { account }) => applications.delete(account, id)),
+    serve('rotateClientSecret', (input, { account }) => applications.rotateSecret(account, input)),
+    serve('clientRefusals', ({ id }, { account }) => applications.refusals(account, id)),
     serve('clientLogs', ({ id }, { account }) => applications.logs(account, id)),
   ];
 }

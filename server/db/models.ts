@@ -9,6 +9,8 @@ import {
   Op,
   type Sequelize,
 } from 'sequelize';
+import type { Authentication } from '../../contract/applications.ts';
+import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 
 /*
  * The records of the service. The migrations create the tables; a model only describes the columns that it reads and writes. A column
@@ -61,6 +63,17 @@ export interface Application extends Entity<Application> {
   isActive: CreationOptional<boolean>;
   /** Sign-ins and tokens from before this time are void. */
   activeSince: CreationOptional<Date>;
+  authentication: CreationOptional<Authentication>;
+  /** SHA-256 of the client secret. */
+  secretHash: CreationOptional<Buffer | null>;
+  previousSecretHash: CreationOptional<Buffer | null>;
+  previousSecretUntil: CreationOptional<Date | null>;
+  /** Public keys of private_key_jwt (RFC 7517), or their address. */
+  jwks: CreationOptional<{ keys: Record<string, unknown>[] } | null>;
+  jwksUri: CreationOptional<string | null>;
+  logoutUris: CreationOptional<string[]>;
+  backchannelLogoutUri: CreationOptional<string | null>;
+  scopes: CreationOptional<(IdentityScope | ResourceScope)[]>;
   createdAt: CreationOptional<Date>;
   log?: NonAttribute<AuditEntry[]>;
 }
@@ -150,7 +163,7 @@ export interface Token extends Entity<Token> {
 /** The models, with their connection and the operators of conditions. */
 export type Orm = ReturnType<typeof defineModels>;
 
-const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, TEXT, UUID } = DataTypes;
+const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, JSONB, TEXT, UUID } = DataTypes;
 
 const key = (type: DataType) => ({ type, primaryKey: true });
 
@@ -251,6 +264,15 @@ function defineRecords(sequelize: Sequelize) {
     redirectUris: ARRAY(TEXT),
     isActive: BOOLEAN,
     activeSince: DATE,
+    authentication: TEXT,
+    secretHash: BLOB,
+    previousSecretHash: BLOB,
+    previousSecretUntil: DATE,
+    jwks: JSONB,
+    jwksUri: TEXT,
+    logoutUris: ARRAY(TEXT),
+    backchannelLogoutUri: TEXT,
+    scopes: ARRAY(TEXT),
     createdAt: DATE,
   });
   const ApiKey = sequelize.define<ApiKey>('ApiKey', {

@@ -15,6 +15,8 @@ const MESSAGES = {
   admin_password_spare: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
   admin_password_spare_total: 'Too many wrong passwords. Please wait a little, or run `emailauth admin unlock` on the server.',
   site_checks: 'Too many checks of your websites. Please wait a little.',
+  client_registrations: 'Too many client registrations from your network. Please wait a little.',
+  client_documents: 'Too many new clients from your network. Please wait a little.',
   uploads: 'Too many icon uploads. Please wait a little.',
   failed_verify: 'Too many invalid tokens. Please wait a minute.',
 } as const;

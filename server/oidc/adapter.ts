@@ -1,14 +1,14 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import type { Adapter, AdapterPayload, ClientMetadata, errors } from 'oidc-provider';
 import { deriveKey, type SecretKeys } from '../secret-keys.ts';
+import type { OpenIdClients } from './clients.ts';
 import type { RecordColumns, RecordsStore, StoredRecord } from './records-store.ts';
 
 /** What the adapter needs besides the table. */
 export type AdapterParts = {
   store: RecordsStore;
-  /** Returns the metadata of a client, or undefined. */
-  findClient(clientId: string): Promise<object | undefined>;
+  clients: Pick<OpenIdClients, 'findClient' | 'addRegistered'>;
   secretKeys: SecretKeys;
   errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
@@ -167,6 +167,10 @@ function decrypt(key: Buffer, encrypted: Buffer): string | null {
 /** Clients: those of the service, and the registered ones in the table. */
 class ClientsAdapter extends RecordsAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    return (await this.parts.findClient(id)) as AdapterPayload | undefined;
+    return (await this.parts.clients.findClient(id)) as AdapterPayload | undefined;
+  }
+
+  override async upsert(_id: string, metadata: AdapterPayload): Promise<void> {
+    await this.parts.clients.addRegistered(metadata as ClientMetadata);
   }
 }

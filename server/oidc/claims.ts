@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Client } from 'oidc-provider';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
+import { clientKindOf } from './client-ids.ts';
 
 /** The authentication context class of a sign-in by email (OpenID Connect Core §2). */
 export const EMAIL_ACR = 'urn:emailauth:acr:email';
@@ -28,8 +29,13 @@ export function pairwiseSubject(salt: Buffer, sector: string, email: string): st
   return createHmac('sha256', salt).update(`${sector}\n${email}`).digest('base64url');
 }
 
-/** Returns the host whose clients see the same subjects: that of the first redirect URI, or the client itself when it is a native one. */
+/**
+ * Returns the host whose clients see the same subjects: that of the first redirect URI, or the client itself when it is a native one
+ * or described itself, because it could name a host of others.
+ */
 export function sectorOf({ clientId, redirectUris }: Pick<Client, 'clientId' | 'redirectUris'>): string {
+  const kind = clientKindOf(clientId);
+  if (kind === 'registered' || kind === 'metadata_document') return clientId;
   const [first] = redirectUris ?? [];
   const url = first !== undefined && URL.canParse(first) ? new URL(first) : null;
   return url?.protocol.startsWith('http') && !isLoopbackRedirectHost(url.hostname) ? url.host : clientId;

@@ -1,36 +1,17 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { Client, ClientMetadata, Provider } from 'oidc-provider';
-import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
-import { isApplicationId } from '../applications/applications.ts';
+import { randomBytes } from 'node:crypto';
+import type { ClientMetadata } from 'oidc-provider';
+import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { digest } from '../secrets.ts';
 import { registrableOf } from '../websites/domains.ts';
+import { clientKindOf } from './client-ids.ts';
+import { type ApplicationRecord, addRegistered, findApplication, findRegistered, isRegisteredDomain } from './clients-store.ts';
 
-type ApplicationRow = {
-  name: string;
-  redirectUris: string[];
-  authentication: 'none' | 'secret' | 'private_key_jwt';
-  secretHash: Buffer | null;
-  logoutUris: string[];
-  backchannelLogoutUri: string | null;
-  scopes: string[];
-};
-
-const APPLICATION = `
-select name, redirect_uris as "redirectUris", authentication, secret_hash as "secretHash", logout_uris as "logoutUris",
-  backchannel_logout_uri as "backchannelLogoutUri", scopes
-from applications where client_id = $1 and is_active`;
-
-const REGISTERED = 'select 1 from websites where domain = $1';
-
+/** Grants that every client may use; PKCE is required from all of them. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'];
 
-/** Returns whether a client_id is the origin of a website, such as `https://shop.example`. */
-export function isOrigin(clientId: string): boolean {
-  return /^https?:\/\//.test(clientId) && URL.canParse(clientId) && new URL(clientId).origin === clientId;
-}
-
-/** The clients of the provider. */
+/** The clients of the provider: applications, registered websites, and programs that registered themselves. */
 export class OpenIdClients {
   readonly #core: Database['core'];
   readonly #local: boolean;
@@ -41,76 +22,86 @@ export class OpenIdClients {
     this.#local = local;
   }
 
-  /** Returns the metadata (RFC 7591 §2) of a client that may be used now, or undefined. */
-  async findClient(clientId: string): Promise<ClientMetadata | undefined> {
-    if (isApplicationId(clientId)) return this.#application(clientId);
-    if (isOrigin(clientId)) return this.#website(clientId);
-    return undefined;
-  }
-
-  async #application(clientId: string): Promise<ClientMetadata | undefined> {
-    const { rows } = await this.#core.query<ApplicationRow>({ name: 'oidc-application', text: APPLICATION, values: [clientId] });
-    const [row] = rows;
-    if (!row) return undefined;
-    return {
-      client_id: clientId,
-      client_name: row.name,
-      redirect_uris: row.redirectUris,
-      post_logout_redirect_uris: row.logoutUris,
-      token_endpoint_auth_method: row.authentication === 'secret' ? 'client_secret_basic' : row.authentication,
-      ...(row.secretHash && { client_secret: row.secretHash.toString('hex') }),
-      ...(row.backchannelLogoutUri && { backchannel_logout_uri: row.backchannelLogoutUri, backchannel_logout_session_required: true }),
-      grant_types: GRANT_TYPES,
-      subject_type: 'public',
-    };
-  }
-
-  async #website(origin: string): Promise<ClientMetadata | undefined> {
-    const { hostname, protocol } = new URL(origin);
-    const domain = registrableOf(hostname);
-    if (!domain || (protocol !== 'https:' && !(this.#local && domain === 'localhost'))) return undefined;
-    const { rowCount } = await this.#core.query({ name: 'oidc-website', text: REGISTERED, values: [domain] });
-    if (rowCount === 0) return undefined;
-    return {
-      client_id: origin,
-      client_name: hostname,
-      redirect_uris: [`${origin}/`],
-      post_logout_redirect_uris: [`${origin}/`],
-      token_endpoint_auth_method: 'none',
-      grant_types: GRANT_TYPES,
-      scope: IDENTITY_SCOPES.join(' '),
-      subject_type: 'public',
-    };
-  }
-
   /**
-   * Changes how oidc-provider compares values of clients: secrets by their hash, the redirect URIs of a website by their origin, and
-   * subjects, which are pairwise for every client, also for those to which its checks do not permit that.
+   * Returns the metadata (RFC 7591 §2) of a client that may be used now, or undefined. It is read at every request, so that a client
+   * that is switched off or deleted stops at once on all instances. Client ID metadata documents are read by oidc-provider itself.
    */
-  extend({ Client }: Provider): void {
-    const { redirectUriAllowed, postLogoutRedirectUriAllowed } = Client.prototype;
-    const overrides: Partial<Client> & ThisType<Client> = {
-      compareClientSecret(given) {
-        const hash = Buffer.from(this.clientSecret ?? '', 'hex');
-        const compared = digest(given);
-        return hash.length === compared.length && timingSafeEqual(hash, compared);
-      },
-      redirectUriAllowed(uri) {
-        return isOrigin(this.clientId) ? isOn(this.clientId, uri) : redirectUriAllowed.call(this, uri);
-      },
-      postLogoutRedirectUriAllowed(uri) {
-        return isOrigin(this.clientId) ? isOn(this.clientId, uri) : postLogoutRedirectUriAllowed.call(this, uri);
-      },
-    };
-    Object.assign(Client.prototype, overrides);
-    // The setter ignores what the metadata says.
-    Object.defineProperty(Client.prototype, 'subjectType', { get: () => 'pairwise', set: () => {} });
+  async findClient(clientId: string): Promise<ClientMetadata | undefined> {
+    switch (clientKindOf(clientId)) {
+      case 'application': {
+        const application = await findApplication(this.#core, clientId);
+        return application ? applicationMetadata(clientId, application) : undefined;
+      }
+      case 'website':
+        return (await this.#isWebsite(new URL(clientId))) ? websiteMetadata(clientId) : undefined;
+      case 'registered': {
+        const metadata = await findRegistered(this.#core, clientId);
+        return metadata ? { ...metadata, client_id: clientId } : undefined;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Stores a client that registered itself (RFC 7591); of its secret only the SHA-256. */
+  async addRegistered({ client_id: clientId, ...metadata }: ClientMetadata): Promise<void> {
+    const { client_secret: secret } = metadata;
+    await addRegistered(this.#core, clientId, secret ? { ...metadata, client_secret: hashOf(secret) } : metadata);
+  }
+
+  async #isWebsite({ protocol, hostname, port }: URL): Promise<boolean> {
+    if (isLoopbackRedirectHost(hostname)) return this.#local;
+    const domain = normalHost(hostname) === hostname ? registrableOf(hostname) : null;
+    return domain !== null && protocol === 'https:' && port === '' && isRegisteredDomain(this.#core, domain);
   }
 }
 
-/** Whether a redirect URI is on an origin, without user info, backslash or fragment. */
-function isOn(origin: string, uri: string): boolean {
-  return (
-    /^[!-[\]-~]+$/.test(uri) && uri.startsWith(`${origin}/`) && URL.canParse(uri) && new URL(uri).origin === origin && !uri.includes('#')
-  );
+/** Returns the client_id of a client that registers itself. */
+export const newRegisteredId = () => `dcr_${randomBytes(16).toString('base64url')}`;
+
+/**
+ * Returns whether a secret is one of a client.
+ * @param stored `client_secret` of the metadata: the SHA-256 of each valid secret in hexadecimal, separated by spaces
+ */
+export function isSecretOf(stored: string | undefined, secret: string): boolean {
+  return stored?.split(' ').includes(hashOf(secret)) ?? false;
+}
+
+const hashOf = (secret: string) => digest(secret).toString('hex');
+
+function applicationMetadata(clientId: string, application: ApplicationRecord): ClientMetadata {
+  const { authentication, backchannelLogoutUri, jwks, jwksUri, scopes, secretHashes } = application;
+  const identity = IDENTITY_SCOPES.filter((scope) => scopes.includes(scope));
+  return {
+    client_id: clientId,
+    client_name: application.name,
+    // Native clients may have loopback redirect URIs and schemes of their own, besides https (RFC 8252 §7).
+    application_type: 'native',
+    redirect_uris: application.redirectUris,
+    post_logout_redirect_uris: application.logoutUris,
+    token_endpoint_auth_method: authentication === 'secret' ? 'client_secret_basic' : authentication,
+    ...(authentication === 'secret' && { client_secret: secretHashes.map((hash) => hash.toString('hex')).join(' ') }),
+    ...(jwks && { jwks: jwks as ClientMetadata['jwks'] }),
+    ...(jwksUri && { jwks_uri: jwksUri }),
+    ...(backchannelLogoutUri && { backchannel_logout_uri: backchannelLogoutUri, backchannel_logout_session_required: true }),
+    grant_types: GRANT_TYPES,
+    scope: identity.join(' '),
+    resource_scopes: RESOURCE_SCOPES.filter((scope) => scopes.includes(scope)),
+    subject_type: 'public',
+  };
+}
+
+/** The redirect URIs of a website are all those on its host; see `isRedirectAllowed`. */
+function websiteMetadata(origin: string): ClientMetadata {
+  return {
+    client_id: origin,
+    client_name: new URL(origin).hostname,
+    redirect_uris: [`${origin}/`],
+    post_logout_redirect_uris: [`${origin}/`],
+    token_endpoint_auth_method: 'none',
+    grant_types: GRANT_TYPES,
+    scope: IDENTITY_SCOPES.join(' '),
+    resource_scopes: [],
+    subject_type: 'public',
+  };
 }

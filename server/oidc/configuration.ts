@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
-import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
+import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
+import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
+import { type RegistrationParts, registrationConfiguration } from './client-registration.ts';
+import { resourceScopesOf } from './client-rules.ts';
 import type { OpenIdClients } from './clients.ts';
 import { existingGrant } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
@@ -36,6 +38,7 @@ export type ConfigurationParts = {
   core: Database['core'];
   store: RecordsStore;
   clients: OpenIdClients;
+  registration: RegistrationParts;
   pages: ProviderPages;
   /** Returns the salt of pairwise subjects. */
   salt(): Promise<Buffer>;
@@ -62,12 +65,14 @@ export const interactionPath = (uid: string) => `/oauth/interaction/${uid}`;
 /** Returns the configuration of oidc-provider. */
 export function configurationOf(parts: ConfigurationParts, library: Library, jwks: JWKS): Configuration {
   const { publicUrl, secure, core, pages } = parts;
+  const registration = registrationConfiguration(parts.registration, library.errors);
   const cookie = { httpOnly: true, sameSite: 'lax', path: '/', signed: false, secure } as const;
   return {
+    ...registration,
     adapter: createAdapter({
       store: parts.store,
       secretKeys: parts.secretKeys,
-      findClient: (id) => parts.clients.findClient(id),
+      clients: parts.clients,
       errors: library.errors,
       currentRequest: library.currentRequest,
       deviceOf: parts.deviceOf,
@@ -90,7 +95,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     findAccount: (_, email) => ({ accountId: email, claims: (_use, scope) => claimsOf(core, email, scope) }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
     interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library) },
-    features: { ...FEATURES, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
+    features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },
     extraTokenClaims: (_, token) => grantClaimOf(token),
     issueRefreshToken: (_, client, source) =>
       client.grantTypeAllowed('refresh_token') && (source.scopes.has('offline_access') || isForResource(source)),
@@ -146,10 +151,10 @@ function resourcesOf(publicUrl: string, { errors }: Library) {
   const resources = new Set([`${publicUrl}/mcp`, `${publicUrl}/api`]);
   return {
     enabled: true,
-    getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string) => {
+    getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string, client: Client) => {
       if (!resources.has(resource)) throw new errors.InvalidTarget(`the resources are ${[...resources].join(' and ')}`);
       return {
-        scope: RESOURCE_SCOPES.join(' '),
+        scope: resourceScopesOf(client).join(' '),
         audience: resource,
         accessTokenTTL: TTL.AccessToken,
         accessTokenFormat: 'jwt' as const,

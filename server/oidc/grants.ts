@@ -1,6 +1,6 @@
 import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { digest } from '../secrets.ts';
-import { isOrigin } from './clients.ts';
+import { clientKindOf } from './client-ids.ts';
 import type { RecordsStore } from './records-store.ts';
 
 /** The scopes that a registered website gets without a question: its visitor came to be identified by address. */
@@ -33,7 +33,7 @@ export async function existingGrant(ctx: KoaContextWithOIDC, store: RecordsStore
 
 function needsNoConsent(ctx: KoaContextWithOIDC, client: Client): boolean {
   const { requestParamScopes, resourceServers } = ctx.oidc;
-  if (!isOrigin(client.clientId) || Object.keys(resourceServers ?? {}).length > 0) return false;
+  if (clientKindOf(client.clientId) !== 'website' || Object.keys(resourceServers ?? {}).length > 0) return false;
   return [...requestParamScopes].every((scope) => WITHOUT_CONSENT.has(scope));
 }
 

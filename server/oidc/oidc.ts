@@ -1,12 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
+import { isThisMachine } from '../../contract/rules.ts';
+import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { clientAddressOf } from '../http/client-address.ts';
+import type { Limits } from '../http/limits.ts';
 import { type Served, serve } from '../http/serve.ts';
 import type { Log } from '../log.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
+import { isPublicAddress } from '../websites/public-addresses.ts';
+import type { RegistrationParts } from './client-registration.ts';
 import { OpenIdClients } from './clients.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
 import { Interactions } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
@@ -18,6 +25,7 @@ type Parts = {
   config: Config;
   secretKeys: SecretKeys;
   core: Database['core'];
+  limits: Pick<Limits, 'hit'>;
   log: Log;
   keys: ProviderKeys;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
@@ -29,7 +37,7 @@ type Parts = {
 export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
 
 /** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
-export function createOpenId({ config, secretKeys, core, log, keys, sendPage, headers }: Parts): OpenId {
+export function createOpenId({ config, secretKeys, core, limits, log, keys, sendPage, headers }: Parts): OpenId {
   const { publicUrl, secure, mode } = config;
   const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
     const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
@@ -42,7 +50,14 @@ export function createOpenId({ config, secretKeys, core, log, keys, sendPage, he
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });
   const pages = new ProviderPages(sendPage);
-  const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys });
+  const local = mode === 'local';
+  const usesSystemLookup = (host: string) => local && isThisMachine(host);
+  const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
+  const registration: RegistrationParts = {
+    count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
+    fetch: createGuardedFetch({ dns, local }),
+  };
+  const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys, registration });
   const interactions = new Interactions({
     publicUrl,
     secure,

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, Provider } from 'oidc-provider';
 import type { Log } from '../log.ts';
+import { limitRegistrations } from './client-registration.ts';
+import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
 
@@ -45,7 +47,8 @@ export class OpenIdProvider {
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
     provider.on('server_error', (_, error) => log.warn({ error }, 'the OpenID provider failed'));
-    parts.clients.extend(provider);
+    applyClientRules(provider);
+    limitRegistrations(provider, parts.registration);
     return provider;
   }
 }

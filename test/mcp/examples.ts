@@ -1,3 +1,4 @@
+import { addGrant } from '../grants.ts';
 import type { Service, Stage } from '../harness.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 
@@ -55,6 +56,7 @@ const examples: Record<string, Example> = {
     const { clientId, name } = await ownApplication(scene);
     return { clientId, confirmName: name };
   },
+  test_application: async (scene) => ({ clientId: (await ownApplication(scene)).clientId }),
   list_api_keys: () => ({}),
   revoke_api_key: async ({ owner }) => {
     const { keyId, name } = (await owner.client.post('/api/api-keys', { name: 'Script', environment: 'live' })).json;
@@ -67,6 +69,13 @@ const examples: Record<string, Example> = {
     await signInDeveloper(stage, service, owner.email);
     const [{ id, label }] = (await devices()).filter((device) => !before.includes(device.id));
     return { deviceId: id, confirmLabel: label };
+  },
+  list_connections: () => ({}),
+  revoke_connection: async ({ stage, owner }) => {
+    const clientId = `https://${freshDomain()}`;
+    await addGrant(stage, { email: owner.email, clientId });
+    const [{ id, name }] = (await owner.client.get('/api/user/connections')).json;
+    return { connectionId: id, confirmName: name };
   },
   get_account: () => ({}),
   update_account: () => ({ organization: 'Analytical Engines', fromName: 'Notes' }),

@@ -1,0 +1,108 @@
+import type { Client, errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
+import { oneLine } from '../../diagnostics/check.ts';
+import { isRedirectOf } from '../signin/redirects.ts';
+import { clientKindOf } from './client-ids.ts';
+import { isSecretOf } from './clients.ts';
+
+const MAX_NAME_LENGTH = 60;
+const MAX_URIS = 10;
+const MAX_URI_LENGTH = 1024;
+/** Of the metadata of a client that describes itself, as JSON. */
+const MAX_METADATA_LENGTH = 16_384;
+
+/** Schemes that programs of the operating system or the browser handle, besides the web. */
+const COMMON_SCHEMES = /^(?:about|blob|data|file|ftp|geo|intent|javascript|mailto|ms-[a-z-]+|sms|ssh|tel|vbscript|view-source|wss?|xmpp):/i;
+
+/** Returns whether a redirect URI belongs to a client: any address on the host of a website, else one of its own (RFC 8252 §7.3). */
+export function isRedirectAllowed(clientId: string, redirectUris: readonly string[] | undefined, uri: string): boolean {
+  if (clientKindOf(clientId) === 'website') return isBelow(clientId, uri);
+  return isRedirectOf({ id: clientId, redirectUris: redirectUris ?? [], kind: 'application' }, uri);
+}
+
+/** Returns whether a URI has the origin, in the form in which browsers serialize it. */
+function isBelow(origin: string, uri: string): boolean {
+  if (uri.length > MAX_URI_LENGTH || !/^[\x21-\x7e]+$/.test(uri) || /["'<>\\^`{|}#]/.test(uri)) return false;
+  return uri.startsWith(origin) && /^[/?]?$/.test(uri.charAt(origin.length));
+}
+
+/** Returns the scopes of the service's own resources that a client may request. */
+export function resourceScopesOf(client: Client): readonly ResourceScope[] {
+  const { resource_scopes: allowed } = client as Client & { resource_scopes?: unknown };
+  return Array.isArray(allowed) ? RESOURCE_SCOPES.filter((scope) => allowed.includes(scope)) : RESOURCE_SCOPES;
+}
+
+/**
+ * Makes oidc-provider compare redirect URIs and client secrets by the rules of this service, and derive pairwise subjects for every
+ * client, also for those to which its checks do not permit that.
+ */
+export function applyClientRules({ Client: { prototype } }: Provider): void {
+  Object.assign(prototype, {
+    redirectUriAllowed(this: Client, uri: string) {
+      return isRedirectAllowed(this.clientId, this.redirectUris, uri);
+    },
+    postLogoutRedirectUriAllowed(this: Client, uri: string) {
+      return isRedirectAllowed(this.clientId, this.postLogoutRedirectUris, uri);
+    },
+    compareClientSecret(this: Client, secret: string) {
+      return isSecretOf(this.clientSecret, secret);
+    },
+  });
+  // The setter ignores what the metadata says.
+  Object.defineProperty(prototype, 'subjectType', { get: () => 'pairwise', set: () => {} });
+}
+
+type Metadata = Record<string, unknown>;
+
+/**
+ * Returns the check of the metadata of clients that describe themselves, by a document or by registration: what is checked is the
+ * configuration `extraClientMetadata` of oidc-provider, which calls it before its own checks and lets it change the metadata.
+ */
+export function createMetadataCheck({ InvalidClientMetadata }: Pick<typeof errors, 'InvalidClientMetadata'>) {
+  return (_ctx: KoaContextWithOIDC | undefined, _key: string, _value: unknown, metadata: Metadata): void => {
+    const kind = clientKindOf(String(metadata.client_id));
+    if (kind !== 'registered' && kind !== 'metadata_document') return;
+    const fault = faultOf(metadata);
+    if (fault) throw new InvalidClientMetadata(fault);
+    normalize(metadata);
+  };
+}
+
+function faultOf(metadata: Metadata): string | null {
+  if (JSON.stringify(metadata).length > MAX_METADATA_LENGTH) return `the metadata must have at most ${MAX_METADATA_LENGTH} characters`;
+  for (const name of ['redirect_uris', 'post_logout_redirect_uris']) {
+    const uris = metadata[name];
+    // oidc-provider reports what is not a list of texts.
+    if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) continue;
+    if (uris.length > MAX_URIS) return `${name} must have at most ${MAX_URIS} members`;
+    for (const uri of uris) {
+      const fault = uri.length > MAX_URI_LENGTH ? 'is too long' : selfRegisteredUriFault(uri);
+      if (fault) return `${name}: ${oneLine(uri)} ${fault}`;
+    }
+  }
+  return null;
+}
+
+/** Programs in the field register schemes without a dot, such as `cursor://…`, so that only those of common programs are rejected. */
+function selfRegisteredUriFault(uri: string): string | null {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1] ?? '';
+  if (hasOwnScheme(uri) || /^https?$/i.test(scheme) || !URL.canParse(uri)) return redirectUriFault(uri);
+  if (COMMON_SCHEMES.test(uri)) return 'has a scheme that belongs to other programs';
+  return /^[\x21-\x7e]+$/.test(uri) && !/["'<>\\^`{|}#]/.test(uri) ? null : 'must be plain ASCII without quotes and fragment';
+}
+
+function normalize(metadata: Metadata): void {
+  const { client_name: name, scope } = metadata;
+  metadata.application_type = 'native';
+  metadata.subject_type = 'public';
+  // The hosts of redirect URIs are not a sector: `sub` is derived from the client itself, and nothing is fetched for it.
+  delete metadata.sector_identifier_uri;
+  delete metadata.resource_scopes;
+  if (typeof name === 'string') metadata.client_name = oneLine(name, MAX_NAME_LENGTH) || undefined;
+  if (typeof scope !== 'string') return;
+  // Clients list scopes of several services; a request for another one is rejected.
+  const known = IDENTITY_SCOPES.filter((each) => scope.split(' ').includes(each));
+  if (known.length > 0) metadata.scope = known.join(' ');
+  else delete metadata.scope;
+}
