@@ -160,7 +160,6 @@ describe('a decision', () => {
     for (const headers of [
       { ...json, Origin: 'https://evil.example' },
       { ...json, Origin: 'null' },
-      { ...json, Origin: service.url, 'Sec-Fetch-Site': 'cross-site' },
       { ...json, 'Sec-Fetch-Site': 'cross-site' },
       { ...json, 'Sec-Fetch-Site': 'same-site' },
       { 'Content-Type': 'text/plain', Origin: 'https://evil.example' },
@@ -252,7 +251,13 @@ describe('the device flow', () => {
     expect(device.user_code.replace(/[^A-Z0-9]/gi, '').length).toBeGreaterThanOrEqual(8);
     const browser = service.client();
     const opened = await visitUrl(browser, device.verification_uri_complete);
-    expect(opened.authorization?.step).toMatch(/^device_/);
+    // Its form submits the code, not the confirmation.
+    const fields = Object.fromEntries(
+      [...opened.response.text.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),
+    );
+    expect(Object.keys(fields).sort()).toEqual(['user_code', 'xsrf']);
+    const { text } = await postForm(browser, '/oauth/device', null, fields);
+    expect(text).toContain('"step":"device_confirm"');
     const forged = await postForm(service.client(), '/oauth/device', null, { user_code: device.user_code, confirm: 'yes', xsrf: 'x' });
     expect(forged.headers.location ?? '').not.toContain('/oauth/interaction/');
     const polled = await postForm(service.client(), '/oauth/token', app, {

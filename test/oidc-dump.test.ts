@@ -78,7 +78,7 @@ async function dump(): Promise<unknown[]> {
 function distinctValues(rows: unknown[]): string[] {
   const found = new Set<string>();
   const add = (text: string) => {
-    if (text.length >= 16 && text.length <= 2000 && !/[\s\0]/.test(text)) found.add(text);
+    if (text.length >= 16 && text.length <= 2000 && /^[\x21-\x7e]+$/.test(text)) found.add(text);
     for (const [part] of text.matchAll(/[\w.~-]{16,}/g)) found.add(part);
   };
   const walk = (value: unknown): void => {
