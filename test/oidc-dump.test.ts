@@ -6,6 +6,7 @@ import {
   addApplication,
   authorizationRequest,
   authorizeAt,
+  decide,
   type Grant,
   type OidcClient,
   postForm,
@@ -51,13 +52,13 @@ async function keepBusy() {
   await authorizeAt(stage, service, shop);
   const waiting = service.client();
   const begun = await visit(waiting, (await authorizationRequest(app)).url);
-  await requestInteractionEmail(waiting, begun.interaction, freshAddress());
+  expect((await requestInteractionEmail(waiting, begun.interaction, freshAddress())).status).toBe(200);
   const consenting = service.client();
   const asked = await visit(consenting, (await authorizationRequest(app)).url);
   const email = freshAddress();
   await requestInteractionEmail(consenting, asked.interaction, email);
   await consenting.get((await stage.mailbox.waitFor(email)).link.slice(service.url.length));
-  await postForm(service.client(), '/oauth/device/authorize', app, { scope: 'openid email' });
+  expect((await postForm(service.client(), '/oauth/device/authorize', app, { scope: 'openid email' })).status).toBe(200);
   const pushed = await authorizationRequest(app);
   await postForm(service.client(), '/oauth/par', app, Object.fromEntries(new URLSearchParams(pushed.url.split('?')[1])));
   await developer.client.post('/api/api-keys', { name: 'a key', environment: 'live' });
@@ -132,26 +133,28 @@ test('no value of a copy of the database is accepted as a code, token, secret, k
   for (const value of values) expect([value.slice(0, 60), await acceptedAs(value, via)]).toEqual([value.slice(0, 60), []]);
 });
 
-test("no value of a copy continues anybody's sign-in or session at the provider", { timeout: 600_000 }, async () => {
+test("no value of a copy continues anybody's sign-in, consent or session at the provider", { timeout: 600_000 }, async () => {
   const { url } = await authorizationRequest(app, { prompt: 'none' });
-  for (const value of values.filter((text) => /^[\w.~-]+$/.test(text))) {
-    const browser = service.client();
-    for (const name of ['oidc_session', 'oidc_interaction', 'oidc_resume', 'device', 'attempt', 'sid']) browser.cookies.set(name, value);
-    for (const path of [url, `/oauth/authorize/${value}`, `/oauth/interaction/${value}?token=${value}`]) {
-      const { callback, authorization } = await visit(browser, path);
-      expect([value, callback?.searchParams.get('code') ?? null, authorization?.step ?? null]).toEqual([
-        value,
-        null,
-        expect.not.stringMatching(/consent|sign_in/),
-      ]);
+  for (const value of values.filter((text) => /^[\w.~-]{1,100}$/.test(text))) {
+    for (const path of [`/oauth/interaction/${value}?token=${value}`, `/oauth/authorize/${value}`, url]) {
+      const { callback, authorization } = await visit(thief(value), path);
+      expect([value, callback?.searchParams.get('code') ?? null, authorization?.step === 'consent']).toEqual([value, null, false]);
     }
+    expect([value, (await decide(thief(value), value)).json.redirectUrl]).toEqual([value, undefined]);
     const pushed = await visit(
-      browser,
+      service.client(),
       `/oauth/authorize?client_id=${app.clientId}&request_uri=urn:ietf:params:oauth:request_uri:${value}`,
     );
     expect([value, pushed.interaction]).toEqual([value, '']);
   }
 });
+
+/** Returns a browser that has a value in every cookie. */
+function thief(value: string): Client {
+  const browser = service.client();
+  for (const name of ['oidc_session', 'oidc_interaction', 'oidc_resume', 'device', 'attempt', 'sid']) browser.cookies.set(name, value);
+  return browser;
+}
 
 test('the copy has no signing key, salt or issued secret in the clear', async () => {
   const text = JSON.stringify(await dump());

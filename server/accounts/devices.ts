@@ -7,6 +7,7 @@ import { type Account, type Caller, type Served, serve } from '../http/serve.ts'
 import { digest } from '../secrets.ts';
 import { clearSession } from './browser.ts';
 import { BEGIN_SIGN_OUT } from './locks.ts';
+import { END_PROVIDER_ACCESS, endProviderSessions } from './provider-sessions.ts';
 import { deviceIdOf } from './sessions.ts';
 
 /** A session or a key of the account on a device. */
@@ -19,6 +20,8 @@ const VOID = Buffer.alloc(0);
 const KEY_MS = 400 * 86_400_000;
 /** `deviceIdOf` of accounts/sessions.ts as SQL. */
 const DEVICE_ID = `left(translate(encode(device, 'base64'), '+/', '-_'), 22)`;
+
+const END_ON_DEVICE = endProviderSessions(`k.email = $1 and ${DEVICE_ID} = $2`);
 
 /** The devices on which an account is signed in or remembered. What is ended here has ended on all instances. */
 export class Devices {
@@ -59,6 +62,7 @@ export class Devices {
       const { sequelize, Op, Session } = await this.#database.orm();
       const onDevice = { [Op.and]: [sequelize.where(sequelize.literal(DEVICE_ID), deviceId)] };
       const sessions = await Session.destroy({ where: { userId: account.id, clientId: null, ...onDevice }, transaction });
+      await sequelize.query(END_ON_DEVICE, { bind: [account.email, deviceId], transaction });
       const keys = await this.#voidKeys(account, onDevice, transaction);
       if (sessions + keys === 0) throw new Fault('device_not_found');
       return 'device_signed_out';
@@ -66,11 +70,12 @@ export class Devices {
     return { success: true };
   }
 
-  /** Ends all sessions and keys of the account, and the tokens of applications. */
+  /** Ends all sessions and keys of the account, and the grants and tokens of applications. */
   async signOutEverywhere(account: Account): Promise<Output<'signOutEverywhere'>> {
     await this.#signOut(account, async (transaction) => {
-      const { Session } = await this.#database.orm();
+      const { sequelize, Session } = await this.#database.orm();
       await Session.destroy({ where: { userId: account.id }, transaction });
+      await sequelize.query(END_PROVIDER_ACCESS, { bind: [account.email], transaction });
       await this.#voidKeys(account, {}, transaction);
       return 'signed_out_everywhere';
     });

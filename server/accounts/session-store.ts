@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { inTransaction } from '../db/database.ts';
 import { SESSION_SECONDS } from './browser.ts';
 import { BEGIN_SESSION_CHANGE, LOCK_LOGOUT, notBeingSignedOut } from './locks.ts';
+import { endProviderSessions } from './provider-sessions.ts';
 
 /** What a developer's sign-in issues: a session, and a key that lets the account in again on this device. */
 export type Issue = {
@@ -89,7 +90,8 @@ signed_out as (select email from users where id in (select user_id from ended)),
 tokens_ended as (
   delete from tokens where domain is null and used_at is null
     and email in (select email from signed_out union select email from forgotten)
-)
+),
+provider_sessions_ended as (${endProviderSessions('k.device = any($2)')})
 insert into audit_log (action, email) select 'developer_signed_out', email from signed_out`;
 
 const APPLICATION_LOGOUT = `

@@ -13,8 +13,8 @@ export type AdapterParts = {
   errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
-  /** Returns the device of the request's browser, as text, with which a session ends. */
-  deviceOf(request: IncomingMessage): string | undefined;
+  /** Returns the SHA-256 of the device cookie of a request, with whose device a session ends. */
+  deviceOf(request: IncomingMessage): Buffer | undefined;
 };
 
 /** How an interaction ended in this request, by the request that continues it (see Interactions). */
@@ -53,9 +53,12 @@ class RecordsAdapter implements Adapter {
   async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
     const payload = given as Payload;
     if (JSON.stringify(payload).includes('\\u0000')) throw new this.parts.errors.InvalidRequest('a NUL character is not allowed');
+    const columns = this.#columnsOf(payload);
+    if (this.kind !== 'Session') return this.parts.store.upsert(this.kind, id, this.#seal(id, payload), columns, seconds || null);
     const request = this.parts.currentRequest();
-    const device = this.kind === 'Session' && request ? this.parts.deviceOf(request) : undefined;
-    await this.parts.store.upsert(this.kind, id, this.#seal(id, { ...payload, device }), this.#columnsOf(payload), seconds || null);
+    const device = (request && this.parts.deviceOf(request)) ?? null;
+    const stored = this.#seal(id, { ...payload, device: device?.toString('hex') });
+    return this.parts.store.upsertSession(id, stored, columns, seconds || null, device);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

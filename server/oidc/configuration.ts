@@ -6,6 +6,7 @@ import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
 import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
+import { clientKindOf } from './client-ids.ts';
 import { type RegistrationParts, registrationConfiguration } from './client-registration.ts';
 import { resourceScopesOf } from './client-rules.ts';
 import type { OpenIdClients } from './clients.ts';
@@ -42,7 +43,7 @@ export type ConfigurationParts = {
   pages: ProviderPages;
   /** Returns the salt of pairwise subjects. */
   salt(): Promise<Buffer>;
-  deviceOf(request: IncomingMessage): string | undefined;
+  deviceOf(request: IncomingMessage): Buffer | undefined;
 };
 
 /** What the configuration needs of oidc-provider, which is imported on first use. */
@@ -140,10 +141,22 @@ const ALGORITHMS = {
 } as const satisfies Configuration['enabledJWA'];
 
 /** Returns the prompts in the order in which they are checked: select_account, login, consent. */
-function policyOf({ interactionPolicy }: Library) {
-  const policy = interactionPolicy.base();
-  policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0);
+function policyOf({ interactionPolicy: { base, Check, Prompt } }: Library) {
+  const policy = base();
+  policy.add(new Prompt({ name: 'select_account', requestable: true }), 0);
+  const checks = policy.get('consent')?.checks;
+  checks?.remove('native_client_prompt');
+  checks?.add(new Check('unverified_program', 'the person has to confirm a program on a device', 'interaction_required', isUnverified), 1);
   return policy;
+}
+
+/**
+ * Whether any program on the device could have begun the request in the client's name, so that a remembered consent does not count: a
+ * public client without a redirect URI on the web (RFC 8252 §8.6).
+ */
+function isUnverified({ oidc: { client, params, result } }: KoaContextWithOIDC): boolean {
+  if (result?.consent || client?.clientAuthMethod !== 'none' || clientKindOf(client.clientId) === 'website') return false;
+  return !String(params?.redirect_uri).startsWith('https://');
 }
 
 /** The service's own resources (RFC 8707), whose access tokens are JWTs (RFC 9068). */

@@ -45,7 +45,7 @@ export function createOpenId({ config, secretKeys, core, limits, log, keys, send
   };
   const deviceOf = (request: IncomingMessage) => {
     const device = cookieOf(request, 'device');
-    return device && digest(device).toString('hex');
+    return device === undefined ? undefined : digest(device);
   };
   const store = new RecordsStore(core);
   const clients = new OpenIdClients({ core, local: mode === 'local' });

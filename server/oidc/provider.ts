@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Koa from 'koa';
 import type { JWK, Provider } from 'oidc-provider';
 import type { Log } from '../log.ts';
 import { limitRegistrations } from './client-registration.ts';
@@ -12,6 +13,8 @@ type Parts = Omit<ConfigurationParts, 'salt'> & {
 };
 
 type Library = typeof import('oidc-provider');
+
+const SIGN_OUT = '/oauth/logout/confirm';
 
 /** The provider, and the function that handles its requests. */
 export type Serving = { provider: Provider; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
@@ -46,11 +49,25 @@ export class OpenIdProvider {
     const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest }, jwks));
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
+    provider.use(adjustResponse);
     provider.on('server_error', (_, error) => log.warn({ error }, 'the OpenID provider failed'));
     applyClientRules(provider);
     limitRegistrations(provider, parts.registration);
     return provider;
   }
+}
+
+/**
+ * Changes two responses: metadata name the only subject type that is used, and a page that signs out with fetch gets the address to
+ * continue at as JSON, because a form may not redirect to another origin (`form-action` of its Content-Security-Policy).
+ */
+async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (ctx.path.startsWith('/.well-known/')) Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
+  if (ctx.path !== SIGN_OUT || ctx.status !== 303 || ctx.accepts('html', 'json') !== 'json') return;
+  ctx.body = { redirectUrl: ctx.response.get('Location') };
+  ctx.status = 200;
+  ctx.remove('Location');
 }
 
 /** Imports oidc-provider without its warning about releases of Node.js before 22, on which it works. */

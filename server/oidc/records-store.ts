@@ -20,6 +20,15 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, client_id = excluded.client_id,
   grant_id = excluded.grant_id, uid = excluded.uid, user_code = coalesce(excluded.user_code, r.user_code), expires_at = excluded.expires_at`;
 
+// A session belongs to the device on which the account is remembered, and is not stored again once that has ended: a request that was
+// under way during a sign-out must not bring it back.
+const UPSERT_SESSION = `
+insert into oidc_records as r (kind, id, payload, email, uid, expires_at)
+select 'Session', $1, $2, $3, $4, now() + make_interval(secs => $5)
+where $3::text is null or exists (select from remembered_keys k
+  where k.device = $6 and k.email = $3 and k.verifier <> '' and k.used_at > now() - interval '90 days' and k.expires_at > now())
+on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, uid = excluded.uid, expires_at = excluded.expires_at`;
+
 const find = (column: 'id' | 'uid' | 'user_code') => `
 select payload, floor(extract(epoch from consumed_at))::float8 as consumed from oidc_records
 where kind = $1 and ${column} = $2 and (expires_at is null or expires_at > now())`;
@@ -53,6 +62,12 @@ export class RecordsStore {
     const { email, clientId, grantId, uid, userCode } = columns;
     const values = [kind, digest(id), JSON.stringify(payload), email, clientId, hashOf(grantId), hashOf(uid), hashOf(userCode), seconds];
     await this.#core.query({ name: 'oidc-upsert', text: UPSERT, values });
+  }
+
+  /** Inserts or replaces a session. @param device SHA-256 of the browser's device cookie; null when it has none */
+  async upsertSession(id: string, payload: object, columns: RecordColumns, seconds: number | null, device: Buffer | null): Promise<void> {
+    const values = [digest(id), JSON.stringify(payload), columns.email, hashOf(columns.uid), seconds, device];
+    await this.#core.query({ name: 'oidc-upsert-session', text: UPSERT_SESSION, values });
   }
 
   /** Returns a record by its id, the uid of a session or the user code of a device, or null. */
