@@ -116,11 +116,13 @@ describe('a refresh', () => {
     const token = granted.tokens.refresh_token;
     for (const scope of ['openid email offline_access websites:read websites:write', 'profile', 'websites:write'])
       expectOauthError(await refresh(via, app, token, { scope }), 'invalid_scope');
-    for (const resource of [`${service.url}/mcp`, 'https://evil.example/'])
-      expectOauthError(await refresh(via, app, token, { resource }), 'invalid_target');
-    const { status, json } = await refresh(via, app, token, { scope: 'websites:read' });
+    const { status, json } = await refresh(via, app, token, { scope: 'websites:read', resource: `${service.url}/api` });
     expect(status).toBe(200);
     expect(claimsOf(json.access_token)).toMatchObject({ scope: 'websites:read', aud: `${service.url}/api` });
+    for (const resource of [`${service.url}/mcp`, 'https://evil.example/']) {
+      const { tokens } = await signInFor('api', 'openid email offline_access websites:read');
+      expectOauthError(await refresh(via, app, tokens.refresh_token, { resource }), 'invalid_target');
+    }
   });
 
   test('by another client is refused, and ends nothing', async () => {
@@ -133,8 +135,9 @@ describe('a refresh', () => {
 
   test('with a token that was used before ends the whole family, access tokens included', async () => {
     const { tokens } = await signInFor('api', 'openid email offline_access websites:read');
-    const second = (await refresh(via, app, tokens.refresh_token)).json;
-    const third = (await refresh(via, app, second.refresh_token)).json;
+    const resource = `${service.url}/api`;
+    const second = (await refresh(via, app, tokens.refresh_token, { resource })).json;
+    const third = (await refresh(via, app, second.refresh_token, { resource })).json;
     expect((await callApi(third.access_token)).status).toBe(200);
     expectOauthError(await refresh(via, app, tokens.refresh_token), 'invalid_grant');
     for (const { refresh_token } of [tokens, second, third]) expectOauthError(await refresh(via, app, refresh_token), 'invalid_grant');

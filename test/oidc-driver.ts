@@ -179,7 +179,9 @@ export async function authorizeAt(
 /** Signs a person in at a client by a whole code flow. */
 export async function signInAt(...input: Parameters<typeof authorizeAt>): Promise<Grant> {
   const granted = await authorizeAt(...input);
-  const response = await exchangeCode(input[1].client(), granted.request, granted.callback);
+  // The access token is for the resource only when the token request names it too (RFC 8707 §2.2).
+  const { resource } = input[3]?.changes ?? {};
+  const response = await exchangeCode(input[1].client(), granted.request, granted.callback, { resource });
   if (response.status !== 200) throw new Error(`The token endpoint returned ${response.status}: ${response.text}`);
   return { ...granted, tokens: response.json };
 }
