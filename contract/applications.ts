@@ -131,10 +131,17 @@ export const ENVIRONMENTS = ['live', 'test'] as const;
 /** How long a rotated API key remains valid, in hours. */
 export const GRACE_HOURS = [0, 1, 24, 168] as const;
 
+/** What an API key may be used for, as the scopes of access tokens. */
+const keyScopes = z
+  .array(z.enum(RESOURCE_SCOPES))
+  .min(1, 'Give at least one scope, or null for all')
+  .transform((scopes) => RESOURCE_SCOPES.filter((scope) => scopes.includes(scope)));
+
 export const ApiKey = z.object({
   id: z.uuid(),
   name: z.string(),
   environment: z.enum(ENVIRONMENTS),
+  scopes: z.array(z.enum(RESOURCE_SCOPES)).nullable().meta({ description: 'What the key may be used for; null: every scope' }),
   isActive: z.boolean(),
   keyId: z.string().meta({ description: 'The beginning of the key, to recognize it by' }),
   createdAt: z.string(),
@@ -142,7 +149,7 @@ export const ApiKey = z.object({
   expiresAt: z.string().nullable().meta({ description: 'When a rotated key becomes invalid' }),
 });
 export const ApiKeyList = z.array(ApiKey);
-export const ApiKeyInput = z.object({ name, environment: z.enum(ENVIRONMENTS) });
+export const ApiKeyInput = z.object({ name, environment: z.enum(ENVIRONMENTS), scopes: keyScopes.nullable().default(null) });
 export const ApiKeyParams = z.object({ id: z.uuid() });
 /** A new API key. `key` is shown only here; the service stores its SHA-256. */
 export const NewApiKey = ApiKey.extend({ key: z.string() });

@@ -11,6 +11,8 @@ export class ApiError extends Error {
   readonly explained: boolean;
   readonly hint: string;
   readonly field?: string;
+  /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces. */
+  readonly scope?: string;
   /** Reference number of this error in the log of the service. */
   readonly reference?: string;
   /** Seconds to wait before the next try. */
@@ -24,6 +26,7 @@ export class ApiError extends Error {
     this.explained = details.explained ?? Boolean(body.error_description ?? body.error);
     this.hint = body.hint ?? '';
     this.field = body.field;
+    this.scope = body.scope;
     this.reference = body.reference;
     this.retryAfter = details.retryAfter;
   }

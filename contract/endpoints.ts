@@ -1,7 +1,8 @@
 /**
  * Who may make a call. `anyone`: pages of this service and programs, but no page of another origin. `any-origin`: pages of other
- * origins too, without cookies. `identity`: a signed-in developer, or the token of an application. `account`: a signed-in developer,
- * or a program with one of their API keys. `person`: a signed-in developer, not an API key. `admin`: a browser with an admin session.
+ * origins too, without cookies. `identity`: a signed-in developer, or any of their tokens. `account`: a signed-in developer, or a program
+ * with one of their API keys or access tokens that has the scope of the call. `person`: a signed-in developer, no such program.
+ * `admin`: a browser with an admin session.
  */
 export type Access = 'anyone' | 'any-origin' | 'identity' | 'account' | 'person' | 'admin';
 

@@ -46,6 +46,11 @@ export const errors = {
     message: 'This API key is not valid: it is unknown, revoked or expired.',
     hint: 'Send Authorization: Bearer with an API key from the dashboard, where you can also create a new one.',
   },
+  bad_access_token: {
+    status: 401,
+    message: 'This access token is not valid here: it is expired, revoked, or issued for another resource.',
+    hint: 'Request a new one for this resource, with the refresh token or by signing in again.',
+  },
   bad_token: {
     status: 401,
     message: 'The authentication token is invalid or expired. Please try logging in again.',
@@ -57,6 +62,11 @@ export const errors = {
     status: 403,
     message: 'The admin dashboard is disabled.',
     hint: 'The operator can enable it: set ADMIN_PASSWORD to at least 15 characters and restart the service.',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The API key or access token does not have the scope that this needs.',
+    hint: 'Request an access token with this scope, or create an API key that has it.',
   },
   person_needed: {
     status: 403,
@@ -161,7 +171,16 @@ type ErrorKind = { status: number; message: string; hint: string; oauth?: string
 export type ErrorCode = keyof typeof errors;
 
 /** The JSON body of every error response. `error` is the sentence; on OAuth calls it is the code of RFC 6749 and `error_description` the sentence. */
-export type ErrorBody = { error: string; code: ErrorCode; hint: string; error_description?: string; field?: string; reference?: string };
+export type ErrorBody = {
+  error: string;
+  code: ErrorCode;
+  hint: string;
+  error_description?: string;
+  field?: string;
+  reference?: string;
+  /** Of `sign_in_needed` and `insufficient_scope`: the scopes that are missing, separated by spaces (RFC 6750 §3). */
+  scope?: string;
+};
 
 /** An error with a code of the table above. server/http/errors.ts turns it into status and body. */
 export class Fault extends Error {
@@ -172,14 +191,20 @@ export class Fault extends Error {
   readonly retryAfter?: number;
   /** What to do next, instead of the hint of the table. */
   readonly hint?: string;
+  /** The scopes that are missing, separated by spaces. */
+  readonly scope?: string;
 
-  constructor(code: ErrorCode, details: { message?: string; field?: string; retryAfter?: number; hint?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    details: { message?: string; field?: string; retryAfter?: number; hint?: string; scope?: string; cause?: unknown } = {},
+  ) {
     super(details.message ?? errors[code].message, { cause: details.cause });
     this.name = 'Fault';
     this.code = code;
     this.field = details.field;
     this.retryAfter = details.retryAfter;
     this.hint = details.hint;
+    this.scope = details.scope;
   }
 
   get status(): number {

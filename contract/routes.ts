@@ -44,10 +44,12 @@ import {
   RotateRequest,
   RotateSecretRequest,
 } from './applications.ts';
+import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './languages.ts';
+import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,
   AttemptResponse,
@@ -88,7 +90,13 @@ import {
 } from './websites.ts';
 
 /** One call with its schemas: `input` combines the path parameters with the query (GET, DELETE) or the JSON body. */
-export type Route = Endpoint & { summary: string; input: z.ZodType; output: z.ZodType };
+export type Route = Endpoint & {
+  /** What an API key or access token needs for the call. */
+  scope?: ResourceScope;
+  summary: string;
+  input: z.ZodType;
+  output: z.ZodType;
+};
 
 const nothing = z.object({});
 
@@ -99,6 +107,7 @@ const route = <Name extends EndpointName, In extends z.ZodType, Out extends z.Zo
   output: Out,
 ) => ({
   ...endpoints[name],
+  scope: (CALL_SCOPES as Partial<Record<EndpointName, ResourceScope>>)[name],
   summary,
   input,
   output,

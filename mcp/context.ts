@@ -1,4 +1,4 @@
-import type { Client } from '../contract/client.ts';
+import type { ApiError, Client } from '../contract/client.ts';
 import type { CheckWebsite } from '../diagnostics/website-checks.ts';
 
 /** What the tools, resources and prompts work with; independent of the transport and of the process. */
@@ -20,6 +20,8 @@ export type McpContext = {
   checkWebsite: CheckWebsite;
   /** Returns the OpenAPI description of the service's API. @throws ApiError */
   openApi(): Promise<object>;
+  /** Receives an error that another sign-in of the caller would avoid: `sign_in_needed` or `insufficient_scope`. */
+  onDenied?(error: ApiError): void;
   /** Logs an internal error for the operator. @returns its reference number */
   report(error: unknown): string;
 };

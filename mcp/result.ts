@@ -4,7 +4,7 @@ import { type ErrorCode, errors } from '../contract/errors.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import type { McpContext } from './context.ts';
 
-type ErrorContext = Pick<McpContext, 'howToSignIn' | 'report'>;
+type ErrorContext = Pick<McpContext, 'howToSignIn' | 'onDenied' | 'report'>;
 
 /** Returns the result of a tool: the data, and the same as text for clients that do not show structured content. */
 export function successResult(data: Record<string, unknown>, text: string): CallToolResult {
@@ -24,9 +24,10 @@ export const refusal = (code: ErrorCode, message: string, hint: string = errors[
 export const hasCode = (error: unknown, code: ErrorCode): error is ApiError => error instanceof ApiError && error.code === code;
 
 /** Returns what happened and what to do next, as sentences for a model; for an internal error only its reference number. */
-export function describeError(error: unknown, { howToSignIn, report }: ErrorContext): string {
+export function describeError(error: unknown, { howToSignIn, onDenied, report }: ErrorContext): string {
   const known =
     error instanceof ApiError ? error : new ApiError(500, { ...errors.internal, error: errors.internal.message, reference: report(error) });
+  if (known.code === 'sign_in_needed' || known.code === 'insufficient_scope') onDenied?.(known);
   const hint = known.code === 'sign_in_needed' ? howToSignIn : known.code === 'rate_limited' ? waitHint(known) : known.hint;
   const reference = known.reference ? `The reference number is ${known.reference}.` : '';
   return [known.message, hint, reference]

@@ -38,9 +38,11 @@ import { inboxRouter } from './mail/inbox-routes.ts';
 import { Mailer } from './mail/mailer.ts';
 import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
+import { AccessTokens } from './oidc/access-tokens.ts';
 import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
+import { challengeOf, protectedResourcesRouter, type Resource, resourceUri } from './oidc/protected-resources.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
@@ -167,6 +169,7 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const sessions = new Sessions(new SessionStore(core));
   return {
     providerKeys,
+    accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
     web,
@@ -260,7 +263,15 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     describeError,
     countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),
   };
-  const identityOf = createIdentity(core.sessions, core.apiKeyBearers);
+  const identityAt = (resource: Resource) =>
+    createIdentity({
+      sessions: core.sessions,
+      apiKeys: core.apiKeyBearers,
+      accessTokens: core.accessTokens,
+      resource: resourceUri(publicUrl, resource),
+    });
+  const identityOf = identityAt('api');
+  const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   return createApp({
@@ -271,6 +282,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       trustProxy,
       origins,
       identityOf,
+      challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
     openLink: linkListener({
@@ -304,7 +316,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         trustProxy,
         version: VERSION,
         clientOf: createDirectClient(served, invokeSettings),
-        identityOf: (request) => identityOf(request, NO_COOKIES),
+        identityOf: (request) => identityOfAssistant(request, NO_COOKIES),
         describeError,
         headers,
         dns: openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress }),
@@ -316,6 +328,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         openApi,
         report: (error) => describeError(error).body.reference ?? '',
       }),
+      protectedResourcesRouter({ publicUrl, headers }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),

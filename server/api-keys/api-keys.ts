@@ -44,10 +44,10 @@ export class ApiKeys {
   }
 
   /** @throws Fault too_many */
-  async create(account: Account, { name, environment }: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
+  async create(account: Account, { name, environment, scopes }: Parsed<'createApiKey'>): Promise<Output<'createApiKey'>> {
     return this.#change(account, 'api_key_created', async (transaction) => {
       await this.#requireRoom(account, transaction);
-      return this.#add(account, { name, environment }, transaction);
+      return this.#add(account, { name, environment, scopes }, transaction);
     });
   }
 
@@ -113,23 +113,27 @@ export class ApiKeys {
       throw new Fault('too_many', { message: `You have ${MAX_API_KEYS} active API keys, the maximum for an account.` });
   }
 
-  async #add(account: Account, { name, environment }: Pick<ApiKey, 'name' | 'environment'>, transaction: Transaction) {
+  async #add(account: Account, { name, environment, scopes }: Pick<ApiKey, 'name' | 'environment' | 'scopes'>, transaction: Transaction) {
     const { ApiKey } = await this.#database.orm();
     // The prefix lets secret scanners recognize a key; 32 random bytes follow.
     const prefix = `ea_${environment}_`;
     const key = prefix + randomSecret();
     const keyId = `${key.slice(0, prefix.length + SHOWN_CHARACTERS)}…`;
-    const row = await ApiKey.create({ id: uuid(), userId: account.id, name, environment, keyId, hash: digest(key) }, { transaction });
+    const row = await ApiKey.create(
+      { id: uuid(), userId: account.id, name, environment, scopes, keyId, hash: digest(key) },
+      { transaction },
+    );
     return { ...present(row, true), key };
   }
 }
 
 function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] {
-  const { id, name, environment, keyId, createdAt, usedAt, expiresAt } = key;
+  const { id, name, environment, scopes, keyId, createdAt, usedAt, expiresAt } = key;
   return {
     id,
     name,
     environment,
+    scopes,
     keyId,
     isActive,
     createdAt: createdAt.toISOString(),

@@ -29,7 +29,9 @@ export class ApiKeyBearers {
   /** Returns the account of an Authorization header, or undefined when it does not contain a key. @throws Fault bad_api_key */
   async identityOf(authorization: string): Promise<Identity | undefined> {
     const key = await this.#keyOf(authorization);
-    return key && { id: key.id, email: key.email, name: key.name, by: key.environment === 'live' ? 'live_key' : 'test_key' };
+    if (!key) return undefined;
+    const { id, email, name, scopes } = key;
+    return { id, email, name, scopes, by: key.environment === 'live' ? 'live_key' : 'test_key' };
   }
 
   /**

@@ -2,13 +2,13 @@ import type pg from 'pg';
 import type { ApiKey } from '../db/models.ts';
 
 /** An active key and its account. */
-export type KnownKey = { keyId: string; environment: ApiKey['environment']; id: string; email: string; name: string | null };
+export type KnownKey = Pick<ApiKey, 'environment' | 'scopes'> & { keyId: string; id: string; email: string; name: string | null };
 /** Calls with a key since they were last written. */
 export type Calls = { keyId: string; calls: number; refused: number };
 type UsageDay = { date: string; calls: number; refused: number };
 
 const FIND = `
-select k.id as "keyId", k.environment, u.id, u.email, u.name from api_keys k join users u on u.id = k.user_id
+select k.id as "keyId", k.environment, k.scopes, u.id, u.email, u.name from api_keys k join users u on u.id = k.user_id
 where k.hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 
 // The keys are locked in one order, so that two processes cannot deadlock.

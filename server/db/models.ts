@@ -84,6 +84,8 @@ export interface ApiKey extends Entity<ApiKey> {
   userId: string;
   name: string;
   environment: 'live' | 'test';
+  /** What the key may be used for; null: every scope. */
+  scopes: CreationOptional<ResourceScope[] | null>;
   /** The beginning of the key, to show. */
   keyId: string;
   hash: Buffer;
@@ -280,6 +282,7 @@ function defineRecords(sequelize: Sequelize) {
     userId: UUID,
     name: TEXT,
     environment: TEXT,
+    scopes: ARRAY(TEXT),
     keyId: TEXT,
     hash: BLOB,
     createdAt: DATE,

@@ -18,6 +18,7 @@ export function createDescribeError(log: ErrorLog): DescribeError {
     const fault = faultOf(error);
     const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
+    if (fault.scope) body.scope = fault.scope;
     if (fault.code === 'unavailable')
       body.reference = fault === error ? log.unavailable(fault.cause ?? fault, route) : log.databaseUnavailable(error);
     else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route);

@@ -67,15 +67,21 @@ export function parse<Schema extends z.ZodType>(schema: Schema, input: unknown):
 
 /**
  * Returns the account that makes a call, or null where the route needs none.
- * @throws Fault admin_needed, sign_in_needed, person_needed, test_key, bad_api_key
+ * @throws Fault admin_needed, sign_in_needed, person_needed, test_key, insufficient_scope, bad_api_key, bad_access_token
  */
-async function permit({ access, method }: Route, call: Call): Promise<Account | null> {
+async function permit({ access, method, scope }: Route, call: Call): Promise<Account | null> {
   if (access === 'admin' && !(await call.isAdmin())) throw new Fault('admin_needed');
   if (!needsAccount(access)) return null;
   const identity = await call.identify();
-  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed');
+  if (!identity || (identity.by === 'application' && access !== 'identity')) throw new Fault('sign_in_needed', { scope });
   if (identity.by === 'test_key' && method !== 'GET') throw new Fault('test_key');
-  if (identity.by !== 'session' && access === 'person') throw new Fault('person_needed');
+  if (identity.by !== 'session' && access === 'person') {
+    throw new Fault('person_needed', identity.by === 'access_token' ? { message: 'An access token may not do this.' } : {});
+  }
+  if (scope && identity.scopes && !identity.scopes.includes(scope)) {
+    const credential = identity.by === 'access_token' ? 'access token' : 'API key';
+    throw new Fault('insufficient_scope', { message: `This needs the scope ${scope}, which the ${credential} does not have.`, scope });
+  }
   return identity;
 }
 

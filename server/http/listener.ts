@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '../../contract/routes.ts';
+import { type Challenge, challengeFor } from '../oidc/protected-resources.ts';
 import { clientAddressOf } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import { sendError } from './errors.ts';
@@ -24,6 +25,8 @@ export type ListenerSettings = InvokeSettings & {
   identityOf(request: IncomingMessage, cookies: Cookies): Promise<Identity | null>;
   /** Returns whether the request's `admin` cookie belongs to an open admin session; counts as use of it. */
   isAdmin(cookies: Cookies): Promise<boolean>;
+  /** Returns the value of WWW-Authenticate. */
+  challengeOf(challenge: Challenge): string;
 };
 
 /**
@@ -53,7 +56,11 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
         isAdmin: () => settings.isAdmin(cookies),
       };
       const result = await invoke(served, call, settings);
-      if (result.error) return sendError(response, result.error, headers, { oauth });
+      if (result.error) {
+        const challenge = challengeFor(result.error.fault, route.scope && [route.scope]);
+        const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
+        return sendError(response, result.error, errorHeaders, { oauth });
+      }
       response.writeHead(200, { ...successHeaders, 'Content-Length': Buffer.byteLength(result.json) });
       response.end(result.json);
     };

@@ -3,8 +3,15 @@ import type { Cookies } from './cookies.ts';
 
 export type Account = { id: string; email: string; name: string | null };
 
-/** A signed-in account and its credential: a `test_key` may only read, an `application` may only read who the account is. */
-export type Identity = Account & { by: 'session' | 'live_key' | 'test_key' | 'application' };
+/**
+ * A signed-in account and its credential: a `test_key` may only read, an `application` may only read who the account is, and an
+ * `access_token` was issued for a resource of this service.
+ */
+export type Identity = Account & {
+  by: 'session' | 'live_key' | 'test_key' | 'application' | 'access_token';
+  /** What the credential may be used for; null: everything that its kind may do. */
+  scopes: readonly string[] | null;
+};
 
 /** Access that needs a signed-in account. */
 export type SignedInAccess = 'identity' | 'account' | 'person';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Router } from 'express';
-import type { Client } from '../../contract/client.ts';
+import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts';
@@ -9,6 +9,7 @@ import type { DirectCaller } from '../http/direct-client.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
 import type { Identity } from '../http/serve.ts';
+import { challengeFor, challengeOf } from '../oidc/protected-resources.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };
@@ -33,7 +34,7 @@ type Parts = {
 
 /** How to authenticate, in words for a model. */
 const HOW_TO_AUTHENTICATE =
-  'Send Authorization: Bearer with an API key from the dashboard, or with the token that `emailauth token` prints.';
+  'Sign in with OAuth, which most clients begin by themselves, or send Authorization: Bearer with an API key from the dashboard or the token that `emailauth token` prints.';
 
 /** Longer than any tool takes. The SDK sends no response to a call that its client has cancelled. */
 const TIMEOUT_MS = 30_000;
@@ -87,9 +88,11 @@ async function admit(request: IncomingMessage, parts: Parts): Promise<DirectCall
   if (authorization === undefined) return { identity: null, authorization, clientAddress };
   try {
     const identity = await parts.identityOf(request);
-    return identity && identity.by !== 'application' ? { identity, authorization, clientAddress } : challenge();
+    if (!identity || identity.by === 'application') return refuseToken(parts.publicUrl, UNKNOWN_TOKEN);
+    return { identity, authorization, clientAddress };
   } catch (error) {
-    return error instanceof Fault && error.status === 401 ? challenge() : refusalOf(error, parts.describeError);
+    if (!(error instanceof Fault) || error.status !== 401) return refusalOf(error, parts.describeError);
+    return refuseToken(parts.publicUrl, error.code === 'bad_access_token' ? error.message : UNKNOWN_TOKEN);
   }
 }
 
@@ -103,15 +106,16 @@ function refusalOf(error: unknown, describeError: DescribeError): Refusal {
   };
 }
 
-/** Returns the challenge of RFC 6750 §3. With OAuth, `resource_metadata` will be part of it: docs/decisions/0006. */
-function challenge(): Refusal {
-  const reason = 'This bearer token is not valid here: it is unknown, revoked, expired, or issued for an application.';
+/** Returns the response to a bearer token that is not valid. @param reason a sentence */
+function refuseToken(publicUrl: string, reason: string): Refusal {
   return {
     status: 401,
     message: `${reason} ${HOW_TO_AUTHENTICATE}`,
-    headers: { 'WWW-Authenticate': `Bearer realm="emailauth", error="invalid_token", error_description="${reason}"` },
+    headers: { 'WWW-Authenticate': challengeOf(publicUrl, 'mcp', { error: 'invalid_token', description: reason }) },
   };
 }
+
+const UNKNOWN_TOKEN = 'This bearer token is not valid here: it is unknown, revoked, expired, or issued for an application.';
 
 /** Sends an error response of JSON-RPC 2.0 (§5.1), which MCP clients expect. */
 function refuse(response: ServerResponse, { status, message, headers }: Refusal): void {
@@ -130,7 +134,7 @@ async function openHandler(parts: Parts) {
     import('../../diagnostics/website-checks.ts'),
   ]);
   const exchange = createExchange((options) => {
-    const caller = options?.authInfo?.extra?.caller as DirectCaller;
+    const caller = callerOf(options);
     const client = clientOf(caller);
     return createServer({
       client,
@@ -143,12 +147,38 @@ async function openHandler(parts: Parts) {
       checkWebsite: createWebsiteChecks({ client, service: publicUrl, dns, from: 'service', beforeRequests: () => countSiteCheck(caller) }),
       openApi,
       report,
+      onDenied: (error) => {
+        caller.denied = error;
+      },
     });
   });
-  return toNodeHandler(exchange, {
+  const fetch: typeof exchange.fetch = async (request, options) => {
+    const response = await exchange.fetch(request, options);
+    return withChallenge(response, callerOf(options), publicUrl);
+  };
+  const handler = { ...exchange, fetch };
+  return toNodeHandler(handler, {
     maxRequestBodySize: exchange.maxRequestBodySize,
     onerror: (error) => isDisconnect(error) || report(error),
   });
+}
+
+/** @returns `denied`: a call of the request needs a sign-in, or another scope */
+const callerOf = (options: { authInfo?: AuthInfo } | undefined) => options?.authInfo?.extra?.caller as DirectCaller & { denied?: ApiError };
+
+/**
+ * Returns the response with the status by which a client starts OAuth (MCP, Authorization): 401 for an anonymous caller, 403 for an
+ * access token with too few scopes. Its body stays that of the tool.
+ */
+function withChallenge(response: Response, { identity, denied }: ReturnType<typeof callerOf>, publicUrl: string): Response {
+  // An API key gets no other scopes by OAuth: its owner reads the text of the tool.
+  if (!denied || (identity && identity.by !== 'access_token')) return response;
+  // A client requests exactly the scopes that are named, so those that it has are among them.
+  const challenge = challengeFor(denied, identity?.scopes ?? []);
+  if (!challenge) return response;
+  const headers = new Headers(response.headers);
+  headers.set('WWW-Authenticate', challengeOf(publicUrl, 'mcp', challenge));
+  return new Response(response.body, { status: identity ? 403 : 401, headers });
 }
 
 /** Returns whether the client closed the connection in the middle of its request. */

@@ -1,0 +1,114 @@
+import type { JsonWebKey } from 'node:crypto';
+import type { JWTVerifyGetKey } from 'jose';
+import type pg from 'pg';
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
+import type { Account, Identity } from '../http/serve.ts';
+import { digest } from '../secrets.ts';
+import type { ProviderKeys, SigningKey } from './keys.ts';
+
+/** An Authorization header with a JWT (RFC 7519 §3), which no other kind of token is. */
+const JWT = /^(Bearer|DPoP) (eyJ[\w-]{1,2000}\.[\w-]{1,6000}\.[\w-]{1,1000})$/i;
+const MEANT_AS_JWT = /^(?:Bearer eyJ|DPoP )/i;
+
+/** The claim with the grant by which a token was issued. */
+export const GRANT_CLAIM = 'grant';
+
+type Parts = {
+  core: pg.Pool;
+  keys: Pick<ProviderKeys, 'signingKeys'>;
+  /** PUBLIC_URL. */
+  issuer: string;
+};
+
+/** Verifies access tokens that the OpenID provider has issued for a resource of this service. */
+export class AccessTokens {
+  readonly #parts: Parts;
+  #known: { keys: readonly SigningKey[]; getKey: JWTVerifyGetKey } | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns the account of an access token (RFC 9068 §4), or undefined when the header has none. A person who has no account yet gets one.
+   * @param resource the audience that it must have been issued for (RFC 8707)
+   * @throws Fault bad_access_token when it is expired, revoked, for another resource, or bound to a key (RFC 9449)
+   */
+  async identityOf(authorization: string, resource: string): Promise<Identity | undefined> {
+    if (!MEANT_AS_JWT.test(authorization)) return undefined;
+    const [, scheme, token] = JWT.exec(authorization) ?? [];
+    if (scheme?.toLowerCase() !== 'bearer') throw boundToKey();
+    const claims = await this.#verify(token, resource);
+    if (claims.cnf !== undefined) throw boundToKey();
+    const account = await this.#accountOf(claims);
+    const granted = String(claims.scope ?? '').split(' ');
+    return { ...account, by: 'access_token', scopes: RESOURCE_SCOPES.filter((scope) => granted.includes(scope)) };
+  }
+
+  async #verify(token: string, resource: string) {
+    // Imported at the first token, since it takes longer than anything else at the start.
+    const { jwtVerify, errors } = await import('jose');
+    try {
+      const { payload } = await jwtVerify(token, await this.#getKey(), {
+        typ: 'at+jwt',
+        algorithms: ['ES256', 'RS256'],
+        issuer: this.#parts.issuer,
+        audience: resource,
+        requiredClaims: ['exp', 'iat', 'sub', 'jti', 'client_id', GRANT_CLAIM],
+        // The database compares the expiry with its clock.
+        currentDate: new Date(0),
+      });
+      return payload;
+    } catch (cause) {
+      if (cause instanceof errors.JOSEError) throw new Fault('bad_access_token', { cause });
+      throw cause;
+    }
+  }
+
+  async #getKey(): Promise<JWTVerifyGetKey> {
+    const { createLocalJWKSet } = await import('jose');
+    const keys = await this.#parts.keys.signingKeys();
+    if (this.#known?.keys !== keys) this.#known = { keys, getKey: createLocalJWKSet({ keys: keys.map(publicKeyOf) }) };
+    return this.#known.getKey;
+  }
+
+  /** @throws Fault bad_access_token when the token has expired, or its grant was revoked */
+  async #accountOf({ exp, [GRANT_CLAIM]: grant }: { exp?: number; [GRANT_CLAIM]?: unknown }): Promise<Account> {
+    const values = [Buffer.from(String(grant), 'base64url'), exp];
+    const { rows } = await this.#parts.core.query<Account & { id: string | null }>({
+      name: 'oidc-grant-account',
+      text: FIND_ACCOUNT,
+      values,
+    });
+    const [found] = rows;
+    if (!found) throw new Fault('bad_access_token');
+    if (found.id) return found;
+    const created = await this.#parts.core.query<Account>({ name: 'oidc-account-add', text: ADD_ACCOUNT, values: [uuid(), found.email] });
+    return created.rows[0];
+  }
+}
+
+/** Returns the value of the claim `grant`: the form in which the id of the grant is stored. */
+export function grantClaimOf(grantId: string): string {
+  return digest(grantId).toString('base64url');
+}
+
+const FIND_ACCOUNT = `
+select u.id, g.email, u.name from oidc_records g left join users u on u.email = g.email
+where g.kind = 'Grant' and g.id = $1 and (g.expires_at is null or g.expires_at > now()) and to_timestamp($2) > now()`;
+
+const ADD_ACCOUNT = `
+insert into users (id, email) values ($1, $2) on conflict (email) do update set email = excluded.email returning id, email, name`;
+
+/** Without the private parts. */
+function publicKeyOf({ kty, kid, alg, use, crv, x, y, n, e }: SigningKey): JsonWebKey & { kty: string } {
+  return { kty: String(kty), kid, alg, use, ...(kty === 'EC' ? { crv, x, y } : { n, e }) };
+}
+
+const boundToKey = () =>
+  new Fault('bad_access_token', {
+    message: 'Access tokens that are bound to a key (DPoP) are not accepted here.',
+    hint: 'Request a bearer token for this resource.',
+  });
