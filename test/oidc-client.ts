@@ -118,7 +118,8 @@ export function postForm(
 export async function signIn(stage: Stage, client: Client, request: AuthorizationRequest & { email?: string }) {
   const email = request.email ?? freshAddress();
   const begun = await begin(client, request);
-  const { code } = begun.uid ? await continueByLink(stage, client, begun, email) : answerOf(begun.page);
+  const isSignIn = bootOf(begun.page).authorization?.step === 'sign_in';
+  const { code } = isSignIn ? await continueByLink(stage, client, begun, email) : answerOf(await allow(client, begun.page));
   const response = await exchangeCode(client, begun, code);
   if (response.status !== 200) throw new Error(`token returned ${response.status}: ${response.text}`);
   return { email, begun, code, tokens: response.json };

@@ -13,6 +13,8 @@ export type AdapterParts = {
   errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
+  /** Returns since when the client of the request exists, in Unix seconds; undefined: it does not matter. */
+  clientSince(): number | undefined;
   /** Returns the SHA-256 of the device cookie of a request, with whose device a session ends. */
   deviceOf(request: IncomingMessage): Buffer | undefined;
 };
@@ -65,6 +67,8 @@ class RecordsAdapter implements Adapter {
     const found = await this.parts.store.find(this.kind, id);
     if (!found) return undefined;
     const payload = { ...this.#open(found, id), jti: id };
+    // A website that was registered again, perhaps by somebody else, gets nothing that was granted to the former one.
+    if (this.kind === 'Grant' && (payload.iat ?? 0) < (this.parts.clientSince() ?? 0)) return undefined;
     return this.kind === 'Interaction' ? this.#withResult(id, payload) : payload;
   }
 

@@ -12,7 +12,8 @@ select name, redirect_uris as "redirectUris", authentication, logout_uris as "lo
   array_remove(array[secret_hash, case when previous_secret_until > now() then previous_secret_hash end], null) as "secretHashes"
 from applications where client_id = $1 and is_active`;
 
-const REGISTERED_WEBSITE = 'select 1 from websites where domain = $1';
+const REGISTERED_SINCE = `
+select floor(extract(epoch from coalesce(moved_at, created_at)))::float8 as since from websites where domain = $1`;
 
 const ADD = `
 insert into oidc_records (kind, id, payload, client_id, expires_at)
@@ -47,9 +48,10 @@ export async function findApplication(core: pg.Pool, clientId: string): Promise<
   return rows[0] ?? null;
 }
 
-/** Returns whether a registrable domain is registered. */
-export async function isRegisteredDomain(core: pg.Pool, domain: string): Promise<boolean> {
-  return (await core.query({ name: 'oidc-website', text: REGISTERED_WEBSITE, values: [domain] })).rows.length > 0;
+/** Returns since when a registrable domain is registered, in Unix seconds, or null. */
+export async function registeredSince(core: pg.Pool, domain: string): Promise<number | null> {
+  const { rows } = await core.query<{ since: number }>({ name: 'oidc-website', text: REGISTERED_SINCE, values: [domain] });
+  return rows[0]?.since ?? null;
 }
 
 /** Stores the metadata of a client that registered itself (RFC 7591). */

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts';
 import { digest } from '../secrets.ts';
 import { registrableOf } from '../websites/domains.ts';
 import { clientKindOf } from './client-ids.ts';
-import { type ApplicationRecord, addRegistered, findApplication, findRegistered, isRegisteredDomain } from './clients-store.ts';
+import { type ApplicationRecord, addRegistered, findApplication, findRegistered, registeredSince } from './clients-store.ts';
 
 /** Grants that every client may use; PKCE is required from all of them. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -33,7 +33,7 @@ export class OpenIdClients {
         return application ? applicationMetadata(clientId, application) : undefined;
       }
       case 'website':
-        return (await this.#isWebsite(new URL(clientId))) ? websiteMetadata(clientId) : undefined;
+        return this.#website(clientId);
       case 'registered': {
         const metadata = await findRegistered(this.#core, clientId);
         return metadata ? { ...metadata, client_id: clientId } : undefined;
@@ -49,10 +49,12 @@ export class OpenIdClients {
     await addRegistered(this.#core, clientId, secret ? { ...metadata, client_secret: hashOf(secret) } : metadata);
   }
 
-  async #isWebsite({ protocol, hostname, port }: URL): Promise<boolean> {
-    if (isLoopbackRedirectHost(hostname)) return this.#local;
+  async #website(origin: string): Promise<ClientMetadata | undefined> {
+    const { protocol, hostname, port } = new URL(origin);
+    if (isLoopbackRedirectHost(hostname)) return this.#local ? websiteMetadata(origin, 0) : undefined;
     const domain = normalHost(hostname) === hostname ? registrableOf(hostname) : null;
-    return domain !== null && protocol === 'https:' && port === '' && isRegisteredDomain(this.#core, domain);
+    const since = domain !== null && protocol === 'https:' && port === '' ? await registeredSince(this.#core, domain) : null;
+    return since === null ? undefined : websiteMetadata(origin, since);
   }
 }
 
@@ -91,10 +93,14 @@ function applicationMetadata(clientId: string, application: ApplicationRecord): 
   };
 }
 
-/** The redirect URIs of a website are all those on its host; see `isRedirectAllowed`. */
-function websiteMetadata(origin: string): ClientMetadata {
+/**
+ * The redirect URIs of a website are all those on its host; see `isRedirectAllowed`.
+ * @param since of the registration, in Unix seconds: grants from before it belong to a former registration
+ */
+function websiteMetadata(origin: string, since: number): ClientMetadata {
   return {
     client_id: origin,
+    client_id_issued_at: since,
     client_name: new URL(origin).hostname,
     redirect_uris: [`${origin}/`],
     post_logout_redirect_uris: [`${origin}/`],

@@ -51,6 +51,8 @@ export type Library = {
   errors: typeof errors;
   interactionPolicy: typeof interactionPolicy;
   currentRequest(): IncomingMessage | undefined;
+  /** Returns the time from which the client of the request exists, if it matters. */
+  clientSince(): number | undefined;
 };
 
 /** The names of the provider's cookies. Two of them have a path, which the prefix `__Host-` does not permit (RFC 6265bis §4.1.3). */
@@ -76,6 +78,7 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
       clients: parts.clients,
       errors: library.errors,
       currentRequest: library.currentRequest,
+      clientSince: library.clientSince,
       deviceOf: parts.deviceOf,
     }),
     jwks,

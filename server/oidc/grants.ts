@@ -22,7 +22,7 @@ export async function existingGrant(ctx: KoaContextWithOIDC, store: RecordsStore
   if (known?.accountId === session.accountId) return known;
   const consent = needsNoConsent(ctx, client)
     ? { openid: ['openid', 'email'].join(' '), resources: {} }
-    : await consentOf(store, session.accountId, client.clientId);
+    : await consentOf(store, session.accountId, client);
   if (!consent) return undefined;
   const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
   if (consent.openid) grant.addOIDCScope(consent.openid);
@@ -48,10 +48,15 @@ export function consentIdOf(email: string, clientId: string): string {
   return digest(`consent\n${email}\n${clientId}`).toString('base64url');
 }
 
-async function consentOf(store: RecordsStore, email: string, clientId: string): Promise<Consent | null> {
+async function consentOf(
+  store: RecordsStore,
+  email: string,
+  { clientId, clientIdIssuedAt = 0 }: Pick<Client, 'clientId' | 'clientIdIssuedAt'>,
+): Promise<Consent | null> {
   const found = await store.find('Grant', consentIdOf(email, clientId));
   if (!found) return null;
-  const { openid, resources } = found.payload as { openid?: { scope?: string }; resources?: Record<string, string> };
+  const { iat, openid, resources } = found.payload as { iat: number; openid?: { scope?: string }; resources?: Record<string, string> };
+  if (iat < clientIdIssuedAt) return null;
   return { openid: openid?.scope, resources: resources ?? {} };
 }
 
@@ -73,7 +78,8 @@ export async function grantConsent(provider: Provider, store: RecordsStore, inte
   for (const [resource, scopes] of Object.entries(details.missingResourceScopes ?? {})) grant.addResourceScope(resource, scopes);
   const grantId = await grant.save();
   const consent = new provider.Grant({ accountId: email, clientId });
-  const before = await consentOf(store, email, clientId);
+  const client = await provider.Client.find(clientId);
+  const before = client ? await consentOf(store, email, client) : null;
   for (const scope of [before?.openid, grant.openid?.scope]) if (scope) consent.addOIDCScope(scope);
   for (const resources of [before?.resources, grant.resources])
     for (const [resource, scope] of Object.entries(resources ?? {})) consent.addResourceScope(resource, scope);

@@ -45,8 +45,9 @@ export class OpenIdProvider {
     const { publicUrl, log } = this.#parts;
     const parts = { ...this.#parts, salt: () => this.#parts.keys.salt() };
     const currentRequest = (): IncomingMessage | undefined => Provider.ctx?.req;
+    const clientSince = () => Provider.ctx?.oidc?.client?.clientIdIssuedAt;
     const jwks = { keys: keys.map((key) => ({ ...key })) as JWK[] };
-    const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest }, jwks));
+    const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest, clientSince }, jwks));
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
     provider.use(adjustResponse);
