@@ -12,7 +12,6 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
-import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
@@ -24,7 +23,6 @@ type Parts = {
   secure: boolean;
   core: Database['core'];
   store: RecordsStore;
-  clients: OpenIdClients;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Returns the value of the attempt cookie. */
@@ -71,7 +69,7 @@ export class Interactions {
       return false;
     }
     if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
-    this.#parts.sendPage(response, await this.#pageOf(interaction, pageLanguage(query.language, interaction.params.ui_locales)));
+    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(query.language, interaction.params.ui_locales)));
     return false;
   }
 
@@ -129,11 +127,12 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(interaction: Interaction, language: Page['language']): Promise<Page> {
+  async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
-    const metadata = await this.#parts.clients.findClient(clientId);
-    const target = applicationTarget({ clientId, clientName: metadata?.client_name }, params.redirect_uri, uid);
+    // A metadata document may not be readable any more.
+    const client = await provider.Client.find(clientId).catch(() => undefined);
+    const target = applicationTarget({ clientId, clientName: client?.clientName }, params.redirect_uri, uid);
     const authorization: AuthorizationStep =
       prompt.name === 'consent' && session
         ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }

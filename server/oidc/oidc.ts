@@ -63,7 +63,6 @@ export function createOpenId({ config, secretKeys, core, limits, log, keys, send
     secure,
     core,
     store,
-    clients,
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),
