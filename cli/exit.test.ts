@@ -17,6 +17,7 @@ test.each([
   [401, 'sign_in_needed', 4],
   [403, 'person_needed', 4],
   [403, 'test_key', 4],
+  [403, 'insufficient_scope', 4],
   [403, 'foreign_origin', 1],
   [404, 'website_not_found', 5],
   [409, 'domain_taken', 6],

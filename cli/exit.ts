@@ -87,7 +87,7 @@ function describeApiError({ status, code, message, hint, retryAfter }: ApiError)
 }
 
 function exitCodeOf(status: number, code: string): ExitCode {
-  if (status === 401 || code === 'person_needed' || code === 'test_key') return EXIT.signInNeeded;
+  if (status === 401 || code === 'person_needed' || code === 'test_key' || code === 'insufficient_scope') return EXIT.signInNeeded;
   if (status === 404) return EXIT.notFound;
   if (status === 409) return EXIT.conflict;
   if (status === 429) return EXIT.rateLimited;

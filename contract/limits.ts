@@ -58,6 +58,12 @@ export const RATE_LIMITS = {
     description: 'wrong six-digit codes in total; above it, networks that sent wrong codes may not enter codes, and links still work',
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
+  rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
+  authorization_requests: {
+    points: 300,
+    duration: 60,
+    description: 'OAuth authorization requests from one network address, counted by each process',
+  },
   domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },
   domain_claims: { points: 60, duration: 3600, description: 'new domains for which one account requests a proof' },
   site_checks: { points: 30, duration: 3600, description: "checks of one account's websites by the service's MCP server" },

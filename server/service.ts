@@ -160,7 +160,20 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
   const headers = dataHeaders(config.secure);
   const web = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const openId = createOpenId({ config, secretKeys, core, limits, log, keys: providerKeys, sendPage: web.sendSignIn, headers });
+  const statusStore = new StatusStore(core);
+  const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
+  const openId = createOpenId({
+    config,
+    secretKeys,
+    core,
+    limits,
+    limitFactor,
+    log,
+    describeError,
+    keys: providerKeys,
+    sendPage: web.sendSignIn,
+    headers,
+  });
   const { interactions } = openId;
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
@@ -173,6 +186,8 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
     events,
     headers,
     web,
+    statusStore,
+    describeError,
     openId,
     secrets,
     inbox,
@@ -195,14 +210,16 @@ function createSignInCore({ config, secretKeys, database, log }: Parts) {
 type Portal = ReturnType<typeof createPortal>;
 
 /** What developers and the operator manage, and the status of the service. */
-function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, { applications, outbox, requests, limits }: SignInCore) {
+function createPortal(
+  { config, secretKeys, database, log, ownAddress }: Parts,
+  { applications, outbox, requests, limits, statusStore }: SignInCore,
+) {
   const uploads = new Uploads({
     database,
     limits,
     urls: createUploadUrls(secretKeys, config.publicUrl),
     storage: openStorage(config),
   });
-  const statusStore = new StatusStore(database.core);
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   return {
@@ -215,7 +232,6 @@ function createPortal({ config, secretKeys, database, log, ownAddress }: Parts, 
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
-    statusStore,
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
@@ -253,12 +269,11 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 
 /** Returns the listener for all requests: the API, the pages, and the routers of the features. */
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
-  const { config, log } = parts;
+  const { config } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets, headers, web } = core;
+  const { links, targets, applications, secrets, headers, web, describeError } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
-  const describeError = createDescribeError(new ErrorLog(log, () => portal.statusStore.ping()));
   const invokeSettings = {
     describeError,
     countCall: (authorization: string, status: number) => core.apiKeyBearers.answered(authorization, status),

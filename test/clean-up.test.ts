@@ -12,6 +12,7 @@ import {
   removeEndedLimits,
   removeEndedRateLimits,
   removeEndedSessions,
+  removeExpiredRecords,
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
@@ -73,6 +74,14 @@ test('tokens are removed a day after their end', async () => {
     await ask(`insert into tokens (hash, email, expires_at) values ($1, 'a@b.example', $2)`, [randomBytes(32), at(end)]);
   expect(await run(removeExpiredTokens())).toBe(false);
   expect(await count('tokens')).toBe(2);
+});
+
+test('records of OpenID Connect are removed at their end', async () => {
+  for (const end of [-1_000, HOUR])
+    await ask(`insert into oidc_records (kind, id, payload, expires_at) values ('AccessToken', $1, '{}', $2)`, [randomBytes(32), at(end)]);
+  await ask(`insert into oidc_records (kind, id, payload) values ('Client', $1, '{}')`, [randomBytes(32)]);
+  await run(removeExpiredRecords());
+  expect(await count('oidc_records')).toBe(2);
 });
 
 test('sign-in limits are removed when their window is over', async () => {
@@ -228,6 +237,7 @@ describe('with planner statistics of a time when no row had ended', () => {
       },
     ],
     ['tokens', removeExpiredTokens, { hash, email: "'a@b.example'", expires_at: time('3 days') }],
+    ['oidc_records', removeExpiredRecords, { kind: "'AccessToken'", id: hash, payload: "'{}'::jsonb", expires_at: time('1 hour') }],
     ['sign_in_limits', removeEndedLimits, { key: 'n', hits: '1', resets_at: time('1 hour') }],
     ['rate_limits', removeEndedRateLimits, { key: 'n', points: '1', expire: `(extract(epoch from ${time('2 hours')}) * 1000)::bigint` }],
     ['sessions', removeEndedSessions, { hash, user_id: `'${user}'::uuid`, expires_at: time('1 hour') }],

@@ -15,6 +15,8 @@ export type BegunRequest = AuthorizationRequest & {
   nonce: string;
   state: string;
   verifier: string;
+  /** The parameters, encoded. */
+  query: string;
   /** The response to GET /oauth/authorize. */
   response: HttpResponse;
   /** The page to which it redirected; the response itself when it redirected to the client. */
@@ -55,7 +57,7 @@ export async function begin(client: Client, request: AuthorizationRequest): Prom
   const response = await client.get(`/oauth/authorize?${query}`);
   const page = await follow(client, response);
   const uid = /\/oauth\/interaction\/([\w-]+)/.exec(response.headers.location ?? '')?.[1] ?? '';
-  return { ...request, redirectUri, nonce, state, verifier: codeVerifier, response, page, uid };
+  return { ...request, redirectUri, nonce, state, verifier: codeVerifier, query: query.toString(), response, page, uid };
 }
 
 export type Answer = { code: string; iss: string | null; state: string | null; error: string | null };
@@ -92,16 +94,11 @@ export function exchangeCode(
   begun: BegunRequest,
   code: string,
   changes: Record<string, string> = {},
+  headers: Record<string, string> = {},
 ): Promise<HttpResponse> {
   const { clientId, redirectUri, verifier } = begun;
-  return postForm(client, '/oauth/token', {
-    grant_type: 'authorization_code',
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    code,
-    code_verifier: verifier,
-    ...changes,
-  });
+  const fields = { grant_type: 'authorization_code', client_id: clientId, redirect_uri: redirectUri, code, code_verifier: verifier };
+  return postForm(client, '/oauth/token', { ...fields, ...changes }, headers);
 }
 
 export function postForm(

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Route, routes } from '../contract/routes.ts';
-import { RESOURCE_SCOPES } from '../contract/scopes.ts';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../contract/scopes.ts';
 import { KeyEncryption } from '../server/oidc/key-encryption.ts';
 import { ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
 import { SecretKeys } from '../server/secret-keys.ts';
@@ -24,7 +25,13 @@ beforeAll(async () => {
   service = await stage.start({ SECRET_KEY });
   other = await stage.start({ SECRET_KEY, PUBLIC_URL: service.url });
   developer = await signInDeveloper(stage, service);
-  clientId = (await developer.client.post('/api/clients', { name: 'Assistant', redirectUris: [REDIRECT] })).json.clientId;
+  clientId = (
+    await developer.client.post('/api/clients', {
+      name: 'Assistant',
+      redirectUris: [REDIRECT],
+      scopes: [...IDENTITY_SCOPES, ...RESOURCE_SCOPES],
+    })
+  ).json.clientId;
 });
 afterAll(() => stage.close());
 
@@ -216,7 +223,7 @@ describe('scopes', () => {
     for (const [credential, scope] of Object.entries(granted)) {
       for (const { method, path, ...endpoint } of Object.values<Route>(routes)) {
         if (!endpoint.scope || method !== 'GET') continue;
-        const response = await get(path.replace(/\{\w+\}/, freshDomain()), credential);
+        const response = await get(path.replace('{id}', randomUUID()).replace('{domain}', freshDomain()), credential);
         if (endpoint.scope === scope) {
           expect([path, response.json.code]).not.toEqual([path, 'insufficient_scope']);
           continue;

@@ -1,5 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
+import { RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import { requireOne } from '../find.ts';
@@ -11,7 +12,7 @@ import { records, table } from '../text.ts';
 type ApiKey = Output<'listApiKeys'>[number];
 type GraceHours = 0 | 1 | 24 | 168;
 
-const KEY_FIELDS = 'id,name,environment,isActive,keyId,createdAt,lastUsed,expiresAt';
+const KEY_FIELDS = 'id,name,environment,scopes,isActive,keyId,createdAt,lastUsed,expiresAt';
 const NEW_KEY_SHAPE = `{${KEY_FIELDS},key}`;
 /** The values that the service accepts. */
 const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
@@ -26,8 +27,15 @@ export const keysList: CommandSpec = {
   async run({ terminal, signedIn }) {
     const { client } = await signedIn();
     const keys = await client.listApiKeys({});
-    const rows = keys.map((key) => [key.name, key.keyId, key.environment, statusOf(key), key.lastUsed ? dayOf(key.lastUsed) : 'never']);
-    terminal.result(keys, keys.length > 0 ? records(['NAME', 'KEY', 'KIND', 'STATUS', 'LAST USED'], rows, terminal) : '');
+    const rows = keys.map((key) => [
+      key.name,
+      key.keyId,
+      key.environment,
+      key.scopes?.join(' ') ?? 'all',
+      statusOf(key),
+      key.lastUsed ? dayOf(key.lastUsed) : 'never',
+    ]);
+    terminal.result(keys, keys.length > 0 ? records(['NAME', 'KEY', 'KIND', 'SCOPES', 'STATUS', 'LAST USED'], rows, terminal) : '');
     if (keys.length === 0) terminal.note('You have no API keys yet. Create one: `emailauth keys create "Deploy script"`');
     return EXIT.ok;
   },
@@ -40,16 +48,20 @@ export const keysCreate: CommandSpec = {
   summary: 'create an API key and print it, once',
   about:
     'Only the key goes to stdout, so that a file or a secret store can take it. The service keeps its hash and cannot show it again. An API key itself cannot create keys.',
-  flags: { '--test': 'the key can read, but not change anything' },
-  examples: ['keys create deploy > key.txt', 'keys create "Deploy script" --test --json'],
+  choices: { '--scopes': RESOURCE_SCOPES },
+  flags: {
+    '--test': 'the key can read, but not change anything',
+    '--scopes <scope...>': `what the key may be used for: ${RESOURCE_SCOPES.join(', ')}; everything by default`,
+  },
+  examples: ['keys create deploy > key.txt', 'keys create "Deploy script" --test --json', 'keys create Charts --scopes stats:read'],
   json: NEW_KEY_SHAPE,
   exits: { 6: 'your account has the maximum number of API keys' },
-  async run({ terminal, signedIn }, [given], { test = false }) {
+  async run({ terminal, signedIn }, [given], { test = false, scopes }) {
     const { client } = await signedIn();
     const validate = (text: string) => (text.trim() === '' ? 'Name is required' : undefined);
     const name =
       given ?? (await promptText(terminal, { message: 'What is it for', flag: '<name>', placeholder: 'Deploy script', validate }));
-    const key = await client.createApiKey({ name, environment: test ? 'test' : 'live' });
+    const key = await client.createApiKey({ name, environment: test ? 'test' : 'live', scopes: scopes && parseScopes(scopes) });
     return printNewKey(terminal, key);
   },
 };
@@ -117,11 +129,21 @@ export const keysUsage: CommandSpec = {
   },
 };
 
+/** Returns the values of `--scopes`. @throws CommandError usage */
+function parseScopes(given: readonly string[]): ResourceScope[] {
+  const unknown = given.find((scope) => !RESOURCE_SCOPES.includes(scope as ResourceScope));
+  if (unknown !== undefined) throw usageError(`--scopes cannot be "${unknown}".`, `It is one or more of ${RESOURCE_SCOPES.join(', ')}.`);
+  return given as ResourceScope[];
+}
+
 /** Prints the secret on stdout, and everything about it on stderr. */
 function printNewKey(terminal: Terminal, key: Output<'createApiKey'>): number {
-  const scope =
+  const permission =
     key.environment === 'live' ? 'It may do what you may do with your websites and applications' : 'It can read, but not change anything';
-  terminal.note(`The API key "${key.name}" is shown only this once: store it now. ${scope}. Set EMAILAUTH_TOKEN to use it here.`);
+  const limit = key.scopes ? `, as far as ${key.scopes.join(' and ')} permit` : '';
+  terminal.note(
+    `The API key "${key.name}" is shown only this once: store it now. ${permission}${limit}. Set EMAILAUTH_TOKEN to use it here.`,
+  );
   terminal.result(key, key.key);
   return EXIT.ok;
 }

@@ -32,6 +32,8 @@ export type AssistantClient = {
   stdio(command: StdioCommand): Entry;
   /** @param tokenFrom the variable with an API key; null: anonymous. Null when its file cannot contain the address of a server */
   http: ((url: string, tokenFrom: string | null) => Entry) | null;
+  /** How the person starts the sign-in (OAuth) at an address, where the client does not start it by itself. */
+  signIn?: string;
   /** Items that its file needs besides for the token of an address, identified by their id. */
   inputs?(url: string): { id: string }[];
   /** What the person does next, as a sentence. */
@@ -68,6 +70,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'claude',
     stdio: (command) => ({ type: 'stdio', ...command }),
     http: (url, token) => ({ type: 'http', url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
+    signIn: 'in `/mcp`, choose emailauth, then Authenticate',
     next: (scope) => `Restart \`claude\`${scope === 'project' ? ' in this directory and approve emailauth' : ''}; \`/mcp\` shows it.`,
   },
   {
@@ -124,6 +127,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'codex',
     stdio: (command) => ({ ...command }),
     http: (url, token) => ({ url, ...(token && { bearer_token_env_var: token }) }),
+    signIn: '`codex mcp login emailauth` starts it',
     next: (scope) => `Restart \`codex\`${scope === 'project' ? ' in this directory, which it has to trust' : ''}; \`/mcp\` shows it.`,
   },
   {
@@ -137,6 +141,7 @@ export const clients: readonly AssistantClient[] = [
     program: 'gemini',
     stdio: (command) => ({ ...command }),
     http: (url, token) => ({ httpUrl: url, ...authorization(referenceTo(token, (name) => `\${${name}}`)) }),
+    signIn: '`/mcp auth emailauth` starts it',
     next: () => 'Restart `gemini`; `/mcp` shows it.',
   },
 ];

@@ -36,7 +36,7 @@ export async function entryFor(context: Context, client: AssistantClient, { scop
     }
     const remark = tokenFrom
       ? `It sends the API key ${client.inputs ? 'that VS Code prompts for' : `in ${TOKEN}, which has to be set where ${client.name} starts`}; the file contains no key.`
-      : `It sends no key, so your own websites are not accessible. Set ${TOKEN} to an API key from the dashboard and run this again.`;
+      : `It contains no key. When a tool needs your account, ${client.name} signs you in by email in the browser${client.signIn ? `: ${client.signIn}` : ''}.`;
     const inputs = tokenFrom && client.inputs ? client.inputs(url) : [];
     return { entry: client.http(url, tokenFrom), inputs, remarks: [remark] };
   }

@@ -13,6 +13,7 @@ const Key = z.object({
   keyId: KeyId,
   name: z.string(),
   environment: ApiKey.shape.environment.describe('live: may do what the person may do; test: can only read'),
+  scopes: ApiKey.shape.scopes,
   isActive: z.boolean(),
   createdAt: z.string().describe('ISO 8601'),
   lastUsed: z.string().nullable().describe('null: never'),
@@ -36,8 +37,8 @@ export const listApiKeys = defineTool({
     [
       ...(keys.length === 0 ? ['There is no API key.'] : []),
       ...keys.map(
-        ({ keyId, name, environment, isActive, lastUsed }) =>
-          `${keyId} (${oneLine(name, 80)}): ${environment}, ${isActive ? 'active' : 'ended'}, last used ${lastUsed ?? 'never'}.`,
+        ({ keyId, name, environment, scopes, isActive, lastUsed }) =>
+          `${keyId} (${oneLine(name, 80)}): ${environment}, ${scopes?.join(' ') ?? 'all scopes'}, ${isActive ? 'active' : 'ended'}, last used ${lastUsed ?? 'never'}.`,
       ),
       BY_THE_PERSON,
     ].join('\n'),

@@ -18,6 +18,7 @@ const MESSAGES = {
   client_registrations: 'Too many client registrations from your network. Please wait a little.',
   client_documents: 'Too many new clients from your network. Please wait a little.',
   uploads: 'Too many icon uploads. Please wait a little.',
+  rejected_tokens: 'Too many rejected token requests from your network. Please wait a minute.',
   failed_verify: 'Too many invalid tokens. Please wait a minute.',
 } as const;
 

@@ -133,6 +133,9 @@ export const removeOldEvents = removal({
   before: `now() - interval '${MAX_EVENT_AGE_SECONDS} seconds'`,
 });
 
+/** Codes, tokens, sessions, grants and everything else of the OpenID provider that has expired. */
+export const removeExpiredRecords = removal({ table: 'oidc_records', column: 'expires_at', ...byTime, before: 'now()' });
+
 /** Counters of the email limits whose window has ended. */
 export const removeEndedLimits = removal({ table: 'sign_in_limits', column: 'resets_at', ...byTime, before: 'now()' });
 

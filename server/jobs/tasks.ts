@@ -8,6 +8,7 @@ import {
   removeEndedLimits,
   removeEndedRateLimits,
   removeEndedSessions,
+  removeExpiredRecords,
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
@@ -30,7 +31,14 @@ export const TIMETABLE: Timetable = [
   { task: 'maintain-provider-keys', minute: 53 },
 ];
 
-const SIGN_IN_REMOVALS = [removeEndedAttempts, removeExpiredTokens, removeOldEvents, removeEndedLimits, removeEndedRateLimits];
+const SIGN_IN_REMOVALS = [
+  removeEndedAttempts,
+  removeExpiredTokens,
+  removeExpiredRecords,
+  removeOldEvents,
+  removeEndedLimits,
+  removeEndedRateLimits,
+];
 const ACCOUNT_REMOVALS = [
   removeEndedSessions,
   removeIdleKeys,

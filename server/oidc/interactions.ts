@@ -12,6 +12,7 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
+import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
@@ -23,6 +24,7 @@ type Parts = {
   secure: boolean;
   core: Database['core'];
   store: RecordsStore;
+  clients: OpenIdClients;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Returns the value of the attempt cookie. */
@@ -44,7 +46,7 @@ export class Interactions {
     if (!params || !prompt || prompt.name === 'consent') throw new Fault('interaction_ended');
     return {
       clientId: String(params.client_id),
-      redirectUri: String(params.redirect_uri ?? ''),
+      redirectUri: await this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
       tokenHost: { email: tokenMark(uid, 'email'), remembered: tokenMark(uid, 'remembered') },
       mustBeFresh: mustBeFresh(prompt.reasons),
@@ -92,6 +94,12 @@ export class Interactions {
     return { redirectUrl: decision === 'other_account' ? this.#parts.publicUrl + interactionPath(uid) : interaction.returnTo };
   }
 
+  /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
+  async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
+    if (typeof redirect_uri === 'string') return redirect_uri;
+    return (await this.#parts.clients.findClient(String(client_id)))?.redirect_uris?.[0] ?? this.#parts.publicUrl;
+  }
+
   /**
    * Returns an interaction of this browser. Its id is in URLs, which logs and histories contain, so that a consent is shown and decided
    * only with the cookie of the session that it is about.
@@ -130,9 +138,10 @@ export class Interactions {
   async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
-    // A metadata document may not be readable any more.
+    // A client that was removed in the meantime is rejected when the request continues.
     const client = await provider.Client.find(clientId).catch(() => undefined);
-    const target = applicationTarget({ clientId, clientName: client?.clientName }, params.redirect_uri, uid);
+    const redirectUri = params.redirect_uri ?? client?.redirectUris?.[0];
+    const target = applicationTarget({ clientId, clientName: client?.clientName }, redirectUri, uid);
     const authorization: AuthorizationStep =
       prompt.name === 'consent' && session
         ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }

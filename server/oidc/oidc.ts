@@ -5,6 +5,7 @@ import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { clientAddressOf } from '../http/client-address.ts';
+import type { DescribeError } from '../http/errors.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Served, serve } from '../http/serve.ts';
 import type { Log } from '../log.ts';
@@ -25,8 +26,11 @@ type Parts = {
   config: Config;
   secretKeys: SecretKeys;
   core: Database['core'];
-  limits: Pick<Limits, 'hit'>;
+  limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
+  /** Multiplies the limits; 100 in local mode. */
+  limitFactor: number;
   log: Log;
+  describeError: DescribeError;
   keys: ProviderKeys;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Headers of every response that is data. */
@@ -37,7 +41,8 @@ type Parts = {
 export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
 
 /** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
-export function createOpenId({ config, secretKeys, core, limits, log, keys, sendPage, headers }: Parts): OpenId {
+export function createOpenId(parts: Parts): OpenId {
+  const { config, core, limits, sendPage, headers } = parts;
   const { publicUrl, secure, mode } = config;
   const cookieOf = (request: IncomingMessage, name: 'attempt' | 'device') => {
     const value = parse(request.headers.cookie ?? '')[secure ? `__Host-${name}` : name];
@@ -57,12 +62,31 @@ export function createOpenId({ config, secretKeys, core, limits, log, keys, send
     count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
     fetch: createGuardedFetch({ dns, local }),
   };
-  const provider = new OpenIdProvider({ publicUrl, secure, secretKeys, core, store, clients, pages, deviceOf, log, keys, registration });
+  const provider = new OpenIdProvider({
+    ...parts,
+    publicUrl,
+    secure,
+    store,
+    clients,
+    pages,
+    deviceOf,
+    registration,
+    limits: {
+      pages,
+      limitFactor: parts.limitFactor,
+      clientAddressOf: (request) => clientAddressOf(request, config.trustProxy),
+      countRejected: async (address) => {
+        limits.refuseBlocked('rejected_tokens', address);
+        await limits.hit('rejected_tokens', address);
+      },
+    },
+  });
   const interactions = new Interactions({
     publicUrl,
     secure,
     core,
     store,
+    clients,
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type Koa from 'koa';
 import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
@@ -26,6 +27,18 @@ export class ProviderPages {
     const pending = this.#pending.get(request);
     if (pending) this.#send(response, pending.page, pending.status);
     return pending !== undefined;
+  }
+
+  /** Shows that a request was refused before oidc-provider handled it. */
+  showError(ctx: Koa.Context, error: string, status: number): void {
+    const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
+    const page: Page = {
+      language: pageLanguage(ctx.query.language, ctx.query.ui_locales),
+      target: { kind: 'portal' },
+      authorization: step,
+    };
+    this.#pending.set(ctx.req, { page, status });
+    ctx.respond = false;
   }
 
   readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }) => {

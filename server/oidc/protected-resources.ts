@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
+import { docPath } from '../../docs/pages.ts';
 
 /** The resources of this service: the MCP server at PUBLIC_URL/mcp, and the API at PUBLIC_URL/api. */
 export type Resource = 'mcp' | 'api';
@@ -22,7 +23,7 @@ export function protectedResourcesRouter({ publicUrl, headers }: { publicUrl: st
       scopes_supported: RESOURCE_SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: NAMES[resource],
-      resource_documentation: `${publicUrl}/docs/${resource === 'mcp' ? 'assistants' : 'api'}`,
+      resource_documentation: publicUrl + docPath(resource === 'mcp' ? 'assistants' : 'api'),
     });
     router.get(metadataPath(resource), (_, response) => {
       response.set({ ...headers, ...READABLE, 'Content-Type': 'application/json; charset=utf-8' }).send(body);

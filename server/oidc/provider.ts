@@ -1,14 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Koa from 'koa';
-import type { JWK, Provider } from 'oidc-provider';
+import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { DescribeError } from '../http/errors.ts';
 import type { Log } from '../log.ts';
 import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
+import { RefusalRecorder } from './refusals.ts';
+import { limitRequests } from './request-limits.ts';
 
 type Parts = Omit<ConfigurationParts, 'salt'> & {
-  log: Pick<Log, 'warn'>;
+  log: Pick<Log, 'warn' | 'info'>;
+  describeError: DescribeError;
+  limits: Parameters<typeof limitRequests>[1];
   keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
 };
 
@@ -22,11 +27,13 @@ export type Serving = { provider: Provider; handle(request: IncomingMessage, res
 /** The OpenID provider. oidc-provider is imported on first use, which the start of the service does not wait for. */
 export class OpenIdProvider {
   readonly #parts: Parts;
+  readonly #refusals: RefusalRecorder;
   #library: Promise<Library> | undefined;
   #current: (Serving & { keys: readonly object[] }) | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#refusals = new RefusalRecorder(parts);
   }
 
   /** Returns the provider with the present signing keys. */
@@ -42,7 +49,7 @@ export class OpenIdProvider {
   }
 
   #create({ Provider, errors, interactionPolicy }: Library, keys: readonly object[]): Provider {
-    const { publicUrl, log } = this.#parts;
+    const { publicUrl, log, describeError } = this.#parts;
     const parts = { ...this.#parts, salt: () => this.#parts.keys.salt() };
     const currentRequest = (): IncomingMessage | undefined => Provider.ctx?.req;
     const clientSince = () => Provider.ctx?.oidc?.client?.clientIdIssuedAt;
@@ -51,9 +58,14 @@ export class OpenIdProvider {
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
     provider.use(adjustResponse);
-    provider.on('server_error', (_, error) => log.warn({ error }, 'the OpenID provider failed'));
+    provider.on('server_error', (ctx, error) => describeServerError(ctx, error, describeError));
+    provider.on('backchannel.error', (_, error, { clientId }) =>
+      log.warn({ clientId, reason: error.message }, 'a logout token was not accepted'),
+    );
+    this.#refusals.observe(provider);
     applyClientRules(provider);
     limitRegistrations(provider, parts.registration);
+    limitRequests(provider, parts.limits);
     return provider;
   }
 }
@@ -69,6 +81,15 @@ async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Prom
   ctx.body = { redirectUrl: ctx.response.get('Location') };
   ctx.status = 200;
   ctx.remove('Location');
+}
+
+/** Logs an error of the service as every call does, and reports that the service is unavailable when it is (RFC 6749 §4.1.2.1). */
+function describeServerError(ctx: KoaContextWithOIDC, error: Error, describeError: DescribeError): void {
+  const { fault, body } = describeError(error, ctx.path);
+  ctx.status = fault.status;
+  if (fault.code === 'unavailable') ctx.set('Retry-After', String(fault.retryAfter ?? 2));
+  const described = { error: fault.code === 'unavailable' ? 'temporarily_unavailable' : 'server_error', error_description: fault.message };
+  if (Object(ctx.body).error === 'server_error') ctx.body = { ...described, reference: body.reference };
 }
 
 /** Imports oidc-provider without its warning about releases of Node.js before 22, on which it works. */

@@ -21,7 +21,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-const KEY = ['id', 'name', 'environment', 'keyId', 'isActive', 'createdAt', 'lastUsed', 'expiresAt'];
+const KEY = ['id', 'name', 'environment', 'scopes', 'keyId', 'isActive', 'createdAt', 'lastUsed', 'expiresAt'];
 let number = 0;
 const freshName = () => `Script ${++number}`;
 const created = async (name = freshName()): Promise<{ id: string; name: string; keyId: string; key: string }> =>
@@ -53,7 +53,7 @@ test('create without a name exits with 3 when it cannot prompt', async () => {
 test('list prints keys without their secrets', async () => {
   const { name, key, keyId } = await created();
   const { stdout } = await home.run(['keys', 'list']);
-  expect(stdout).toMatch(new RegExp(`^${name} +${keyId} +live +active +never$`, 'm'));
+  expect(stdout).toMatch(new RegExp(`^${name} +${keyId} +live +all +active +never$`, 'm'));
   const listed = await home.run(['keys', 'list', '--json']);
   expect(Object.keys(listed.json()[0])).toEqual(KEY);
   expect(`${stdout}${listed.stdout}`).not.toContain(key);

@@ -187,7 +187,7 @@ test('--http writes the URL, and only the name of the environment variable with 
   for (const id of ids.filter((each) => each !== 'claude-desktop')) {
     const anonymous = await home.run(['mcp', 'config', id, '--http']);
     expect([anonymous.stdout.includes(`${host}/mcp`), anonymous.stdout.includes('uthorization')]).toEqual([true, false]);
-    expect(anonymous.stderr).toContain('It sends no key');
+    expect(anonymous.stderr).toMatch(/It contains no key\..* signs you in by email in the browser/);
     const { stdout, stderr } = await home.run(['mcp', 'install', id, '--http', '--force', '--verbose'], { env });
     const written = await textAt(pathOf(id));
     expect(`${written}${stdout}${stderr}`).not.toContain('ea_live');

@@ -145,19 +145,13 @@ describe('a request', () => {
     expect(await batch(11)).toMatchObject({ status: 400, json: refusal });
   });
 
-  test('has no OAuth metadata', async () => {
-    for (const path of [
-      '/.well-known/oauth-protected-resource',
-      '/.well-known/oauth-protected-resource/mcp',
-      '/.well-known/oauth-authorization-server',
-    ])
-      expect((await service.client().get(path)).status).toBe(404);
+  test('is not described by OpenAPI', async () => {
     expect((await service.client().get('/openapi.json')).text).not.toContain('/mcp');
   });
 });
 
 describe('the caller', () => {
-  test('without Authorization is anonymous despite cookies, and gets instructions from tools that need an account', async () => {
+  test('without Authorization is anonymous despite cookies, and gets a challenge from tools that need an account', async () => {
     expect((await ann.client.get('/api/user/me')).status).toBe(200);
     const domain = freshDomain();
     expect(await use('register_domain', { domain, email: freshAddress('owner') }, {}, ann.client)).toMatchObject({ failed: false });
@@ -167,8 +161,10 @@ describe('the caller', () => {
       ['delete_site', { domain, confirmDomain: domain }],
       ['check_integration', { domain }],
     ] as const) {
-      const { failed, text } = await use(name, input, {}, ann.client);
-      expect([name, failed, text]).toEqual([name, true, expect.stringContaining('Authorization: Bearer')]);
+      const { status, headers, json } = await send(call(name, input), {}, ann.client);
+      const [{ text }] = json.result.content;
+      expect([name, status, json.result.isError, text]).toEqual([name, 401, true, expect.stringContaining('Authorization: Bearer')]);
+      expect(headers['www-authenticate']).toContain(`resource_metadata="${service.url}/.well-known/oauth-protected-resource/mcp"`);
     }
   });
 
@@ -214,7 +210,9 @@ describe('the caller', () => {
     for (const message of [list, call('get_status')]) {
       const response = await send(message, { Authorization: authorization }, ann.client);
       expect([response.status, response.json]).toEqual([401, refusal]);
-      expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="emailauth", error="invalid_token", error_description="[^"]+"$/);
+      expect(response.headers['www-authenticate']).toMatch(
+        /^Bearer realm="emailauth", error="invalid_token", error_description="[^"]+", scope="[^"]+", resource_metadata="[^"]+"$/,
+      );
     }
   });
 

@@ -161,11 +161,12 @@ describe.each([
   });
 
   test('steps up for a tool that changes something, and keeps what it had', async () => {
-    const domain = freshDomain();
-    const wanted = await authorizeFor(keeper, 'register_domain', { domain });
+    const [domain, newDomain] = [await addWebsite(stage, service), freshDomain()];
+    await stage.query('update websites set email = $1 where domain = $2', [ann.email, domain]);
+    const wanted = await authorizeFor(keeper, 'update_site', { domain, newDomain });
     expect(wanted).toEqual(expect.arrayContaining(['websites:read', 'websites:write']));
-    expect(await callTool(keeper, 'register_domain', { domain })).toMatchObject({ isError: false });
-    expect(await stage.query('select email from websites where domain = $1', [domain])).toEqual([{ email: ann.email }]);
+    expect(await callTool(keeper, 'update_site', { domain, newDomain })).toMatchObject({ isError: false });
+    expect(await stage.query('select email from websites where domain = $1', [newDomain])).toEqual([{ email: ann.email }]);
     expect((await callTool(keeper, 'list_sites')).isError).toBe(false);
   });
 

@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type Koa from 'koa';
+import type { Provider } from 'oidc-provider';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { Fault } from '../../contract/errors.ts';
+import { RATE_LIMITS } from '../../contract/limits.ts';
+import type { ProviderPages } from './pages.ts';
+
+type Parts = {
+  pages: Pick<ProviderPages, 'showError'>;
+  clientAddressOf(request: IncomingMessage): string;
+  /** Counts a rejected token request for its network, in all instances together. @throws Fault rate_limited */
+  countRejected(clientAddress: string): Promise<void>;
+  /** Multiplies the limits; 100 in local mode. */
+  limitFactor: number;
+};
+
+/** The endpoints that store a record for every request of anybody. */
+const STARTS = new Set(['/oauth/authorize', '/oauth/par', '/oauth/device/authorize']);
+const TOKEN = '/oauth/token';
+/** What a device that polls gets while its person has not decided. */
+const WAITING = new Set(['authorization_pending', 'slow_down']);
+
+/** Limits the authorization requests of a network and its rejected token requests. A token request that succeeds is never limited. */
+export function limitRequests(provider: Provider, { pages, clientAddressOf, countRejected, limitFactor }: Parts): void {
+  const { points, duration } = RATE_LIMITS.authorization_requests;
+  // Counted by each process, without a query, because the limit protects only the storage.
+  const starts = new RateLimiterMemory({ points: points * limitFactor, duration });
+  provider.use(async (ctx, next) => {
+    if (!STARTS.has(ctx.path)) return next();
+    const seconds = await starts.consume(clientAddressOf(ctx.req)).then(
+      () => 0,
+      ({ msBeforeNext }) => Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    );
+    if (seconds === 0) return next();
+    refuse(ctx, seconds, 'Too many authorization requests from your network. Please wait a little.');
+    if (ctx.method === 'GET' && ctx.accepts('json', 'html') === 'html') pages.showError(ctx, 'temporarily_unavailable', 429);
+  });
+  provider.use(async (ctx, next) => {
+    await next();
+    if (ctx.path !== TOKEN || ctx.status < 400 || ctx.status >= 500 || WAITING.has(Object(ctx.body).error)) return;
+    try {
+      await countRejected(clientAddressOf(ctx.req));
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'rate_limited') throw error;
+      refuse(ctx, error.retryAfter ?? 1, error.message);
+    }
+  });
+}
+
+function refuse(ctx: Koa.Context, seconds: number, message: string): void {
+  ctx.status = 429;
+  ctx.set('Retry-After', String(seconds));
+  ctx.body = { error: 'temporarily_unavailable', error_description: message };
+}

@@ -1,0 +1,89 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { bootOf, follow, postForm, REDIRECT } from './oidc-client.ts';
+import { type Developer, freshAddress, openLink, signInDeveloper } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let developer: Developer;
+let clientId: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  developer = await signInDeveloper(stage, service);
+  clientId = (await developer.client.post('/api/clients', { name: 'Television', redirectUris: [REDIRECT] })).json.clientId;
+});
+afterAll(() => stage.close());
+
+const HTML = { Accept: 'text/html' };
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Begins at the device. */
+const beginDevice = async () =>
+  (await postForm(service.client(), '/oauth/device/authorize', { client_id: clientId, scope: 'openid email' })).json;
+
+const poll = (deviceCode: string) =>
+  postForm(service.client(), '/oauth/token', { grant_type: GRANT_TYPE, client_id: clientId, device_code: deviceCode });
+
+/** Opens the page of a device in a browser and confirms its code. @returns the page that follows */
+async function confirmDevice(client = service.client(), userCode: string, more: Record<string, string> = {}) {
+  const entry = bootOf(await client.get('/oauth/device', HTML)).authorization;
+  const confirm = await postForm(client, entry.form.action, { ...entry.form.fields, user_code: userCode }, HTML);
+  const { authorization, target } = bootOf(confirm);
+  if (authorization.step !== 'device_confirm') return confirm;
+  expect(authorization.userCode).toBe(userCode);
+  expect(target).toMatchObject({ kind: 'application', name: 'Television' });
+  return follow(client, await postForm(client, authorization.form.action, { ...authorization.form.fields, ...more }, HTML));
+}
+
+test('a device gets tokens once its person has confirmed its code, signed in and agreed', async () => {
+  const device = await beginDevice();
+  expect(device).toMatchObject({
+    verification_uri: `${service.url}/oauth/device`,
+    user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
+  });
+  expect((await poll(device.device_code)).json.error).toBe('authorization_pending');
+  const client = service.client();
+  const page = await confirmDevice(client, device.user_code);
+  expect(bootOf(page).authorization.step).toBe('sign_in');
+  const email = freshAddress();
+  await client.post('/api/auth/domain-auth', { email, interaction: bootOf(page).target.interaction });
+  const consent = await follow(client, await client.get(await openLink(client, await stage.mailbox.waitFor(email))));
+  expect(bootOf(consent).authorization).toMatchObject({ step: 'consent', scopes: ['openid', 'email'] });
+  const decided = await client.post(`/oauth/interaction/${bootOf(consent).target.interaction}/decision`, { decision: 'allow' });
+  const done = await client.get(decided.json.redirectUrl, HTML);
+  expect(bootOf(done)).toMatchObject({ target: { name: 'Television' }, authorization: { step: 'device_done' } });
+  const tokens = (await poll(device.device_code)).json;
+  expect(decodeJwt(tokens.id_token)).toMatchObject({ email, aud: clientId });
+  expect((await poll(device.device_code)).json.error).toBe('invalid_grant');
+});
+
+test('a link of the device fills in its code, which still has to be confirmed', async () => {
+  const device = await beginDevice();
+  const { pathname, search } = new URL(device.verification_uri_complete);
+  const form = await service.client().get(pathname + search, HTML);
+  expect(form.status).toBe(200);
+  expect(bootOf(form).authorization ?? form.text).toBeTruthy();
+});
+
+test('a refused device gets access_denied', async () => {
+  const device = await beginDevice();
+  const page = await confirmDevice(service.client(), device.user_code, { abort: 'yes' });
+  expect(bootOf(page).authorization).toMatchObject({ step: 'device_code', failure: 'aborted' });
+  expect((await poll(device.device_code)).json.error).toBe('access_denied');
+});
+
+test.each(['', 'WRNG-CODE', '"><script>'])('the code %j shows the form again', async (userCode) => {
+  const page = await confirmDevice(service.client(), userCode);
+  expect(bootOf(page).authorization).toMatchObject({ step: 'device_code', failure: 'unknown' });
+});
+
+test('neither code of a device is stored in readable form', async () => {
+  const device = await beginDevice();
+  const [row] = await stage.query(
+    `select payload::text, client_id from oidc_records where kind = 'DeviceCode' order by created_at desc limit 1`,
+  );
+  expect(row.payload).not.toContain(device.device_code);
+  expect(row.payload).not.toContain(device.user_code.replace('-', ''));
+});
