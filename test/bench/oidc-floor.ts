@@ -73,14 +73,13 @@ class RowAdapter implements Adapter {
   }
 }
 
-/** A signing key as the service has one, so that the cost of signatures is the same. */
-const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-const jwk = { ...(await exportJWK(privateKey)), kid: 'floor', alg: 'ES256', use: 'sig' } as JWK;
+/** ID tokens are signed by RS256, as those of the service, which is the default of OpenID Connect. */
+const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+const jwk = { ...(await exportJWK(privateKey)), kid: 'floor', alg: 'RS256', use: 'sig' } as JWK;
 const client: ClientMetadata = {
   client_id: String(process.env.CLIENT_ID),
   redirect_uris: [String(process.env.REDIRECT_URI)],
   token_endpoint_auth_method: 'none',
-  id_token_signed_response_alg: 'ES256',
 };
 
 const provider: Provider = new Provider(issuer, {
