@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { HttpResponse } from './client.ts';
+import { type HttpResponse, retryUnavailable } from './client.ts';
 import { addGrant } from './grants.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from './sign-ins.ts';
@@ -38,7 +38,7 @@ function onOther(developer: Developer): Developer {
 }
 
 async function added(input: object = {}) {
-  const response = await create(input);
+  const response = await retryUnavailable(() => create(input));
   if (response.status !== 200) throw new Error(`Adding an application returned ${response.status}: ${response.text}`);
   return response.json;
 }

@@ -18,8 +18,12 @@ const OverviewPage = page(() => import('./features/overview/overview-page.tsx'),
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
-const SettingsPage = page<'SettingsPage', { devices: ReactNode }>(() => import('./features/settings/settings-page.tsx'), 'SettingsPage');
+const SettingsPage = page<'SettingsPage', { devices: ReactNode; connections: ReactNode }>(
+  () => import('./features/settings/settings-page.tsx'),
+  'SettingsPage',
+);
 const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
+const Connections = page(() => import('./features/connections/connections.tsx'), 'Connections');
 const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
 const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
 const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
@@ -62,7 +66,7 @@ export function Routes() {
       <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
       <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
       <DashboardRoute path={paths.bugs} page={<BugsPage />} />
-      <DashboardRoute path={paths.settings} page={<SettingsPage devices={<Devices />} />} />
+      <DashboardRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />

@@ -17,11 +17,14 @@ import { Toaster, toastFailure } from './ui/toast.tsx';
 const LinkPage = lazy(() => import('./features/signin/link-page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
 const CallbackPage = lazy(() => import('./features/signin/callback-page.tsx').then(({ CallbackPage }) => ({ default: CallbackPage })));
 
+const AuthorizationPage = lazy(() =>
+  import('./features/signin/authorization-page.tsx').then(({ AuthorizationPage }) => ({ default: AuthorizationPage })),
+);
 const ConfirmBrowser = lazy(() =>
   import('./features/signin/confirm-browser.tsx').then(({ ConfirmBrowser }) => ({ default: ConfirmBrowser })),
 );
 
-/** The sign-in entry: its five pages with bar, footer and language. */
+/** The sign-in entry: its pages with bar, footer and language. */
 function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(location.pathname);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
@@ -47,14 +50,17 @@ function SignInApp({ boot }: { boot: SignInBoot }) {
     }
   };
 
+  const { authorization } = boot;
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
   const page = link ? (
     <LinkPage target={boot.target} link={link} />
   ) : isCallback ? (
     <CallbackPage onStartAgain={startAgain} />
+  ) : authorization && authorization.step !== 'sign_in' ? (
+    <AuthorizationPage target={boot.target} step={authorization} />
   ) : (
-    <SignInPage target={boot.target} />
+    <SignInPage target={boot.target} wanted={authorization} />
   );
 
   return (

@@ -12,7 +12,6 @@ import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { AMR, EMAIL_ACR } from './claims.ts';
-import type { OpenIdClients } from './clients.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
@@ -24,7 +23,6 @@ type Parts = {
   secure: boolean;
   core: Database['core'];
   store: RecordsStore;
-  clients: OpenIdClients;
   provider(): Promise<Provider>;
   sendPage(response: ServerResponse, page: Page, status?: number): void;
   /** Returns the value of the attempt cookie. */
@@ -97,7 +95,8 @@ export class Interactions {
   /** Returns the redirect URI of a request, or the first one of the client for a device, which has none in its request. */
   async #redirectUriOf({ redirect_uri, client_id }: Interaction['params']): Promise<string> {
     if (typeof redirect_uri === 'string') return redirect_uri;
-    return (await this.#parts.clients.findClient(String(client_id)))?.redirect_uris?.[0] ?? this.#parts.publicUrl;
+    const { Client } = await this.#parts.provider();
+    return (await Client.find(String(client_id)))?.redirectUris?.[0] ?? this.#parts.publicUrl;
   }
 
   /**

@@ -86,7 +86,6 @@ export function createOpenId(parts: Parts): OpenId {
     secure,
     core,
     store,
-    clients,
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),

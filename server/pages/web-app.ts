@@ -56,12 +56,23 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     sendSignIn: (response, boot, status = 200) => {
       const { before, after } = partsOf(boot.language);
       // A `<` in a text could end the script element.
-      const data = JSON.stringify({ ...boot, texts: texts[boot.language] } satisfies SignInBoot).replaceAll('<', '\\u003c');
+      const data = JSON.stringify({ ...boot, texts: textsOf(boot) } satisfies SignInBoot).replaceAll('<', '\\u003c');
       send(response, status, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };
 }
+
+/** The texts of the pages without those of authorization requests, which make up a third. */
+const siteTexts = Object.fromEntries(
+  Object.entries(texts).map(([language, all]) => [
+    language,
+    Object.fromEntries(Object.entries(all).filter(([key]) => !key.startsWith('auth.oidc_'))),
+  ]),
+);
+
+const textsOf = ({ language, target, authorization }: Omit<SignInBoot, 'texts'>) =>
+  target.kind === 'application' || authorization ? texts[language] : siteTexts[language];
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);

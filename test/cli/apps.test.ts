@@ -22,7 +22,10 @@ afterAll(async () => {
 
 const URI = 'https://notes.example/callback';
 const LOCAL = 'http://localhost/callback';
-const APP = ['id', 'name', 'clientId', 'redirectUris', 'isActive', 'createdAt'];
+const APP = [
+  ...['id', 'name', 'clientId', 'redirectUris', 'isActive', 'createdAt', 'authentication', 'jwks', 'jwksUri'],
+  ...['logoutUris', 'backchannelLogoutUri', 'scopes', 'formerSecretUntil'],
+];
 let number = 0;
 const freshName = () => `App ${++number}`;
 const appsOf = async ({ client }: Developer) => (await client.get('/api/clients')).json as { name: string; isActive: boolean }[];

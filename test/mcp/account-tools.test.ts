@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
-import { failing, generations, type McpClient, succeeding } from './clients.ts';
+import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
 let stage: Stage;
 let service: Service;

@@ -1,4 +1,4 @@
-import { type InputHTMLAttributes, type Ref, type SelectHTMLAttributes, useId } from 'react';
+import { type InputHTMLAttributes, type Ref, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react';
 import { cx } from './cx.ts';
 import { DownIcon } from './icons.tsx';
 
@@ -56,12 +56,48 @@ export function Field({ label, hint, error, mono = false, ref, ...rest }: FieldP
   );
 }
 
-/** A native select with its label. */
+/** A field for several lines of code, with its label. Screen readers read the hint and the error with it. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  ...rest
+}: TextareaHTMLAttributes<HTMLTextAreaElement> & { label: string; hint: string; error?: string | null }) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
+        {label}
+      </label>
+      <textarea
+        {...rest}
+        id={id}
+        aria-invalid={error ? true : undefined}
+        aria-describedby={`${error ? `${id}-error ` : ''}${id}-hint`}
+        className={cx(
+          'block w-full min-w-0 rounded-control border bg-panel px-3 py-2 font-mono text-base outline-offset-0 sm:text-[0.9375rem]',
+          error ? 'border-danger' : 'border-edge/60 hover:border-edge',
+        )}
+      />
+      {error && (
+        <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-danger">
+          {error}
+        </p>
+      )}
+      <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
+        {hint}
+      </p>
+    </div>
+  );
+}
+
+/** A native select with its label and hint. */
 export function Select<Value extends string>({
   label,
+  hint,
   options,
   ...rest
-}: SelectHTMLAttributes<HTMLSelectElement> & { label: string; options: readonly { value: Value; label: string }[] }) {
+}: SelectHTMLAttributes<HTMLSelectElement> & { label: string; hint?: string; options: readonly { value: Value; label: string }[] }) {
   const id = useId();
   return (
     <div>
@@ -72,6 +108,7 @@ export function Select<Value extends string>({
         <select
           {...rest}
           id={id}
+          aria-describedby={hint ? `${id}-hint` : undefined}
           className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
         >
           {options.map((option) => (
@@ -82,6 +119,11 @@ export function Select<Value extends string>({
         </select>
         <DownIcon className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted" />
       </div>
+      {hint && (
+        <p id={`${id}-hint`} className="mt-1.5 text-sm text-muted">
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

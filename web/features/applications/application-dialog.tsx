@@ -1,55 +1,61 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { redirectUriFault } from '../../../contract/rules.ts';
+import { type FormEvent, useRef, useState } from 'react';
+import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../../contract/scopes.ts';
 import { errorText } from '../../lib/api.ts';
+import { scopeOptions } from '../../lib/scopes.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choices } from '../../ui/choices.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { Field } from '../../ui/field.tsx';
-import { CrossIcon, PlusIcon } from '../../ui/icons.tsx';
+import { Field, Select, TextArea } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { type ApplicationForm, checkForm, formOf, inputOf } from './application-form.ts';
 import { type Application, useSaveApplication } from './queries.ts';
+import { NewSecret } from './secret-dialogs.tsx';
+import { UriList } from './uri-list.tsx';
 
-let nextKey = 0;
-const rowOf = (uri: string): RedirectUri => ({ key: nextKey++, uri, fault: null });
+const TYPES: { value: Application['authentication']; label: string; hint: string }[] = [
+  { value: 'none', label: 'Public: in a browser, on a phone or a computer', hint: 'It has no secret; PKCE protects its sign-ins.' },
+  { value: 'secret', label: 'Confidential: on a server, with a secret', hint: 'It gets a client secret, which is shown once.' },
+  {
+    value: 'private_key_jwt',
+    label: 'Confidential: on a server, with a key pair',
+    hint: 'It signs a JWT with its private key (private_key_jwt). You give the public key.',
+  },
+];
 
-/** Adds an application or changes one. */
+const SCOPES = scopeOptions([...IDENTITY_SCOPES, ...RESOURCE_SCOPES]);
+
+/** Adds an application or changes one. A new client secret is shown in its place. */
 export function ApplicationDialog({ application, onClose }: { application: Application | null; onClose: () => void }) {
   const save = useSaveApplication(application);
-  const form = useRef<HTMLFormElement>(null);
+  const element = useRef<HTMLFormElement>(null);
   const first = useRef<HTMLInputElement>(null);
-  const [name, setName] = useState(application?.name ?? '');
-  const [nameFault, setNameFault] = useState<string | null>(null);
-  const [uris, setUris] = useState(() => (application?.redirectUris ?? ['']).map(rowOf));
-  const [isActive, setActive] = useState(application?.isActive ?? true);
+  const [form, setForm] = useState(() => formOf(application));
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (save.isPending) return;
-    const wrongName = name.trim() === '' ? 'Name is required' : null;
-    const checked = uris.map((row) => ({ ...row, fault: faultOf(row.uri.trim()) }));
-    setNameFault(wrongName);
-    setUris(checked);
-    if (wrongName || checked.some(({ fault }) => fault)) {
+    const checked = checkForm(form);
+    setForm(checked.form);
+    if (!checked.isValid) {
       // The fields are marked as invalid with the next render.
-      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
+      requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus());
       return;
     }
-    save.mutate(
-      { name: name.trim(), redirectUris: uris.map(({ uri }) => uri.trim()), isActive },
-      {
-        onSuccess: () => {
-          onClose();
-          if (application) toast('Application updated', name.trim());
-          else toast('Application created', 'Its client ID is in the list.');
-        },
+    save.mutate(inputOf(form), {
+      onSuccess: ({ name, clientSecret }) => {
+        if (application) toast('Application updated', name);
+        else toast('Application created', clientSecret ? name : 'Its client ID is in the list.');
+        if (!clientSecret) onClose();
       },
-    );
+    });
   };
 
+  if (save.data?.clientSecret) return <NewSecret key="shown" application={save.data} secret={save.data.clientSecret} onClose={onClose} />;
   return (
     <Dialog title={application ? `Configure ${application.name}` : 'New Application'} first={first} onClose={onClose}>
-      <form ref={form} noValidate onSubmit={submit} className="grid gap-5">
+      <form ref={element} noValidate onSubmit={submit} className="grid gap-5">
         {save.error && !save.isPending && <Alert>{errorText(save.error, 'The application could not be saved.')}</Alert>}
         <Field
           ref={first}
@@ -59,21 +65,62 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
           maxLength={80}
           autoComplete="off"
           placeholder="Notes for the team"
-          hint="Only you see it: emails name the host of the redirect URI."
-          value={name}
-          error={nameFault}
-          onChange={(event) => {
-            setName(event.target.value);
-            setNameFault(null);
-          }}
+          hint="People see it when they sign in, beside the host of the redirect URI."
+          value={form.name}
+          error={form.faults.name}
+          onChange={(event) => setForm({ ...form, name: event.target.value, faults: { ...form.faults, name: undefined } })}
         />
-        <RedirectUris rows={uris} onChange={setUris} onAdd={() => setUris([...uris, rowOf('')])} />
+        <ClientType application={application} form={form} onChange={setForm} />
+        <UriList
+          name="redirect_uri"
+          label="Redirect URI"
+          legend="Redirect URIs"
+          placeholder="https://app.example.com/callback"
+          hint="Compared exactly; on localhost, 127.0.0.1 and [::1] any port matches."
+          required
+          rows={form.redirectUris}
+          onChange={(redirectUris) => setForm({ ...form, redirectUris })}
+        />
+        <UriList
+          name="logout_uri"
+          label="Logout URI"
+          legend="Logout URIs"
+          placeholder="https://app.example.com/"
+          hint="Where a logout may return to (post_logout_redirect_uri)."
+          rows={form.logoutUris}
+          onChange={(logoutUris) => setForm({ ...form, logoutUris })}
+        />
+        <Field
+          label="Back-channel logout URI (optional)"
+          name="backchannel_logout_uri"
+          mono
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          inputMode="url"
+          maxLength={1024}
+          placeholder="https://app.example.com/logged-out"
+          hint="Your server is told here that a session has ended."
+          value={form.backchannelLogoutUri}
+          error={form.faults.backchannelLogoutUri}
+          onChange={(event) =>
+            setForm({ ...form, backchannelLogoutUri: event.target.value, faults: { ...form.faults, backchannelLogoutUri: undefined } })
+          }
+        />
+        <Choices
+          label="Scopes"
+          hint="What it may request. People are asked before they allow it."
+          error={form.faults.scopes}
+          options={SCOPES}
+          chosen={form.scopes}
+          onChange={(scopes) => setForm({ ...form, scopes, faults: { ...form.faults, scopes: undefined } })}
+        />
         {application && (
           <Switch
             label="Active"
             hint="While it is off, it signs no one in. Its tokens and open sign-ins end at once."
-            checked={isActive}
-            onChange={setActive}
+            checked={form.isActive}
+            onChange={(isActive) => setForm({ ...form, isActive })}
           />
         )}
         <DialogButtons onCancel={onClose}>
@@ -86,68 +133,43 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
   );
 }
 
-function faultOf(uri: string): string | null {
-  if (uri === '') return 'Redirect URI is required';
-  const fault = redirectUriFault(uri);
-  return fault && `This ${fault}.`;
-}
-
-/** One field. Its `key` stays the same while others are added and removed. */
-type RedirectUri = { key: number; uri: string; fault: string | null };
-
-const MAX_REDIRECT_URIS = 10;
-
-/** One field for each redirect URI. The last field takes the focus after one was added or removed. */
-function RedirectUris({ rows, onChange, onAdd }: { rows: RedirectUri[]; onChange: (rows: RedirectUri[]) => void; onAdd: () => void }) {
-  const last = useRef<HTMLInputElement>(null);
-  const count = useRef(rows.length);
-  useEffect(() => {
-    if (count.current !== rows.length) last.current?.focus();
-    count.current = rows.length;
-  }, [rows.length]);
-
+/** Public or confidential, and the public keys of private_key_jwt. */
+function ClientType({
+  application,
+  form,
+  onChange,
+}: {
+  application: Application | null;
+  form: ApplicationForm;
+  onChange: (form: ApplicationForm) => void;
+}) {
+  const losesSecret = application?.authentication === 'secret' && form.authentication !== 'secret';
   return (
-    <fieldset className="grid min-w-0 gap-4">
-      <legend className="sr-only">Redirect URIs</legend>
-      {rows.map(({ key, uri, fault }, index) => (
-        <div key={key} className="flex items-start gap-1">
-          <div className="min-w-0 grow">
-            <Field
-              ref={index === rows.length - 1 ? last : undefined}
-              label={index === 0 ? 'Redirect URI' : `Redirect URI ${index + 1}`}
-              name="redirect_uri"
-              required
-              mono
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              inputMode="url"
-              placeholder="https://app.example.com/callback"
-              hint={index === 0 ? 'Compared exactly; on localhost, 127.0.0.1 and [::1] any port matches.' : undefined}
-              maxLength={1024}
-              value={uri}
-              error={fault}
-              onChange={(event) => onChange(rows.map((row) => (row.key === key ? { ...row, uri: event.target.value, fault: null } : row)))}
-            />
-          </div>
-          {rows.length > 1 && (
-            <button
-              type="button"
-              aria-label={`Remove redirect URI ${index + 1}`}
-              onClick={() => onChange(rows.filter((row) => row.key !== key))}
-              className="mt-[1.625rem] grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
-            >
-              <CrossIcon />
-            </button>
-          )}
-        </div>
-      ))}
-      {rows.length < MAX_REDIRECT_URIS && (
-        <Button variant="quiet" small className="-ml-3 justify-self-start" onClick={onAdd}>
-          <PlusIcon />
-          Add redirect URI
-        </Button>
+    <>
+      <Select
+        label="Type"
+        name="type"
+        options={TYPES}
+        hint={
+          losesSecret ? 'Its client secret stops working when you save.' : TYPES.find(({ value }) => value === form.authentication)?.hint
+        }
+        value={form.authentication}
+        onChange={(event) => onChange({ ...form, authentication: event.target.value as Application['authentication'] })}
+      />
+      {form.authentication === 'private_key_jwt' && (
+        <TextArea
+          label="Public keys"
+          name="keys"
+          required
+          rows={4}
+          spellCheck={false}
+          placeholder="https://app.example.com/jwks.json"
+          hint="The URL of a JWKS, or the JWKS as JSON, without private keys."
+          value={form.keys}
+          error={form.faults.keys}
+          onChange={(event) => onChange({ ...form, keys: event.target.value, faults: { ...form.faults, keys: undefined } })}
+        />
       )}
-    </fieldset>
+    </>
   );
 }

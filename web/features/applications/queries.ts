@@ -3,6 +3,10 @@ import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 
 export type Application = Output<'listClients'>[number];
+export type LogEntry = Output<'clientLogs'>[number] | Output<'clientRefusals'>[number];
+export type ApplicationInput = Omit<Input<'updateClient'>, 'id'>;
+export type ApplicationTest = Output<'testClient'>;
+export type SecretGraceHours = NonNullable<Input<'rotateClientSecret'>['graceHours']>;
 export type ApiKey = Output<'listApiKeys'>[number];
 export type NewApiKey = Output<'createApiKey'>;
 export type GraceHours = NonNullable<Input<'rotateApiKey'>['graceHours']>;
@@ -12,9 +16,7 @@ const API_KEYS = ['api-keys'];
 
 export const useApplications = () => useQuery({ queryKey: APPLICATIONS, queryFn: ({ signal }) => api.listClients({}, { signal }) });
 
-type ApplicationInput = Pick<Application, 'name' | 'redirectUris' | 'isActive'>;
-
-/** Adds an application or changes the given one. */
+/** Adds an application or changes the given one. The result has its client secret when this created one. */
 export function useSaveApplication(application: Application | null) {
   const onSuccess = useRefresh(APPLICATIONS);
   return useMutation({
@@ -24,16 +26,30 @@ export function useSaveApplication(application: Application | null) {
   });
 }
 
+export function useRotateSecret(id: string) {
+  const onSuccess = useRefresh(APPLICATIONS);
+  return useMutation({
+    mutationFn: (graceHours: SecretGraceHours) => api.rotateClientSecret({ id, graceHours }),
+    onSuccess,
+  });
+}
+
+export const useTestApplication = (id: string) =>
+  useMutation({ mutationFn: (redirectUri: string): Promise<ApplicationTest> => api.testClient({ id, redirectUri }) });
+
 export function useDeleteApplication() {
   const onSuccess = useRefresh(APPLICATIONS);
   return useMutation({ mutationFn: (id: string) => api.deleteClient({ id }), onSuccess });
 }
 
-/** Fetched each time its dialog is opened. */
+/** The log and the rejected requests, newest first. Fetched each time its dialog is opened. */
 export const useApplicationLogs = (id: string) =>
   useQuery({
     queryKey: [...APPLICATIONS, id, 'logs'],
-    queryFn: ({ signal }) => api.clientLogs({ id }, { signal }),
+    queryFn: async ({ signal }): Promise<LogEntry[]> => {
+      const [entries, refusals] = await Promise.all([api.clientLogs({ id }, { signal }), api.clientRefusals({ id }, { signal })]);
+      return [...entries, ...refusals].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
+    },
     staleTime: 0,
   });
 

@@ -6,8 +6,8 @@ import { Failed, Skeleton } from '../../ui/states.tsx';
 import { OrganisationForm, ProfileForm } from './account-forms.tsx';
 import { BrandedWebsites, BrandingForm } from './branding.tsx';
 
-/** /dashboard/settings. @param devices the list of devices, which is another feature */
-export function SettingsPage({ devices }: { devices: ReactNode }) {
+/** /dashboard/settings. @param devices, connections lists of other features */
+export function SettingsPage({ devices, connections }: { devices: ReactNode; connections: ReactNode }) {
   const { data: settings, ...query } = useSettings();
   if (query.error && !settings) {
     return (
@@ -35,6 +35,12 @@ export function SettingsPage({ devices }: { devices: ReactNode }) {
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">
         {devices}
+      </Section>
+      <Section
+        title="Connected applications"
+        text="Applications and websites that you signed in to, and what you allowed them. To end their access, revoke it."
+      >
+        {connections}
       </Section>
     </>
   );

@@ -6,7 +6,10 @@ import { deletePkce, type PkceBundle, storePkce } from '../../lib/pkce-store.ts'
 import { remember } from '../../lib/remembered.ts';
 import { paths, safePath } from '../../paths.ts';
 
-/** The requests of a sign-in: by forward_url for a website, by PKCE for the portal. */
+/** Where a sign-in leads: to a website's forward_url, or to the application whose authorization request has this id. */
+export type Destination = { forward_url: string } | { interaction: string };
+
+/** The requests of a sign-in: by forward_url or authorization request, or by PKCE for the portal. */
 export type Flow = {
   /** Requests an email. @throws ApiError */
   requestMail(email: string, language: LanguageCode): Promise<void>;
@@ -14,19 +17,19 @@ export type Flow = {
   enterCode(email: string, code: string): Promise<string>;
 };
 
-/** @param forwardUrl where the visitor goes with the token; null for a sign-in to the portal */
-export function createFlow(forwardUrl: string | null): Flow {
-  return forwardUrl === null ? portalFlow() : forwardFlow(forwardUrl);
+/** @param destination null: the portal */
+export function createFlow(destination: Destination | null): Flow {
+  return destination === null ? portalFlow() : forwardFlow(destination);
 }
 
-function forwardFlow(forwardUrl: string): Flow {
+function forwardFlow(destination: Destination): Flow {
   return {
     async requestMail(email, language) {
-      await api.domainAuth({ email, forward_url: forwardUrl, language });
+      await api.domainAuth({ email, ...destination, language });
     },
     async enterCode(email, code) {
       const response = await api.emailCode({ email, code });
-      return 'redirectUrl' in response ? response.redirectUrl : forwardUrl;
+      return 'redirectUrl' in response ? response.redirectUrl : 'forward_url' in destination ? destination.forward_url : location.href;
     },
   };
 }

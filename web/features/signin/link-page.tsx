@@ -15,6 +15,7 @@ type LinkWith<State extends Link['state']> = Extract<Link, { state: State }>;
 export function LinkPage({ target, link }: { target: Target; link: Link }) {
   if (link.state === 'open') return <ConfirmLink target={target} link={link} />;
   if (link.state === 'native') return <BackToProgram target={target} link={link} />;
+  if (link.state === 'other_browser') return <OtherBrowser target={target} />;
   return <EndedLink target={target} link={link} />;
 }
 
@@ -46,6 +47,20 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
       />
       <p className="mt-5 border-t border-line pt-4 text-sm text-muted">{t('auth.confirm_or_code')}</p>
       <p className="mt-2 text-sm text-muted">{t('auth.confirm_not_you')}</p>
+    </Card>
+  );
+}
+
+/** A link to an application: only the browser that began continues there, with the link or the code. */
+function OtherBrowser({ target }: { target: Target }) {
+  const { t } = useTranslator();
+  const host = target.kind === 'application' ? target.displayHost : '';
+  return (
+    <Card>
+      <TargetLine target={target} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.oidc_link_title')} />
+      <p className="mt-2 text-muted wrap-anywhere">{t('auth.oidc_link_text', { host })}</p>
+      <p className="mt-2 text-muted">{t('auth.confirm_not_you')}</p>
     </Card>
   );
 }

@@ -6,6 +6,7 @@ import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';
 import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
+import type { Destination } from './flow.ts';
 import { isApiError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
 
@@ -13,13 +14,13 @@ const loadFlow = () => import('./flow.ts');
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({
-  forwardUrl,
+  destination,
   portal,
   accounts,
   onChange,
   onNeedsMail,
 }: {
-  forwardUrl: string | null;
+  destination: Destination | null;
   portal: boolean;
   accounts: Remembered[];
   /** An account was changed or removed. */
@@ -47,10 +48,10 @@ export function RememberedList({
     }
     setEntering(email);
     try {
-      const request = { email, key, forward_url: forwardUrl ?? undefined };
+      const request = { email, key, ...destination };
       const response = await (await loadFlow()).signInAgain(request);
       if (response.key) remember(email, response.key);
-      location.assign(forwardUrl === null ? safePath(response.redirectUrl, paths.developer) : response.redirectUrl);
+      location.assign(destination === null ? safePath(response.redirectUrl, paths.developer) : response.redirectUrl);
     } catch (error) {
       setEntering(null);
       const refused = isApiError(error) && error.status === 401;

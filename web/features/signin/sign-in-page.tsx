@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import type { SignInBoot } from '../../../contract/pages.ts';
+import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { dismissToast } from '../../ui/toast.tsx';
 import { AddressStep } from './address-step.tsx';
 import { Card, TargetLine } from './card.tsx';
-import type { Flow } from './flow.ts';
+import type { Destination, Flow } from './flow.ts';
 import { deleteRefusal, storeRefusal } from './refusal.ts';
 import { isMailboxLimit } from './requests.ts';
 import { useTranslator } from './texts.ts';
@@ -17,17 +17,20 @@ async function loadMailStep() {
 
 type Begun = { MailStep: Awaited<ReturnType<typeof loadMailStep>>['MailStep']; flow: Flow };
 
-/** /auth and /domain-auth: step 1 takes the email address, step 2 waits for the email. */
-export function SignInPage({ target }: { target: SignInBoot['target'] }) {
+/** What the application wants to know of the sign-in. */
+export type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
+
+/** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
+export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
   const { language } = useTranslator();
-  const [forwardUrl] = useState(() => new URLSearchParams(location.search).get('forward_url'));
+  const [destination] = useState(() => destinationOf(target));
   const [begun, setBegun] = useState<Begun | null>(null);
-  const [email, setEmail] = useState('');
+  const [email, setEmail] = useState(wanted?.email ?? '');
   const [step, setStep] = useState<'address' | 'mail'>('address');
 
   const send = async (address: string) => {
     const { MailStep, createFlow } = await loadMailStep();
-    const flow = begun?.flow ?? createFlow(forwardUrl);
+    const flow = begun?.flow ?? createFlow(destination);
     try {
       await flow.requestMail(address, language);
     } catch (error) {
@@ -46,8 +49,22 @@ export function SignInPage({ target }: { target: SignInBoot['target'] }) {
     return <begun.MailStep target={target} flow={begun.flow} email={email} onOtherEmail={() => setStep('address')} />;
   }
   return (
-    <AddressStep target={target} forwardUrl={forwardUrl} firstEmail={email} onTyping={() => loadMailStep().catch(() => {})} onSend={send} />
+    <AddressStep
+      target={target}
+      destination={destination}
+      firstEmail={email}
+      chooses={wanted?.chooseAccount}
+      onTyping={() => loadMailStep().catch(() => {})}
+      onSend={send}
+    />
   );
+}
+
+/** Returns where the sign-in of this page leads; null: to the portal. */
+function destinationOf(target: SignInBoot['target']): Destination | null {
+  if (target.kind === 'application') return { interaction: target.interaction };
+  const forward_url = new URLSearchParams(location.search).get('forward_url');
+  return forward_url === null ? null : { forward_url };
 }
 
 function Unsupported({ target }: { target: Extract<SignInBoot['target'], { kind: 'unsupported' }> }) {

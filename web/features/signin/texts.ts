@@ -4,7 +4,7 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import { inSeconds } from '../../lib/dates.ts';
 import { isApiError, isMailboxLimit } from './requests.ts';
 
-type TextKey = `auth.${string}`;
+export type TextKey = `auth.${string}`;
 
 type Translator = {
   language: LanguageCode;

@@ -14,6 +14,7 @@ export function WebsiteRow({
   stats,
   statsFailed,
   onTry,
+  onOpenId,
   onProve,
   onEdit,
   onDelete,
@@ -23,6 +24,7 @@ export function WebsiteRow({
   stats: WebsiteStats | undefined;
   statsFailed: boolean;
   onTry: () => void;
+  onOpenId: () => void;
   onProve: () => void;
   onEdit: () => void;
   onDelete: () => void;
@@ -60,6 +62,7 @@ export function WebsiteRow({
           >
             Live
           </ButtonLink>
+          <Action name="OpenID Connect" of={displayDomain} onClick={onOpenId} />
           {!verified && <Action name="Verify" of={displayDomain} onClick={onProve} />}
           <Action name="Edit" of={displayDomain} onClick={onEdit} />
           <Action name="Delete" of={displayDomain} onClick={onDelete} className="hover:text-danger" />

@@ -7,13 +7,14 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { OpenIdDialog } from './openid-dialog.tsx';
 import { ProofDialog } from './proof.tsx';
 import { useDeleteWebsite, useWebsiteStats, useWebsites, type Website } from './queries.ts';
 import { TryDialog } from './try-dialog.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteRow } from './website-row.tsx';
 
-type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'prove' | 'delete'; website: Website };
+type Open = { dialog: 'save'; website: Website | null } | { dialog: 'try' | 'openid' | 'prove' | 'delete'; website: Website };
 
 /** /developer-email-auth: the websites of the account. */
 export function WebsitesPage() {
@@ -56,6 +57,7 @@ export function WebsitesPage() {
               stats={stats.data?.get(website.id)}
               statsFailed={stats.isError}
               onTry={() => setOpen({ dialog: 'try', website })}
+              onOpenId={() => setOpen({ dialog: 'openid', website })}
               onProve={() => setOpen({ dialog: 'prove', website })}
               onEdit={() => setOpen({ dialog: 'save', website })}
               onDelete={() => setOpen({ dialog: 'delete', website })}
@@ -65,6 +67,7 @@ export function WebsitesPage() {
       )}
       {open?.dialog === 'save' && <WebsiteDialog website={open.website} onClose={close} />}
       {open?.dialog === 'try' && <TryDialog website={open.website} onClose={close} />}
+      {open?.dialog === 'openid' && <OpenIdDialog website={open.website} onClose={close} />}
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
     </>

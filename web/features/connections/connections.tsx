@@ -1,0 +1,110 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import type { Output } from '../../../contract/routes.ts';
+import { api } from '../../lib/api.ts';
+import { dayOf, timeAgo } from '../../lib/dates.ts';
+import { scopeText } from '../../lib/scopes.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+
+type Connection = Output<'listConnections'>[number];
+
+const CONNECTIONS = ['connections'];
+
+/** Fetched at each mount: sign-ins elsewhere add connections. */
+const useConnections = () =>
+  useQuery({ queryKey: CONNECTIONS, queryFn: ({ signal }) => api.listConnections({}, { signal }), staleTime: 0 });
+
+/** The applications and websites that the account signed in to by OpenID Connect. Each can be revoked. */
+export function Connections() {
+  const connections = useConnections();
+  const [revoking, setRevoking] = useState<Connection | null>(null);
+  const list = useRef<HTMLElement>(null);
+
+  if (connections.error && !connections.data)
+    return <Failed {...connections} fallback="Your connected applications could not be loaded." />;
+  if (!connections.data) return <RowsLoading what="your connected applications" />;
+  return (
+    <section ref={list} tabIndex={-1} aria-label="Your connected applications">
+      {connections.data.length === 0 ? (
+        <Empty
+          title="No connected applications"
+          text="An application or website that you sign in to with this address, and allow to know it, is listed here."
+        />
+      ) : (
+        <Rows>
+          {connections.data.map((connection) => (
+            <ConnectionRow key={connection.id} connection={connection} onRevoke={() => setRevoking(connection)} />
+          ))}
+        </Rows>
+      )}
+      {revoking && (
+        <RevokeDialog
+          connection={revoking}
+          // The pressed button is removed with its row.
+          onRevoked={() => list.current?.focus()}
+          onClose={() => setRevoking(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+function ConnectionRow({ connection, onRevoke }: { connection: Connection; onRevoke: () => void }) {
+  const { name, host, scopes, createdAt, lastUsed } = connection;
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-1 py-2 pr-2 pl-4 sm:pl-5">
+      <div className="min-w-0 grow basis-44 py-1">
+        <p className="font-medium wrap-anywhere">
+          <bdi>{name}</bdi>
+        </p>
+        <p className="text-sm text-muted wrap-anywhere">{host && host !== name ? host : host === null && 'A program on a device'}</p>
+        <ul aria-label={`What ${name} may do`} className="mt-1.5 grid gap-0.5 text-sm">
+          {scopes.map((scope) => (
+            <li key={scope}>{scopeText(scope)}</li>
+          ))}
+        </ul>
+        <p className="mt-1.5 text-sm text-muted">
+          Connected {dayOf(createdAt)} · last used {timeAgo(Date.parse(lastUsed), 'en')}
+        </p>
+      </div>
+      <Button variant="quiet" small className="hover:text-danger" onClick={onRevoke} aria-label={`Revoke ${name}`}>
+        Revoke
+      </Button>
+    </li>
+  );
+}
+
+function RevokeDialog({ connection, onRevoked, onClose }: { connection: Connection; onRevoked: () => void; onClose: () => void }) {
+  const queries = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: (id: string) => api.revokeConnection({ id }),
+    // Also after an error: another tab may have revoked it.
+    onSettled: () => queries.invalidateQueries({ queryKey: CONNECTIONS }),
+  });
+  const confirm = () =>
+    revoke.mutate(connection.id, {
+      onSuccess: () => {
+        onClose();
+        onRevoked();
+        toast('Access revoked', connection.name);
+      },
+    });
+  return (
+    <ConfirmDialog
+      title={`Revoke ${connection.name}`}
+      action="Revoke"
+      failure="The access could not be revoked."
+      busy={revoke.isPending}
+      error={revoke.error}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      Its access ends at once, and it has to ask you again at the next sign-in. What it already knows about you stays with it: to have that
+      deleted, ask its operator.
+    </ConfirmDialog>
+  );
+}
