@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { publicKeyFault, redirectUriFault, serverUriFault } from './rules.ts';
+import { nameFault, publicKeyFault, redirectUriFault, serverUriFault } from './rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
 
-const name = z.string({ error: 'Name is required' }).trim().min(1, 'Name is required').max(80, 'At most 80 characters');
+const MAX_NAME_LENGTH = 80;
+const name = z
+  .string({ error: 'Name is required' })
+  .trim()
+  .min(1, 'Name is required')
+  .max(MAX_NAME_LENGTH, `At most ${MAX_NAME_LENGTH} characters`)
+  .refine((text) => text.length > MAX_NAME_LENGTH || nameFault(text) === null, 'No line ends and no invisible characters');
 
 /** How an application authenticates at the token endpoint. `none`: a public client (RFC 6749 §2.1), which has only PKCE. */
 export const AUTHENTICATIONS = ['none', 'secret', 'private_key_jwt'] as const;

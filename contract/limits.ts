@@ -58,6 +58,7 @@ export const RATE_LIMITS = {
     description: 'wrong six-digit codes in total; above it, networks that sent wrong codes may not enter codes, and links still work',
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
+  wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address' },
   rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
   authorization_requests: {
     points: 300,

@@ -15,6 +15,7 @@ export type RequestOptions = { method?: string; headers?: Record<string, string>
 /** An HTTP client with a cookie jar, like one browser. It does not follow redirects. */
 export class Client {
   readonly origin: string;
+  /** Values by name; cookies with a Path other than `/` are under `name;path`, and are sent below that path only (RFC 6265 §5.1.4). */
   cookies = new Map<string, string>();
   #agent = new Agent({ keepAlive: true });
 
@@ -44,7 +45,7 @@ export class Client {
    */
   async send(path: string, { method = 'GET', headers = {}, body, timeoutMs = 45_000 }: RequestOptions = {}): Promise<HttpResponse> {
     const { host, port } = new URL(this.origin);
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const cookie = this.#cookiesFor(path.replace(/^https?:\/\/[^/]+/, '').replace(/[?#].*/, ''));
     const response = await new Promise<HttpResponse>((resolve, reject) => {
       const sent = request({
         host: '127.0.0.1',
@@ -82,8 +83,19 @@ export class Client {
     return this.send(path, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json', ...headers } });
   }
 
+  #cookiesFor(target: string): string {
+    const sent: string[] = [];
+    for (const [key, value] of this.cookies) {
+      const [name, path] = key.split(';');
+      if (path === undefined || target === path || target.startsWith(`${path}/`)) sent.push(`${name}=${value}`);
+    }
+    return sent.join('; ');
+  }
+
   #store(line: string) {
-    const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) as RegExpExecArray;
+    const [, bareName, value] = /^([^=]+)=([^;]*)/.exec(line) as RegExpExecArray;
+    const path = /;\s*path=([^;]+)/i.exec(line)?.[1];
+    const name = path === undefined || path === '/' ? bareName : `${bareName};${path}`;
     const expired = /;\s*max-age=0/i.test(line) || Date.parse(/;\s*expires=([^;]+)/i.exec(line)?.[1] ?? '') < Date.now();
     if (expired || value === '') this.cookies.delete(name);
     else this.cookies.set(name, value);

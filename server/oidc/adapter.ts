@@ -10,7 +10,7 @@ export type AdapterParts = {
   store: RecordsStore;
   clients: Pick<OpenIdClients, 'findClient' | 'addRegistered'>;
   secretKeys: SecretKeys;
-  errors: Pick<typeof errors, 'InvalidGrant'>;
+  errors: Pick<typeof errors, 'InvalidGrant' | 'InvalidRequest'>;
   /** Returns the request that oidc-provider serves, in whose context the adapter is called. */
   currentRequest(): IncomingMessage | undefined;
   /** Returns since when the client of the request exists, in Unix seconds; undefined: it does not matter. */
@@ -54,8 +54,10 @@ class RecordsAdapter implements Adapter {
     this.parts = parts;
   }
 
+  /** @throws InvalidRequest for a NUL character in a parameter, which PostgreSQL cannot hold */
   async upsert(id: string, given: AdapterPayload, seconds?: number): Promise<void> {
     const payload = given as Payload;
+    if (JSON.stringify(payload).includes('\\u0000')) throw new this.parts.errors.InvalidRequest('a NUL character is not allowed');
     const columns = this.#columnsOf(payload);
     if (this.kind !== 'Session') return this.parts.store.upsert(this.kind, id, this.#seal(id, payload), columns, seconds || null);
     const request = this.parts.currentRequest();

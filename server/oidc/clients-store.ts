@@ -6,14 +6,14 @@ import { digest } from '../secrets.ts';
 const UNUSED_DAYS = 30;
 
 // The former secret is left out when it has expired, by the clock of the database.
-const APPLICATION = `
-select name, redirect_uris as "redirectUris", authentication, logout_uris as "logoutUris", backchannel_logout_uri as "backchannelLogoutUri",
+const APPLICATIONS = `
+select client_id as "clientId", name, redirect_uris as "redirectUris", authentication, logout_uris as "logoutUris", backchannel_logout_uri as "backchannelLogoutUri",
   jwks, jwks_uri as "jwksUri", pkce_required as "pkceRequired", scopes,
   array_remove(array[secret_hash, case when previous_secret_until > now() then previous_secret_hash end], null) as "secretHashes"
-from applications where client_id = $1 and is_active`;
+from applications where client_id = any($1) and is_active`;
 
 const REGISTERED_SINCE = `
-select floor(extract(epoch from coalesce(moved_at, created_at)))::float8 as since from websites where domain = $1`;
+select domain, floor(extract(epoch from coalesce(moved_at, created_at)))::float8 as since from websites where domain = any($1)`;
 
 const ADD = `
 insert into oidc_records (kind, id, payload, client_id, expires_at)
@@ -43,16 +43,20 @@ export type ApplicationRecord = {
   secretHashes: Buffer[];
 };
 
-/** Returns an application that is switched on, or null. */
-export async function findApplication(core: pg.Pool, clientId: string): Promise<ApplicationRecord | null> {
-  const { rows } = await core.query<ApplicationRecord>({ name: 'oidc-application', text: APPLICATION, values: [clientId] });
-  return rows[0] ?? null;
+/** Returns for each client_id the application that is switched on, or null. */
+export async function findApplications(core: pg.Pool, clientIds: string[]): Promise<(ApplicationRecord | null)[]> {
+  type Row = ApplicationRecord & { clientId: string };
+  const { rows } = await core.query<Row>({ name: 'oidc-applications', text: APPLICATIONS, values: [[...new Set(clientIds)]] });
+  const found = new Map(rows.map((row) => [row.clientId, row]));
+  return clientIds.map((clientId) => found.get(clientId) ?? null);
 }
 
-/** Returns since when a registrable domain is registered, in Unix seconds, or null. */
-export async function registeredSince(core: pg.Pool, domain: string): Promise<number | null> {
-  const { rows } = await core.query<{ since: number }>({ name: 'oidc-website', text: REGISTERED_SINCE, values: [domain] });
-  return rows[0]?.since ?? null;
+/** Returns for each registrable domain since when it is registered, in Unix seconds, or null. */
+export async function registeredSince(core: pg.Pool, domains: string[]): Promise<(number | null)[]> {
+  type Row = { domain: string; since: number };
+  const { rows } = await core.query<Row>({ name: 'oidc-websites', text: REGISTERED_SINCE, values: [[...new Set(domains)]] });
+  const found = new Map(rows.map(({ domain, since }) => [domain, since]));
+  return domains.map((domain) => found.get(domain) ?? null);
 }
 
 /** Stores the metadata of a client that registered itself (RFC 7591). */

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
+import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest } from '../secrets.ts';
 import { registrableOf } from '../websites/domains.ts';
 import { clientKindOf } from './client-ids.ts';
-import { type ApplicationRecord, addRegistered, findApplication, findRegistered, registeredSince } from './clients-store.ts';
+import { type ApplicationRecord, addRegistered, findApplications, findRegistered, registeredSince } from './clients-store.ts';
 
 /** Grants that every client may use. */
 const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'];
@@ -15,11 +16,16 @@ const GRANT_TYPES = ['authorization_code', 'refresh_token', 'urn:ietf:params:oau
 export class OpenIdClients {
   readonly #core: Database['core'];
   readonly #local: boolean;
+  /** Concurrent requests share the statements, which read the clients at every request. */
+  readonly #applicationOf: (clientId: string) => Promise<ApplicationRecord | null>;
+  readonly #registeredSince: (domain: string) => Promise<number | null>;
 
   /** @param parts.local local mode: websites on this machine are clients too */
   constructor({ core, local }: { core: Database['core']; local: boolean }) {
     this.#core = core;
     this.#local = local;
+    this.#applicationOf = batched((clientIds: string[]) => findApplications(core, clientIds));
+    this.#registeredSince = batched((domains: string[]) => registeredSince(core, domains));
   }
 
   /**
@@ -29,7 +35,7 @@ export class OpenIdClients {
   async findClient(clientId: string): Promise<ClientMetadata | undefined> {
     switch (clientKindOf(clientId)) {
       case 'application': {
-        const application = await findApplication(this.#core, clientId);
+        const application = await this.#applicationOf(clientId);
         return application ? applicationMetadata(clientId, application) : undefined;
       }
       case 'website':
@@ -53,7 +59,7 @@ export class OpenIdClients {
     const { protocol, hostname, port } = new URL(origin);
     if (isLoopbackRedirectHost(hostname)) return this.#local ? websiteMetadata(origin, 0) : undefined;
     const domain = normalHost(hostname) === hostname ? registrableOf(hostname) : null;
-    const since = domain !== null && protocol === 'https:' && port === '' ? await registeredSince(this.#core, domain) : null;
+    const since = domain !== null && protocol === 'https:' && port === '' ? await this.#registeredSince(domain) : null;
     return since === null ? undefined : websiteMetadata(origin, since);
   }
 }

@@ -133,10 +133,14 @@ const ROUTES = {
   registration: '/oauth/register',
 };
 
+/** Whether a client asks about a token of its own, or revokes one (RFC 7662 §2.1, RFC 7009 §2.1). */
+const isOwnToken = (_ctx: KoaContextWithOIDC, client: Client, token: { clientId?: string | undefined }) =>
+  token.clientId === client.clientId;
+
 const FEATURES = {
   devInteractions: { enabled: false },
-  introspection: { enabled: true },
-  revocation: { enabled: true },
+  introspection: { enabled: true, allowedPolicy: isOwnToken },
+  revocation: { enabled: true, allowedPolicy: isOwnToken },
   backchannelLogout: { enabled: true },
   dPoP: { enabled: true },
 } as const;

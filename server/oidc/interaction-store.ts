@@ -1,5 +1,6 @@
 import { notBeingSignedOut } from '../accounts/locks.ts';
 import type { Database } from '../db/database.ts';
+import { digest } from '../secrets.ts';
 
 // Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 $4 marks.
 const SPEND = `
@@ -8,8 +9,11 @@ where hash = $1 and browser = $2 and host in ($3, $4) and domain is null and use
   and ${notBeingSignedOut('email')}
 returning email, host`;
 
-/** What the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. */
-export const tokenMark = (uid: string, method: 'email' | 'remembered') => `interaction ${method} ${uid}`;
+/**
+ * Returns what the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. The id of
+ * the interaction is a secret of its browser.
+ */
+export const tokenMark = (uid: string, method: 'email' | 'remembered') => `interaction ${method} ${digest(uid).toString('base64url')}`;
 
 /** Spends the token of a sign-in, once. Returns who signed in and how, or null. */
 export async function spendToken(

@@ -60,7 +60,7 @@ export class Interactions {
   async open(request: IncomingMessage, response: ServerResponse, uid: string): Promise<boolean> {
     const provider = await this.#parts.provider();
     const query = queryOf(request);
-    const interaction = this.#isOfBrowser(request.headers.cookie, uid) ? await provider.Interaction.find(uid) : undefined;
+    const interaction = await this.#ofBrowser(provider, request.headers.cookie, uid);
     if (!interaction) {
       const expired: Page = {
         language: pageLanguage(request, undefined),
@@ -78,14 +78,13 @@ export class Interactions {
   /** Grants or refuses what the application requests. @throws Fault interaction_ended */
   async decide({ uid, decision }: Parsed<'decideInteraction'>, cookieHeader: string | undefined): Promise<Output<'decideInteraction'>> {
     const provider = await this.#parts.provider();
-    const interaction = this.#isOfBrowser(cookieHeader, uid) ? await provider.Interaction.find(uid) : undefined;
+    const interaction = await this.#ofBrowser(provider, cookieHeader, uid);
     if (!interaction) throw new Fault('interaction_ended');
     const { session, prompt } = interaction;
     if (decision === 'deny') {
       interaction.result = { error: 'access_denied', error_description: 'the person refused' };
     } else {
-      const current = session && (await provider.Session.findByUid(session.uid));
-      if (prompt.name !== 'consent' || !session || current?.accountId !== session.accountId) throw new Fault('interaction_ended');
+      if (prompt.name !== 'consent' || !session) throw new Fault('interaction_ended');
       if (decision === 'allow') {
         const grantId = await grantConsent(provider, this.#parts.store, interaction, session.accountId);
         interaction.result = { ...interaction.lastSubmission, consent: { grantId } };
@@ -102,9 +101,18 @@ export class Interactions {
     return (await Client.find(String(client_id)))?.redirectUris?.[0] ?? this.#parts.publicUrl;
   }
 
-  /** Whether the browser is the one in which the authorization request began. */
-  #isOfBrowser(cookieHeader: string | undefined, uid: string): boolean {
-    return parse(cookieHeader ?? '')[cookieNames(this.#parts.secure).interaction] === uid;
+  /**
+   * Returns an interaction of this browser. Its id is in URLs, which logs and histories contain, so that a consent is shown and decided
+   * only with the cookie of the session that it is about.
+   */
+  async #ofBrowser(provider: Provider, cookieHeader: string | undefined, uid: string): Promise<Interaction | undefined> {
+    const names = cookieNames(this.#parts.secure);
+    const cookies = parse(cookieHeader ?? '');
+    const interaction = cookies[names.interaction] === uid ? await provider.Interaction.find(uid) : undefined;
+    if (interaction?.prompt.name !== 'consent') return interaction;
+    const current = await provider.Session.find(cookies[names.session] ?? '');
+    const isSame = current?.accountId !== undefined && current.uid === interaction.session?.uid;
+    return isSame && current.accountId === interaction.session?.accountId ? interaction : undefined;
   }
 
   async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token }: Query): Promise<boolean> {

@@ -80,6 +80,8 @@ export function createOpenId(parts: Parts): OpenId {
         limits.refuseBlocked('rejected_tokens', address);
         await limits.hit('rejected_tokens', address);
       },
+      refuseUserCodes: (address) => limits.refuseBlocked('wrong_user_codes', address),
+      countWrongUserCode: (address) => limits.hit('wrong_user_codes', address),
     },
   });
   const interactions = new Interactions({

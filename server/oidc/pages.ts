@@ -45,6 +45,12 @@ export class ProviderPages {
     ctx.respond = false;
   }
 
+  /** Returns whether a request that oidc-provider has handled had a user code that does not exist. */
+  isWrongUserCode(request: IncomingMessage): boolean {
+    const step = this.#pending.get(request)?.page.authorization;
+    return step?.step === 'device_code' && step.failure === 'unknown';
+  }
+
   readonly renderError: Configuration['renderError'] = (ctx, { error, error_description }) => {
     const reason = error === 'invalid_client' ? 'client' : error === 'invalid_redirect_uri' ? 'redirect_uri' : 'other';
     const expired = ctx.oidc.route === 'resume' && error === 'invalid_request' && !ctx.oidc.client;

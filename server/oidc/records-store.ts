@@ -1,3 +1,4 @@
+import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest } from '../secrets.ts';
 
@@ -13,10 +14,12 @@ export type RecordColumns = {
 /** A stored record that has not expired. */
 export type StoredRecord = { payload: Record<string, unknown>; consumed: number | null };
 
-// A user code is known at the first write only; later ones keep it.
+// One array per column. A user code is known at the first write only; later ones keep it.
 const UPSERT = `
 insert into oidc_records as r (kind, id, payload, email, client_id, grant_id, uid, user_code, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))
+select kind, id, payload::jsonb, email, client_id, grant_id, uid, user_code, now() + make_interval(secs => seconds)
+from unnest($1::text[], $2::bytea[], $3::text[], $4::text[], $5::text[], $6::bytea[], $7::bytea[], $8::bytea[], $9::float8[])
+  as w (kind, id, payload, email, client_id, grant_id, uid, user_code, seconds)
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, client_id = excluded.client_id,
   grant_id = excluded.grant_id, uid = excluded.uid, user_code = coalesce(excluded.user_code, r.user_code), expires_at = excluded.expires_at`;
 
@@ -29,9 +32,12 @@ where $3::text is null or exists (select from remembered_keys k
   where k.device = $6 and k.email = $3 and k.verifier <> '' and k.used_at > now() - interval '90 days' and k.expires_at > now())
 on conflict (kind, id) do update set payload = excluded.payload, email = excluded.email, uid = excluded.uid, expires_at = excluded.expires_at`;
 
+// One array per column: kinds and hashes.
 const find = (column: 'id' | 'uid' | 'user_code') => `
-select payload, floor(extract(epoch from consumed_at))::float8 as consumed from oidc_records
-where kind = $1 and ${column} = $2 and (expires_at is null or expires_at > now())`;
+select w.n::integer as n, r.payload, floor(extract(epoch from r.consumed_at))::float8 as consumed
+from unnest($1::text[], $2::bytea[]) with ordinality as w (kind, hash, n)
+join oidc_records r on r.kind = w.kind and r.${column} = w.hash
+where r.expires_at is null or r.expires_at > now()`;
 
 // One of several concurrent statements updates the row. A second use means that a code or token leaked, so that everything that was
 // issued for its grant ends (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
@@ -45,23 +51,35 @@ ended as (delete from oidc_records r using reused where r.grant_id = reused.gran
 delete from oidc_records r using reused where r.kind = 'Grant' and r.id = reused.grant_id`;
 
 const REVOKE_GRANT = 'delete from oidc_records where kind = $1 and grant_id = $2';
-const DESTROY = 'delete from oidc_records where kind = $1 and id = $2';
+const DESTROY = 'delete from oidc_records r using unnest($1::text[], $2::bytea[]) as w (kind, id) where r.kind = w.kind and r.id = w.id';
 
 const hashOf = (id: string | null) => (id === null ? null : digest(id));
 
-/** The table of all models of oidc-provider. */
+type Row = { kind: string; id: Buffer; payload: string; columns: RecordColumns; seconds: number | null };
+type Key = { kind: string; hash: Buffer };
+type Column = 'id' | 'uid' | 'user_code';
+
+const columnsOf = (keys: Key[]) => [keys.map(({ kind }) => kind), keys.map(({ hash }) => hash)];
+
+/** The table of all models of oidc-provider. A code flow has many small statements, which concurrent requests share. */
 export class RecordsStore {
   readonly #core: Database['core'];
+  readonly #upsert: (row: Row) => Promise<undefined>;
+  readonly #destroy: (key: Key) => Promise<undefined>;
+  readonly #find: Record<Column, (key: Key) => Promise<StoredRecord | null>>;
 
   constructor(core: Database['core']) {
     this.#core = core;
+    const findBy = (column: Column) => batched((keys: Key[]) => findAll(core, column, keys));
+    // All instances lock rows in the same order.
+    this.#upsert = batched((rows: Row[]) => upsertAll(core, rows), { order: (a, b) => Buffer.compare(a.id, b.id) });
+    this.#destroy = batched((keys: Key[]) => destroyAll(core, keys), { order: (a, b) => Buffer.compare(a.hash, b.hash) });
+    this.#find = { id: findBy('id'), uid: findBy('uid'), user_code: findBy('user_code') };
   }
 
   /** Inserts or replaces a record. @param seconds until it expires; null: never */
-  async upsert(kind: string, id: string, payload: object, columns: RecordColumns, seconds: number | null): Promise<void> {
-    const { email, clientId, grantId, uid, userCode } = columns;
-    const values = [kind, digest(id), JSON.stringify(payload), email, clientId, hashOf(grantId), hashOf(uid), hashOf(userCode), seconds];
-    await this.#core.query({ name: 'oidc-upsert', text: UPSERT, values });
+  upsert(kind: string, id: string, payload: object, columns: RecordColumns, seconds: number | null): Promise<void> {
+    return this.#upsert({ kind, id: digest(id), payload: JSON.stringify(payload), columns, seconds });
   }
 
   /** Inserts or replaces a session. @param device SHA-256 of the browser's device cookie; null when it has none */
@@ -71,9 +89,8 @@ export class RecordsStore {
   }
 
   /** Returns a record by its id, the uid of a session or the user code of a device, or null. */
-  async find(kind: string, id: string, by: 'id' | 'uid' | 'user_code' = 'id'): Promise<StoredRecord | null> {
-    const { rows } = await this.#core.query<StoredRecord>({ name: `oidc-find-${by}`, text: find(by), values: [kind, digest(id)] });
-    return rows[0] ?? null;
+  find(kind: string, id: string, by: Column = 'id'): Promise<StoredRecord | null> {
+    return this.#find[by]({ kind, hash: digest(id) });
   }
 
   /** Consumes a record. Returns false when it was consumed before, here or in another process, after ending everything of its grant. */
@@ -85,12 +102,42 @@ export class RecordsStore {
     return false;
   }
 
-  async destroy(kind: string, id: string): Promise<void> {
-    await this.#core.query({ name: 'oidc-destroy', text: DESTROY, values: [kind, digest(id)] });
+  destroy(kind: string, id: string): Promise<void> {
+    return this.#destroy({ kind, hash: digest(id) });
   }
 
   /** Deletes the records of a kind that were issued for a grant. */
   async revokeByGrant(kind: string, grantId: string): Promise<void> {
     await this.#core.query({ name: 'oidc-revoke-grant', text: REVOKE_GRANT, values: [kind, digest(grantId)] });
   }
+}
+
+async function findAll(core: Database['core'], column: Column, keys: Key[]): Promise<(StoredRecord | null)[]> {
+  const query = { name: `oidc-find-${column}`, text: find(column), values: columnsOf(keys) };
+  const { rows } = await core.query<StoredRecord & { n: number }>(query);
+  const found = new Map(rows.map(({ n, payload, consumed }) => [n - 1, { payload, consumed }]));
+  return keys.map((_, index) => found.get(index) ?? null);
+}
+
+async function upsertAll(core: Database['core'], given: Row[]): Promise<undefined[]> {
+  // A statement cannot change a row twice: the last one wins.
+  const rows = [...new Map(given.map((row) => [`${row.kind} ${row.id.toString('latin1')}`, row])).values()];
+  const values = [
+    rows.map(({ kind }) => kind),
+    rows.map(({ id }) => id),
+    rows.map(({ payload }) => payload),
+    rows.map(({ columns }) => columns.email),
+    rows.map(({ columns }) => columns.clientId),
+    rows.map(({ columns }) => hashOf(columns.grantId)),
+    rows.map(({ columns }) => hashOf(columns.uid)),
+    rows.map(({ columns }) => hashOf(columns.userCode)),
+    rows.map(({ seconds }) => seconds),
+  ];
+  await core.query({ name: 'oidc-upsert', text: UPSERT, values });
+  return given.map(() => undefined);
+}
+
+async function destroyAll(core: Database['core'], keys: Key[]): Promise<undefined[]> {
+  await core.query({ name: 'oidc-destroy', text: DESTROY, values: columnsOf(keys) });
+  return keys.map(() => undefined);
 }

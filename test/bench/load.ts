@@ -2,11 +2,13 @@
  * Program of the bench: the clients. They use raw keep-alive sockets and search responses instead of parsing them, so that
  * they take little of the CPU time of a small machine.
  */
+import { hash, randomBytes } from 'node:crypto';
 import net from 'node:net';
 
 /** A message from the parent; the response is a LoadResult. */
 export type LoadJob = { port: number; connections: number; seconds: number } & (
   | { do: 'sign-ins'; forwardUrl: string; linksPort: number }
+  | { do: 'code-flows'; clientId: string; redirectUri: string; linksPort: number }
   | { do: 'verify'; tokens: { name: string; from: number; to: number }; domain: string }
 );
 /** Times in milliseconds. `used`: the number of the first unused token. */
@@ -117,12 +119,81 @@ async function signIn(line: Line, port: number, forwardUrl: string): Promise<voi
   if (!verified.includes('"valid":true') || !verified.includes(email)) throw new Error(`verify-token: ${verified}`);
 }
 
+/**
+ * Signs a new visitor in at a client by an authorization code with PKCE: authorize → link → token → userinfo. Redirects of the server
+ * to itself are followed with its cookies, as a browser does. @throws Error that names the failed step
+ */
+async function runCodeFlow(line: Line, port: number, clientId: string, redirectUri: string): Promise<void> {
+  const n = visitors++;
+  const email = `visitor-${process.pid}-${n}@mail.example`;
+  const headers = headersOf(port, n);
+  const cookies = new Map<string, string>();
+  const ask = async (method: string, target: string, more = '', body = '') => {
+    const cookie = cookies.size > 0 ? `Cookie: ${[...cookies].map(([name, value]) => `${name}=${value}`).join('; ')}\r\n` : '';
+    const length = method === 'POST' ? `Content-Length: ${body.length}\r\n` : '';
+    const response = await new Promise<string>((resolve) =>
+      line.exchange(`${method} ${target} HTTP/1.1\r\n${headers}${cookie}${more}${length}\r\n${body}`, resolve),
+    );
+    for (const [, name, value] of response.matchAll(/^set-cookie: ([^=]+)=([^;\r]*)/gim)) {
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return response;
+  };
+  const follow = async (target: string): Promise<string> => {
+    for (;;) {
+      const response = await ask('GET', target);
+      const location = /^location: (\S+)/im.exec(response)?.[1];
+      if (!location) throw new Error(`GET ${target}: ${response}`);
+      if (location.startsWith(redirectUri) || /\/interaction\/[\w-]+$/.test(location)) return location;
+      target = location.replace(`http://127.0.0.1:${port}`, '');
+    }
+  };
+
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    scope: 'openid email',
+    state: String(n),
+    code_challenge: hash('sha256', verifier, 'base64url'),
+    code_challenge_method: 'S256',
+  });
+  const signInPage = await follow(`/oauth/authorize?${query}`);
+  const interaction = /\/oauth\/interaction\/([\w-]+)$/.exec(signInPage)?.[1];
+  const json = `Origin: http://127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
+  let returned = '';
+  if (interaction) {
+    const asked = await ask('POST', '/api/auth/domain-auth', json, JSON.stringify({ email, interaction, language: LANGUAGES[n % 5] }));
+    if (!asked.includes(' 200 ')) throw new Error(`domain-auth: ${asked}`);
+    returned = await follow(await linkFor(email));
+  } else {
+    const asked = await ask('POST', `${signInPage}/login?email=${email}`);
+    const next = /^location: (\S+)/im.exec(asked)?.[1]?.replace(`http://127.0.0.1:${port}`, '');
+    returned = await follow(next ?? (await linkFor(email)));
+  }
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code: new URL(returned).searchParams.get('code') ?? '',
+    code_verifier: verifier,
+  });
+  cookies.clear();
+  const granted = await ask('POST', '/oauth/token', 'Content-Type: application/x-www-form-urlencoded\r\n', form.toString());
+  const token = /"access_token":"([^"]+)"/.exec(granted)?.[1];
+  if (!token || !granted.includes('"id_token"')) throw new Error(`token: ${returned} ${granted}`);
+  const person = await ask('GET', '/oauth/userinfo', `Authorization: Bearer ${token}\r\n`);
+  if (!person.includes(`"email":"${email}"`)) throw new Error(`userinfo: ${person}`);
+}
+
 function headersOf(port: number, n: number): string {
   return `Host: 127.0.0.1:${port}\r\nX-Forwarded-For: 10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}\r\n`;
 }
 
 async function run(job: LoadJob): Promise<LoadResult> {
-  if (job.do === 'sign-ins') await listenForLinks(job.linksPort);
+  if (job.do !== 'verify') await listenForLinks(job.linksPort);
   const lines = await Promise.all(Array.from({ length: job.connections }, () => openLine(job.port)));
   const times: number[] = [];
   const failures: string[] = [];
@@ -130,10 +201,10 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const began = performance.now();
   const end = began + job.seconds * 1000;
 
-  const signInsOn = async (line: Line, forwardUrl: string) => {
+  const repeatOn = async (run: () => Promise<void>) => {
     while (performance.now() < end) {
       const start = performance.now();
-      await signIn(line, job.port, forwardUrl).then(
+      await run().then(
         () => times.push(performance.now() - start),
         (error) => failures.push(String(error)),
       );
@@ -157,9 +228,12 @@ async function run(job: LoadJob): Promise<LoadResult> {
     });
 
   const late = setTimeout(() => fail(new Error('The load was not over in time')), job.seconds * 1000 + PATIENCE_MS);
-  await Promise.all(
-    lines.map((line) => (job.do === 'sign-ins' ? signInsOn(line, job.forwardUrl) : verifyOn(line, job.tokens, job.domain))),
-  );
+  const runOn = (line: Line) => {
+    if (job.do === 'verify') return verifyOn(line, job.tokens, job.domain);
+    if (job.do === 'sign-ins') return repeatOn(() => signIn(line, job.port, job.forwardUrl));
+    return repeatOn(() => runCodeFlow(line, job.port, job.clientId, job.redirectUri));
+  };
+  await Promise.all(lines.map(runOn));
   clearTimeout(late);
   const seconds = (performance.now() - began) / 1000;
   for (const line of lines) line.close();

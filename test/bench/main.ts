@@ -5,6 +5,7 @@
  *   --quick        fewer and shorter rounds (under 45 s)
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts; `--only cli` needs no database
+ *   --only oidc    whole code flows of OpenID Connect, beside a bare oidc-provider
  *   --only input   the cost of hostile input for every route, as a Markdown table
  *   --stats N      instead: the statistics over the audit log of N sign-ins
  *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
@@ -15,7 +16,8 @@ import { sleep } from '../waiting.ts';
 import { measureCommands } from './commands.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';
-import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round } from './measure.ts';
+import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round, type Tokens } from './measure.ts';
+import { compareCodeFlows } from './oidc.ts';
 import { memoryOf } from './programs.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
@@ -51,6 +53,7 @@ try {
   if (Number(options.stats) > 0) await measureStats(stage, Number(options.stats));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else if (options.only === 'input') await measureInput(stage);
+  else if (options.only === 'oidc') await compareCodeFlows(stage, { rounds, connections: AT_ONCE, seconds: seconds.signIns });
   else await bench(stage);
 } finally {
   await stage.close();
@@ -96,9 +99,12 @@ async function signIns(stage: Stage, service: Contestant, floor: Contestant): Pr
 async function verifications(stage: Stage, service: Contestant, floor: Contestant): Promise<void> {
   const usedUp = (contestant: Contestant, perSecond: number) =>
     addTokens(contestant, contestant.kind, Math.ceil(perSecond * (rounds + 1) * (seconds.verify + seconds.alone / 4)));
-  const tokens = { service: await usedUp(service, 40_000), floor: await usedUp(floor, 15_000) };
+  const tokens = new Map([
+    [service, await usedUp(service, 40_000)],
+    [floor, await usedUp(floor, 15_000)],
+  ]);
   const verify = (connections: number, duration: number) => (contestant: Contestant) =>
-    measureVerify(stage, contestant, tokens[contestant.kind], connections, duration);
+    measureVerify(stage, contestant, tokens.get(contestant) as Tokens, connections, duration);
 
   heading('B. verify-token', 'per s', 'p50 ms', 'p99 ms', 'CPU s/1,000', 'server', 'PostgreSQL');
   const measured: Record<string, [Round, Round]> = {};
@@ -129,9 +135,12 @@ async function verifications(stage: Stage, service: Contestant, floor: Contestan
 
 async function startAndMemory(stage: Stage, service: Contestant, floor: Contestant, started: number): Promise<void> {
   heading('D. Start and memory', 'service', 'floor');
-  const starts: Record<Contestant['kind'], number[]> = { service: [], floor: [] };
+  const starts = { service: [] as number[], floor: [] as number[] };
   for (let n = 0; n < rounds; n++)
-    for (const { kind, databaseUrl } of [service, floor]) {
+    for (const [kind, { databaseUrl }] of [
+      ['service', service],
+      ['floor', floor],
+    ] as const) {
       const again = await stage.start(kind, databaseUrl);
       await again.program.stop(kind === 'floor' ? 'SIGKILL' : 'SIGTERM');
       starts[kind].push(again.startMs);

@@ -2,7 +2,7 @@ import { query } from '../postgres.ts';
 import { sleep } from '../waiting.ts';
 import type { LoadResult } from './load.ts';
 import { cpuSeconds, cpuSecondsOfTree } from './programs.ts';
-import { type Contestant, SITE, type Stage } from './stage.ts';
+import { CLIENT, type Contestant, SITE, type Stage } from './stage.ts';
 
 /** The results of one round. CPU in seconds per 1,000. */
 export type Round = { rate: number; p50: number; p99: number; serverCpu: number; postgresCpu: number };
@@ -10,6 +10,12 @@ export type Round = { rate: number; p50: number; p99: number; serverCpu: number;
 /** Measures whole sign-ins by that many concurrent visitors. */
 export function measureSignIns(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
   const job = { do: 'sign-ins', port, connections, seconds, forwardUrl: `https://${SITE}/welcome`, linksPort: stage.linksPort } as const;
+  return measured(stage, program.pid, () => stage.load(job));
+}
+
+/** Measures whole code flows (authorize, link, token, userinfo) by that many concurrent visitors. */
+export function measureCodeFlows(stage: Stage, { port, program }: Contestant, connections: number, seconds: number): Promise<Round> {
+  const job = { do: 'code-flows', port, connections, seconds, ...CLIENT, linksPort: stage.linksPort } as const;
   return measured(stage, program.pid, () => stage.load(job));
 }
 

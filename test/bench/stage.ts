@@ -22,12 +22,34 @@ create table attempts (
 );
 create table tokens (hash bytea primary key, email text not null, expires_at timestamptz not null, used_at timestamptz)`;
 
+const OIDC_FLOOR_TABLES = `
+create table attempts (
+  hash bytea primary key, browser bytea not null, email text not null, uid text not null,
+  expires_at timestamptz not null, consumed_at timestamptz
+);
+create table records (
+  model text, id text, payload jsonb not null, grant_id text, user_code text, uid text,
+  expires_at timestamptz, consumed_at timestamptz, primary key (model, id)
+);
+create index on records (grant_id);
+create index on records (uid);
+create index on records (user_code)`;
+
 // The settings of the embedded server, and no checkpoint during a round.
 const POSTGRES = { io_method: 'sync', jit: 'off', max_wal_size: '4GB', checkpoint_timeout: '30min' };
 
+/** The client of the code flows, which the registered website is, and its redirect URI. */
+export const CLIENT = { clientId: `https://${SITE}`, redirectUri: `https://${SITE}/callback` };
+
+/**
+ * The servers under test: the service, the minimal server of floor.ts, and that of oidc-floor.ts with the emailed link and with its
+ * trivial sign-in.
+ */
+export type Kind = 'service' | 'floor' | 'oidc-floor' | 'oidc-trivial';
+
 /** A server under test with its database. */
 export type Contestant = {
-  kind: 'service' | 'floor';
+  kind: Kind;
   port: number;
   databaseUrl: string;
   program: Program;
@@ -41,9 +63,9 @@ export type Stage = {
   /** The postmaster's process id. */
   postgres: number;
   linksPort: number;
-  createDatabase(kind: Contestant['kind'], name: string): Promise<string>;
+  createDatabase(kind: Kind, name: string): Promise<string>;
   /** Starts a server on an existing database and waits for its first 200. */
-  start(kind: Contestant['kind'], databaseUrl: string): Promise<Contestant>;
+  start(kind: Kind, databaseUrl: string): Promise<Contestant>;
   /** Starts the service with an embedded PostgreSQL in a directory. @returns ms to its first 200 */
   startEmbedded(dataDir: string): Promise<{ startMs: number; stop(): Promise<void> }>;
   load(job: LoadJob): Promise<LoadResult>;
@@ -54,7 +76,7 @@ export type Stage = {
 
 export async function openStage(): Promise<Stage> {
   if (!existsSync(service)) throw new Error('dist/cli/main.js is missing: run `npm run build` first.');
-  const programs = await buildPrograms(['sink', 'load', 'floor']);
+  const programs = await buildPrograms(['sink', 'load', 'floor', 'oidc-floor']);
   const directories: string[] = [];
   const cluster = await createCluster({ settings: POSTGRES });
   const [{ lock }] = await query(cluster.url('postgres'), "select pg_read_file('postmaster.pid') as lock");
@@ -76,6 +98,15 @@ export async function openStage(): Promise<Stage> {
     DRAIN_SECONDS: '0',
   });
 
+  const floorSettings = (kind: Kind, port: number) => ({
+    NODE_ENV: 'production',
+    PORT: String(port),
+    SMTP_URL: smtpUrl,
+    CLIENT_ID: CLIENT.clientId,
+    REDIRECT_URI: CLIENT.redirectUri,
+    LOGIN: kind === 'oidc-trivial' ? 'trivial' : 'email',
+  });
+
   return {
     cluster,
     postgres,
@@ -83,18 +114,20 @@ export async function openStage(): Promise<Stage> {
     async createDatabase(kind, name) {
       await query(cluster.url('postgres'), `create database ${name}`);
       if (kind === 'floor') await query(cluster.url(name), FLOOR_TABLES);
+      else if (kind !== 'service') await query(cluster.url(name), OIDC_FLOOR_TABLES);
       return cluster.url(name);
     },
     async start(kind, databaseUrl) {
       const port = await freePort();
-      const own = kind === 'floor' ? { NODE_ENV: 'production', PORT: String(port), SMTP_URL: smtpUrl } : serviceSettings(port);
+      const own = kind === 'service' ? serviceSettings(port) : floorSettings(kind, port);
       const began = performance.now();
-      const program = startProgram(kind === 'floor' ? programs.path('floor') : service, kind === 'floor' ? [] : ['start'], {
+      const path = kind === 'service' ? service : programs.path(kind === 'floor' ? 'floor' : 'oidc-floor');
+      const program = startProgram(path, kind === 'service' ? ['start'] : [], {
         ...own,
         DATABASE_URL: databaseUrl,
         SECRET_KEY: 'a key of at least thirty-two bytes for the bench',
       });
-      await firstOk(program, port);
+      await firstOk(program, port, kind.startsWith('oidc-') ? '/.well-known/openid-configuration' : undefined);
       return { kind, port, databaseUrl, program, startMs: performance.now() - began };
     },
     async startEmbedded(dataDir) {
@@ -133,17 +166,17 @@ export async function registerWebsite({ databaseUrl }: Contestant): Promise<void
   );
 }
 
-/** Polls until a call that needs the database returns 200. */
-async function firstOk(program: Program, port: number): Promise<void> {
+/** Polls until a call returns 200. The default one needs the database. */
+async function firstOk(program: Program, port: number, path = '/api/verify-token?token=none'): Promise<void> {
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(3)) {
     if (program.child.exitCode !== null) break;
-    if ((await statusOf(port)) === 200) return;
+    if ((await statusOf(port, path)) === 200) return;
   }
   throw new Error(`A server did not start. It wrote:\n${program.output()}`);
 }
 
-async function statusOf(port: number): Promise<number> {
-  const asking = request({ port, host: '127.0.0.1', path: '/api/verify-token?token=none', timeout: 1000, agent: false });
+async function statusOf(port: number, path: string): Promise<number> {
+  const asking = request({ port, host: '127.0.0.1', path, timeout: 1000, agent: false });
   asking.end();
   try {
     const [response] = await once(asking, 'response');
