@@ -1,6 +1,6 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Output } from '../../contract/routes.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
-import { oneLine } from '../../diagnostics/check.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { requireOne } from '../find.ts';
@@ -21,7 +21,7 @@ export const connectionsList: CommandSpec = {
     const { client } = await signedIn();
     const connections = await client.listConnections({});
     const rows = connections.map(({ name, host, scopes, createdAt, lastUsed }) => [
-      oneLine(name, 60),
+      stripVTControlCharacters(name),
       host ?? '',
       dayOf(createdAt),
       dayOf(lastUsed),
