@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
-import type Koa from 'koa';
-import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
 import { queryOf } from '../http/reading.ts';
 import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+
+/** The context of a request of Koa, on which oidc-provider is built. */
+export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
 /** A page of the sign-in entry, without its texts. */
 export type Page = Omit<SignInBoot, 'texts'>;
@@ -34,7 +36,7 @@ export class ProviderPages {
   }
 
   /** Shows that a request was refused before oidc-provider handled it. */
-  showError(ctx: Koa.Context, error: string, status: number): void {
+  showError(ctx: Context, error: string, status: number): void {
     const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
     const page: Page = {
       language: pageLanguage(ctx.req, ctx.query.ui_locales),
