@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { APPLICATION_SCOPES, AUTHENTICATIONS } from '../contract/applications.ts';
 import type { Client } from '../contract/client.ts';
 import type { Input, Output } from '../contract/routes.ts';
+import { AUTHENTICATIONS } from '../contract/rules.ts';
+import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';
 import { EXIT, usageError } from './exit.ts';
 import { requireOne } from './find.ts';

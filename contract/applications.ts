@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { nameFault, publicKeyFault, redirectUriFault, serverUriFault } from './rules.ts';
-import { IDENTITY_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
+import { AUTHENTICATIONS, nameFault, publicKeyFault, redirectUriFault, SECRET_GRACE_HOURS, serverUriFault } from './rules.ts';
+import { APPLICATION_SCOPES, RESOURCE_SCOPES } from './scopes.ts';
 
 const MAX_NAME_LENGTH = 80;
 const name = z
@@ -9,16 +9,6 @@ const name = z
   .min(1, 'Name is required')
   .max(MAX_NAME_LENGTH, `At most ${MAX_NAME_LENGTH} characters`)
   .refine((text) => text.length > MAX_NAME_LENGTH || nameFault(text) === null, 'No line ends and no invisible characters');
-
-/** How an application authenticates at the token endpoint. `none`: a public client (RFC 6749 §2.1), which has only PKCE. */
-export const AUTHENTICATIONS = ['none', 'secret', 'private_key_jwt'] as const;
-export type Authentication = (typeof AUTHENTICATIONS)[number];
-
-/** The scopes that an application may be allowed to request. */
-export const APPLICATION_SCOPES = [...IDENTITY_SCOPES, ...RESOURCE_SCOPES] as const;
-
-/** How long the former client secret of an application remains valid, in hours. */
-export const SECRET_GRACE_HOURS = [0, 1, 24] as const;
 
 const MAX_URIS = 10;
 const uri = z.string().trim().min(1).max(1024);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { APPLICATION_SCOPES } from './applications.ts';
+import { APPLICATION_SCOPES } from './scopes.ts';
 
 /** What a connected client is: a developer's application, a registered website, or a program that registered itself. */
 export const CLIENT_KINDS = ['application', 'website', 'metadata_document', 'registered'] as const;

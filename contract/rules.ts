@@ -123,6 +123,13 @@ export function isLoopbackRedirectHost(hostname: string): boolean {
   return LOOPBACK_REDIRECT_HOSTS.includes(hostname);
 }
 
+/** How an application authenticates at the token endpoint. `none`: a public client (RFC 6749 §2.1), which has only PKCE. */
+export const AUTHENTICATIONS = ['none', 'secret', 'private_key_jwt'] as const;
+export type Authentication = (typeof AUTHENTICATIONS)[number];
+
+/** How long the former client secret of an application remains valid, in hours. */
+export const SECRET_GRACE_HOURS = [0, 1, 24] as const;
+
 /** Returns what is wrong with a redirect URI or logout URI of an application, as the rest of a sentence that begins with it, or null. */
 export function redirectUriFault(uri: string): string | null {
   if (hasOwnScheme(uri)) return ownSchemeFault(uri);

@@ -8,6 +8,9 @@ export const IDENTITY_SCOPES = ['openid', 'email', 'profile', 'offline_access'] 
 
 export type IdentityScope = (typeof IDENTITY_SCOPES)[number];
 
+/** The scopes that an application may be allowed to request. */
+export const APPLICATION_SCOPES = [...IDENTITY_SCOPES, ...RESOURCE_SCOPES] as const;
+
 /** What each scope permits, in English, as the rest of a sentence that begins with "It may". */
 export const SCOPE_DESCRIPTIONS: Readonly<Record<IdentityScope | ResourceScope, string>> = {
   openid: 'recognize you when you sign in again',

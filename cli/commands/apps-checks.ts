@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { SECRET_GRACE_HOURS } from '../../contract/applications.ts';
+import { SECRET_GRACE_HOURS } from '../../contract/rules.ts';
 import { minuteOf, requireApp } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';

@@ -1,5 +1,4 @@
-import { AUTHENTICATIONS } from '../../contract/applications.ts';
-import { redirectUriFault } from '../../contract/rules.ts';
+import { AUTHENTICATIONS, redirectUriFault } from '../../contract/rules.ts';
 import { APP_FIELDS, CLIENT_FLAGS, formatApp, minuteOf, printChangedApp, REDIRECT_URI, requireApp, settingsOf } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';

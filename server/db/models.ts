@@ -9,7 +9,7 @@ import {
   Op,
   type Sequelize,
 } from 'sequelize';
-import type { Authentication } from '../../contract/applications.ts';
+import type { Authentication } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 
 /*

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Authentication } from '../../contract/applications.ts';
+import type { Authentication } from '../../contract/rules.ts';
 import { digest } from '../secrets.ts';
 
 /** A client that registered itself is removed when it was not used for so long. */

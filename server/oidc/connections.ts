@@ -1,6 +1,6 @@
-import { APPLICATION_SCOPES } from '../../contract/applications.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Output } from '../../contract/routes.ts';
+import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { clientKindOf } from './client-ids.ts';
