@@ -1,7 +1,8 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTour, type Stop, type Theme, type Tour } from './tour.ts';
+import type { Stop } from './stop.ts';
+import { openTour, type Theme, type Tour } from './tour.ts';
 
 let tour: Tour;
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import type { Service, Stage } from '../harness.ts';
 import { answerOf, begin, continueByLink, postForm } from '../oidc-client.ts';
 import { freshAddress } from '../sign-ins.ts';
 import { heading, requestEmail, text } from './scene.ts';
-import type { Stop } from './tour.ts';
+import type { Stop } from './stop.ts';
 
 /** The redirect URI of the application Back office. */
 export const OFFICE = 'https://office.shop.example/callback';

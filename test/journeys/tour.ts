@@ -6,14 +6,9 @@ import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, sign
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
 import { heading, requestEmail, text } from './scene.ts';
+import type { Stop, Who } from './stop.ts';
 
 export type Theme = 'light' | 'dark';
-
-/** `visitor`: not signed in; `newcomer`: a new account without data; `developer`: an account with websites, keys, statistics and an admin session. */
-type Who = 'visitor' | 'newcomer' | 'developer';
-
-/** One state of one page. `open` navigates a new page of that person's browser there and waits until it is loaded. */
-export type Stop = { name: string; who: Who; open(page: Page): Promise<void> };
 
 /** The app with data, and every page of it. */
 export type Tour = {
