@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type Koa from 'koa';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { DescribeError } from '../http/errors.ts';
 import type { Log } from '../log.ts';
@@ -8,6 +7,7 @@ import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
+import type { Context } from './pages.ts';
 import { RefusalRecorder } from './refusals.ts';
 import { limitRequests } from './request-limits.ts';
 
@@ -76,7 +76,7 @@ export class OpenIdProvider {
  * Changes two responses: metadata name the only subject type that is used, and a page that signs out with fetch gets the address to
  * continue at as JSON, because a form may not redirect to another origin (`form-action` of its Content-Security-Policy).
  */
-async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Promise<void> {
+async function adjustResponse(ctx: Context, next: () => Promise<void>): Promise<void> {
   await next();
   if (ctx.path.startsWith('/.well-known/')) Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
   if (ctx.path !== SIGN_OUT || ctx.status !== 303 || ctx.accepts('html', 'json') !== 'json') return;
