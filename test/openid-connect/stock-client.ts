@@ -23,7 +23,7 @@ export type StockClient = {
   /** Returns the claims of the signed-in user; null when nobody is signed in. */
   user(page: Page, url: string): Promise<Claims | null>;
   /** Refreshes the tokens. Absent when the app keeps none. @returns claims, or the error of the provider */
-  refresh?(page: Page, url: string): Promise<Claims | { error: string }>;
+  refresh?(page: Page, url: string): Promise<Partial<Claims> & { error?: string }>;
   logout(page: Page, url: string): Promise<unknown>;
 };
 
