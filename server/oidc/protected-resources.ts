@@ -7,8 +7,8 @@ export type Resource = 'mcp' | 'api';
 
 const NAMES: Record<Resource, string> = { mcp: 'MCP server of Email Auth', api: 'API of Email Auth' };
 
-/** The scopes that a client is told to request before it calls anything that needs another one. */
-const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
+/** The scopes that a client is told to request before it calls anything that needs another one, and gets when it names none. */
+export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
 
 /** Returns the identifier of a resource, which is the audience of its access tokens (RFC 8707 §2). */
 export const resourceUri = (publicUrl: string, resource: Resource): string => `${publicUrl}/${resource}`;

@@ -7,6 +7,7 @@ import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
+import { FIRST_SCOPES } from './protected-resources.ts';
 import { RefusalRecorder } from './refusals.ts';
 import { limitRequests } from './request-limits.ts';
 
@@ -20,6 +21,7 @@ type Parts = Omit<ConfigurationParts, 'salt'> & {
 type Library = typeof import('oidc-provider');
 
 const SIGN_OUT = '/oauth/logout/confirm';
+const AUTHORIZE = '/oauth/authorize';
 
 /** The provider, and the function that handles its requests. */
 export type Serving = { provider: Provider; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
@@ -58,6 +60,7 @@ export class OpenIdProvider {
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
     provider.use(adjustResponse);
+    provider.use(defaultScope);
     provider.on('server_error', (ctx, error) => describeServerError(ctx, error, describeError));
     provider.on('backchannel.error', (_, error, { clientId }) =>
       log.warn({ clientId, reason: error.message }, 'a logout token was not accepted'),
@@ -81,6 +84,14 @@ async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Prom
   ctx.body = { redirectUrl: ctx.response.get('Location') };
   ctx.status = 200;
   ctx.remove('Location');
+}
+
+/** Adds the default scope to an authorization request for a resource that has none (RFC 6749 §3.3); a program may know no scope. */
+async function defaultScope(ctx: Koa.Context, next: () => Promise<void>): Promise<void> {
+  const { scope, resource } = ctx.query;
+  if (ctx.path === AUTHORIZE && ctx.method === 'GET' && scope === undefined && resource !== undefined)
+    ctx.querystring += `&scope=${encodeURIComponent(FIRST_SCOPES.join(' '))}`;
+  await next();
 }
 
 /** Logs an error of the service as every call does, and reports that the service is unavailable when it is (RFC 6749 §4.1.2.1). */
