@@ -3,6 +3,7 @@ import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Access } from './endpoints.ts';
 import { errors } from './errors.ts';
 import { type Route, routes } from './routes.ts';
+import { RESOURCE_SCOPES, SCOPE_DESCRIPTIONS } from './scopes.ts';
 
 const ErrorResponse = z
   .object({
@@ -10,6 +11,7 @@ const ErrorResponse = z
     code: z.enum(Object.keys(errors) as [string, ...string[]]),
     hint: z.string(),
     field: z.string().optional(),
+    scope: z.string().optional().meta({ description: 'The scopes that are missing' }),
     reference: z.string().optional(),
   })
   .meta({ id: 'Error' });
@@ -34,6 +36,17 @@ export function openApiDocument(publicUrl: string, version: string): object {
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An API key, or the access_token of a sign-in' },
+        oauth: {
+          type: 'oauth2',
+          description: `An access token for the resource ${publicUrl}/api (RFC 8707)`,
+          flows: {
+            authorizationCode: {
+              authorizationUrl: `${publicUrl}/oauth/authorize`,
+              tokenUrl: `${publicUrl}/oauth/token`,
+              scopes: Object.fromEntries(RESOURCE_SCOPES.map((scope) => [scope, SCOPE_DESCRIPTIONS[scope]])),
+            },
+          },
+        },
         cookie: { type: 'apiKey', in: 'cookie', name: 'sid' },
         admin: { type: 'apiKey', in: 'cookie', name: 'admin' },
       },
@@ -42,7 +55,7 @@ export function openApiDocument(publicUrl: string, version: string): object {
 }
 
 const securityOf: Partial<Record<Access, Record<string, string[]>[]>> = {
-  identity: [{ bearer: [] }, { cookie: [] }],
+  identity: [{ bearer: [] }, { oauth: [] }, { cookie: [] }],
   account: [{ bearer: [] }, { cookie: [] }],
   person: [{ bearer: [] }, { cookie: [] }],
   admin: [{ admin: [] }],
@@ -50,6 +63,7 @@ const securityOf: Partial<Record<Access, Record<string, string[]>[]>> = {
 
 function operationOf(operationId: string, route: Route) {
   const input = route.input as z.ZodObject;
+  const security = securityOf[route.access];
   const pathKeys = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, key]) => key);
   const inPath = Object.fromEntries(pathKeys.map((key) => [key, true as const])) as Record<string, never>;
   const rest = input.omit(inPath);
@@ -58,7 +72,7 @@ function operationOf(operationId: string, route: Route) {
   return {
     operationId,
     summary: route.summary,
-    ...(securityOf[route.access] && { security: securityOf[route.access] }),
+    ...(security && { security: route.scope ? [...security, { oauth: [route.scope] }] : security }),
     requestParams: { ...(pathKeys.length > 0 && { path: input.pick(inPath) }), ...(inQuery && hasMore && { query: rest }) },
     ...(!inQuery &&
       hasMore && {

@@ -15,7 +15,8 @@ export async function checkSessionCookie({ session, website }: Attack, { visitor
   const page = session?.page;
   if (!page) return evaluateCookies(cookies, 'session', isSecure);
   if (await isSignedIn(page, before.copy(), email)) {
-    const detail = 'A cookie from before the sign-in opens the session: an attacker who sets it in the browser is signed in with the visitor.';
+    const detail =
+      'A cookie from before the sign-in opens the session: an attacker who sets it in the browser is signed in with the visitor.';
     return fail(detail, 'Let the callback create a new session, with a new id, for every sign-in.');
   }
   const isReadable = await isSignedIn(

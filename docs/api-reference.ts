@@ -31,9 +31,9 @@ All calls are under \`__ORIGIN__\`. Request and response bodies are JSON. Parame
 const ACCESS: Record<Access, string> = {
   anyone: 'programs and the pages of this service, but no page of another origin',
   'any-origin': 'anyone, including pages of other origins; cookies are not read',
-  identity: "a signed-in developer, or an application's token",
-  account: 'a signed-in developer, or an API key',
-  person: 'a signed-in developer, but no API key',
+  identity: "a signed-in developer, an API key, an access token, or an application's token",
+  account: 'a signed-in developer, or an API key or access token with the scope beside it',
+  person: 'a signed-in developer, but no API key or access token',
   admin: 'the operator, after signing in to the admin pages with the password',
 };
 
@@ -53,7 +53,7 @@ function callTable(): string {
   const rows = publicRoutes.map(([, route]) => [
     code(`${route.method} ${route.path}`),
     route.summary,
-    code(route.access),
+    route.scope ? `${code(route.access)} ${code(route.scope)}` : code(route.access),
     parametersOf(route),
     responseOf(route),
   ]);
@@ -81,9 +81,10 @@ const BEARER_KEYS = `## Bearer keys
 
 Your program sends \`Authorization: Bearer ea_live_…\`. Create keys in the [dashboard](/dashboard/auth). A key is shown once; the service stores only its hash.
 
-- A live key has the permissions of its owner, except for calls with the access \`person\`. A test key, \`ea_test_…\`, is read-only.
+- A live key has the permissions of its owner, except for calls with the access \`person\`. A test key, \`ea_test_…\`, is read-only. A key that was created with scopes is limited to their calls; without the scope, the response is 403 \`insufficient_scope\`.
 - With a key, [verify-token](integration.md#verify-token) verifies only tokens of its owner's websites. Without a key, it verifies tokens of the website that \`domain\` names.
 - A rotated key stays valid for ${GRACE_HOURS.join(', ').replace(/, (\d+)$/, ' or $1')} hours, as you choose. A revoked key is invalid at once.
+- A client of OAuth gets access tokens for the API with the parameter \`resource=__ORIGIN__/api\` (RFC 8707) at \`__ORIGIN__/oauth/authorize\` and \`__ORIGIN__/oauth/token\`. They are JWTs (RFC 9068), are valid for an hour or until the person disconnects the client, and have the scopes that the person allowed. A token for \`__ORIGIN__/mcp\` is not valid here. \`__ORIGIN__/.well-known/oauth-protected-resource/api\` describes the resource (RFC 9728).
 - The access token of a stored sign-in works as well: \`emailauth token\` prints it. \`EMAILAUTH_TOKEN\` passes a key to the command line.
 
 \`\`\`sh

@@ -22,7 +22,6 @@ const ServerJson = z.strictObject({
       type: z.literal('streamable-http'),
       url: z.string(),
       variables: z.record(z.string(), z.strictObject({ ...Value, isRequired: z.boolean().optional() })),
-      headers: z.array(Named),
     }),
   ),
 });

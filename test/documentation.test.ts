@@ -160,7 +160,7 @@ describe('one source', () => {
     );
     expect(described.sort()).toEqual(ofContract);
     const { text } = await get(markdownPath('api'));
-    expect([...text.matchAll(/^\| `([A-Z]+ \/api\/[^`]+)` \|/gm)].map(([, call]) => call).sort()).toEqual(ofContract);
+    expect([...text.matchAll(/^\| `([A-Z]+ \/(?:api|oauth)\/[^`]+)` \|/gm)].map(([, call]) => call).sort()).toEqual(ofContract);
     expect([...text.matchAll(/^\| `([a-z_]+)` \| \d{3} \|/gm)].map(([, code]) => code)).toEqual(Object.keys(errors));
   });
 

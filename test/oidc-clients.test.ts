@@ -8,6 +8,7 @@ import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { begin, bootOf, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
+import { waitUntil } from './waiting.ts';
 
 let stage: Stage;
 /** Two instances with one database. */
@@ -138,6 +139,18 @@ describe('an application', () => {
       'com.example.app:/x',
     ])
       expect(stepOf((await begin(service.client(), { clientId, redirectUri })).page)).toBe('invalid_redirect_uri');
+  });
+
+  test('shows its owner why a request was rejected and what to change', async () => {
+    const { id, clientId } = await addApplication({ authentication: 'secret' });
+    await begin(service.client(), { clientId, redirectUri: `${REDIRECT}/` });
+    await authenticate(service.client(), {}, basic(clientId, 'wrong'));
+    const refusals = async () => (await owner.client.get(`/api/clients/${id}/refusals`)).json as { error: string; remedy: string }[];
+    await waitUntil('both requests are recorded', 10_000, async () => (await refusals()).length === 2);
+    expect((await refusals()).map(({ error, remedy }) => [error, remedy]).sort()).toEqual([
+      ['invalid_client', expect.stringContaining('newest client secret')],
+      ['invalid_redirect_uri', expect.stringContaining('registered redirect URIs')],
+    ]);
   });
 
   test('may request only the scopes that its owner allows', async () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
@@ -151,4 +152,17 @@ test('`db rotate-signing-keys` publishes new keys, revokes the former ones on re
   const missing = await run([], '');
   expect([missing.exitCode, missing.json().error.message]).toEqual([3, expect.stringContaining('SECRET_KEY is missing')]);
   expect((await keysWith(NEW)).kids).toEqual(kids);
+});
+
+test('a backup contains the salt alone, so that a restore with the same SECRET_KEY keeps every sub', async () => {
+  const before = await keysWith(NEW);
+  const env = { DATABASE_URL: stage.databaseUrl, DATA_DIR: stage.dataDir };
+  const file = join(home.directory, 'backup.tar.gz');
+  expect((await home.run(['backup', file], { env })).exitCode).toBe(0);
+  await stage.query('delete from oidc_keys');
+  expect((await home.run(['restore', '--yes', file], { env })).exitCode).toBe(0);
+  expect(await stage.query('select kid, algorithm from oidc_keys')).toEqual([{ kid: 'salt', algorithm: null }]);
+  const after = await keysWith(NEW);
+  expect([after.salt, after.warnings]).toEqual([before.salt, 0]);
+  expect(after.kids.filter((kid) => before.kids.includes(kid))).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { SECRET_GRACE_HOURS } from '../../contract/applications.ts';
 import { minuteOf, requireApp } from '../apps.ts';
 import type { CommandSpec } from '../command.ts';
@@ -43,8 +44,12 @@ export const appsRefusals: CommandSpec = {
     const { id, name } = await requireApp(client, given);
     const refusals = await client.clientRefusals({ id });
     const blocks = refusals.map(({ createdAt, error, description, remedy }) => {
-      const lines = [description, remedy].flatMap((text) => wrap(text, terminal.columns - 2)).map((line) => `  ${line}`);
-      return [`${terminal.style('dim', minuteOf(createdAt))}  ${terminal.style('red', error)}`, ...lines].join('\n');
+      const lines = [stripVTControlCharacters(description), remedy]
+        .flatMap((text) => wrap(text, terminal.columns - 2))
+        .map((line) => `  ${line}`);
+      return [`${terminal.style('dim', minuteOf(createdAt))}  ${terminal.style('red', stripVTControlCharacters(error))}`, ...lines].join(
+        '\n',
+      );
     });
     terminal.result(refusals, blocks.join('\n'));
     if (refusals.length === 0) terminal.note(`No request of ${name} was rejected.`);

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Output } from '../../contract/routes.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import type { CommandSpec } from '../command.ts';
@@ -20,7 +21,7 @@ export const connectionsList: CommandSpec = {
     const { client } = await signedIn();
     const connections = await client.listConnections({});
     const rows = connections.map(({ name, host, scopes, createdAt, lastUsed }) => [
-      name,
+      stripVTControlCharacters(name),
       host ?? '',
       dayOf(createdAt),
       dayOf(lastUsed),

@@ -3,14 +3,13 @@ import type { ApiKeyBearers } from '../api-keys/bearers.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import type { Identity } from '../http/serve.ts';
-import type { AccessTokens } from '../oidc/access-tokens.ts';
 import { isRandomSecret } from '../secrets.ts';
 import type { Sessions } from './sessions.ts';
 
 type Parts = {
   sessions: Pick<Sessions, 'accountOf'>;
   apiKeys: Pick<ApiKeyBearers, 'identityOf'>;
-  accessTokens: Pick<AccessTokens, 'identityOf'>;
+  accessTokens: { identityOf(authorization: string, resource: string): Promise<Identity | undefined> };
   /** The audience of the access tokens that are accepted. */
   resource: string;
 };

@@ -128,10 +128,13 @@ export class Applications {
   }
 
   /** Returns the last rejected requests, newest first, each with what to change. @throws Fault application_not_found */
-  async refusals(account: Account, id: string): Promise<Output<'clientRefusals'>> {
-    const { clientId } = await this.get(account, id);
+  async refusals(account: Account, applicationId: string): Promise<Output<'clientRefusals'>> {
+    const { clientId } = await this.get(account, applicationId);
     const refusals = await readRefusals(this.#database.core, clientId, MAX_LOG_ENTRIES);
-    return refusals.map(({ at, ...refusal }) => ({ ...refusal, createdAt: at.toISOString(), remedy: remedyFor(refusal) }));
+    return refusals.map(({ id, at, error, description }) => {
+      const remedy = remedyFor({ error, description });
+      return { id, createdAt: at.toISOString(), error, description, remedy };
+    });
   }
 
   /** @throws Fault application_not_found */

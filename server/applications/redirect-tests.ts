@@ -53,7 +53,7 @@ export class RedirectTests {
       toResult('scopes', 'Scopes', checkScopes(application, wanted)),
     ];
     const isAccepted = checks.every(({ ok }) => ok !== false);
-    if (redirectUriFault(redirectUri) === null) checks.push(await this.#checkReachable(redirectUri));
+    if (isAccepted) checks.push(await this.#checkReachable(redirectUri));
     return { url: isAccepted ? await this.#authorizationUrl(application, redirectUri, wanted) : null, checks };
   }
 
@@ -80,8 +80,11 @@ export class RedirectTests {
     return runCheck(options, async (stop) => {
       if (hasOwnScheme(redirectUri)) return skip('It opens a program on the device, which cannot be checked from here.');
       const url = new URL(redirectUri);
-      if (isLoopbackRedirectHost(url.hostname) && !this.#isLocal)
-        return skip('It is on the machine of the person, which cannot be checked from here.');
+      // A query could trigger an action, and other ports are none of the web.
+      url.search = '';
+      const isLoopback = isLoopbackRedirectHost(url.hostname);
+      if (isLoopback && !this.#isLocal) return skip('It is on the machine of the person, which cannot be checked from here.');
+      if (url.port && !isLoopback) return skip('Only port 443 is checked from here.');
       try {
         return describeResponse(url, await requestPage(url, { dns: this.#dns, userAgent: USER_AGENT, signal: stop }));
       } catch (error) {

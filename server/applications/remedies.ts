@@ -23,7 +23,7 @@ const BY_DESCRIPTION: readonly [RegExp, string][] = [
   [/id_token_hint/, 'Send an ID token that this service issued to the same client.'],
   [/DPoP/, 'Sign a new DPoP proof for each request, with its URL and method (RFC 9449).'],
   [/request_uri/, 'Push the authorization request again: its request_uri is valid once and for a short time.'],
-  [/origin .* not allowed/, 'Call the endpoint from a server, or from a page on a host of a redirect URI.'],
+  [/^origin \S+ not allowed/, 'Call the endpoint from a server, or from a page on a host of a redirect URI.'],
 ];
 
 /** What to change after an error, by its code. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '../../contract/routes.ts';
-import { type Challenge, challengeFor } from '../oidc/protected-resources.ts';
+import { type Challenge, challengeFor } from './challenges.ts';
 import { clientAddressOf } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
 import { sendError } from './errors.ts';

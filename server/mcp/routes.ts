@@ -4,12 +4,12 @@ import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
+import { challengeFor, challengeOf } from '../http/challenges.ts';
 import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts';
 import type { DirectCaller } from '../http/direct-client.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
 import type { Identity } from '../http/serve.ts';
-import { challengeFor, challengeOf } from '../oidc/protected-resources.ts';
 
 /** The response to a request that does not reach the MCP server. */
 type Refusal = { status: number; message: string; headers?: Record<string, string> };

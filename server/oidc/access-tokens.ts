@@ -5,15 +5,14 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import type { Account, Identity } from '../http/serve.ts';
-import { digest } from '../secrets.ts';
 import type { ProviderKeys, SigningKey } from './keys.ts';
 
 /** An Authorization header with a JWT (RFC 7519 §3), which no other kind of token is. */
 const JWT = /^(Bearer|DPoP) (eyJ[\w-]{1,2000}\.[\w-]{1,6000}\.[\w-]{1,1000})$/i;
 const MEANT_AS_JWT = /^(?:Bearer eyJ|DPoP )/i;
 
-/** The claim with the grant by which a token was issued. */
-export const GRANT_CLAIM = 'grant';
+/** The claim with the id of the row of the grant by which a token was issued, in base64url. */
+const GRANT_CLAIM = 'grant';
 
 type Parts = {
   core: pg.Pool;
@@ -88,11 +87,6 @@ export class AccessTokens {
     const created = await this.#parts.core.query<Account>({ name: 'oidc-account-add', text: ADD_ACCOUNT, values: [uuid(), found.email] });
     return created.rows[0];
   }
-}
-
-/** Returns the value of the claim `grant`: the form in which the id of the grant is stored. */
-export function grantClaimOf(grantId: string): string {
-  return digest(grantId).toString('base64url');
 }
 
 const FIND_ACCOUNT = `

@@ -19,8 +19,11 @@ export type AdapterParts = {
   deviceOf(request: IncomingMessage): Buffer | undefined;
 };
 
-/** How an interaction ended in this request, by the request that continues it (see Interactions). */
-export const interactionResults = new WeakMap<IncomingMessage, { uid: string; result: object; dropSession: boolean }>();
+/**
+ * The interaction that a request continues, with its result (see Interactions). A sign-in is never stored as a result, so that what
+ * is stored lets nobody in.
+ */
+export const interactionResults = new WeakMap<IncomingMessage, { uid: string; payload: object }>();
 
 /**
  * Fields whose values give access to a record. They are encrypted: those of an interaction with a key derived from its id, which is not
@@ -64,12 +67,15 @@ class RecordsAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
+    const request = this.kind === 'Interaction' ? this.parts.currentRequest() : undefined;
+    const continued = request && interactionResults.get(request);
+    if (continued?.uid === id) return continued.payload as AdapterPayload;
     const found = await this.parts.store.find(this.kind, id);
     if (!found) return undefined;
     const payload = { ...this.#open(found, id), jti: id };
     // A website that was registered again, perhaps by somebody else, gets nothing that was granted to the former one.
     if (this.kind === 'Grant' && (payload.iat ?? 0) < (this.parts.clientSince() ?? 0)) return undefined;
-    return this.kind === 'Interaction' ? this.#withResult(id, payload) : payload;
+    return payload;
   }
 
   /** Returns a session without its id, which is the secret of its cookie. */
@@ -97,14 +103,6 @@ class RecordsAdapter implements Adapter {
 
   async revokeByGrantId(grantId: string): Promise<void> {
     await this.parts.store.revokeByGrant(this.kind, grantId);
-  }
-
-  /** A sign-in is the result of the request that continues, and is never stored, so that what is stored lets nobody in. */
-  #withResult(id: string, payload: Payload): Payload {
-    const request = this.parts.currentRequest();
-    const ended = request && interactionResults.get(request);
-    if (ended?.uid !== id) return payload;
-    return { ...payload, result: ended.result, ...(ended.dropSession && { session: undefined }) } as Payload;
   }
 
   #columnsOf(payload: Payload): RecordColumns {

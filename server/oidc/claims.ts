@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Client } from 'oidc-provider';
+import type { Client, Provider } from 'oidc-provider';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import { clientKindOf } from './client-ids.ts';
@@ -17,7 +17,7 @@ export const AMR = { email: ['otp'], remembered: ['user'] } as const;
 export const CLAIMS = {
   openid: ['sub', 'auth_time', 'acr', 'amr'],
   email: ['email', 'email_verified'],
-  profile: ['name'],
+  profile: ['name', 'locale'],
 };
 
 /**
@@ -41,10 +41,30 @@ export function sectorOf({ clientId, redirectUris }: Pick<Client, 'clientId' | '
   return url?.protocol.startsWith('http') && !isLoopbackRedirectHost(url.hostname) ? url.host : clientId;
 }
 
-/** Returns the claims of an address that the scopes permit. @param core for the name of an account, which only the scope `profile` needs */
-export async function claimsOf(core: Database['core'], email: string, scope: string): Promise<Record<string, unknown> & { sub: string }> {
-  const name = scope.split(' ').includes('profile') ? await nameOf(core, email) : null;
-  return { sub: email, email, email_verified: true, ...(name && { name }) };
+/**
+ * Returns the claims of a person that the scopes permit.
+ * @param core for the name of an account, which only the scope `profile` needs
+ * @param person.locale the language of the sign-in
+ */
+export async function claimsOf(
+  core: Database['core'],
+  { email, locale }: { email: string; locale: string | undefined },
+  scope: string,
+): Promise<Record<string, unknown> & { sub: string }> {
+  const profile = scope.split(' ').includes('profile');
+  const name = profile ? await nameOf(core, email) : null;
+  return { sub: email, email, email_verified: true, ...(name && { name }), ...(profile && locale && { locale }) };
+}
+
+/** A session or grant of oidc-provider, which also keeps the language in which its person signed in. */
+export type WithLocale = { locale?: string | undefined };
+
+/** Makes oidc-provider store the language of sessions and grants. */
+export function keepLocale({ Session, Grant }: Provider): void {
+  for (const model of [Session, Grant] as unknown as { IN_PAYLOAD: string[] }[]) {
+    const fields = [...model.IN_PAYLOAD, 'locale'];
+    Object.defineProperty(model, 'IN_PAYLOAD', { get: () => fields });
+  }
 }
 
 async function nameOf(core: Database['core'], email: string): Promise<string | null> {

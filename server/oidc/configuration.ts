@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
-import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf } from './claims.ts';
+import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf, type WithLocale } from './claims.ts';
 import { clientKindOf } from './client-ids.ts';
 import { type RegistrationParts, registrationConfiguration } from './client-registration.ts';
 import { resourceScopesOf } from './client-rules.ts';
@@ -96,7 +96,10 @@ export function configurationOf(parts: ConfigurationParts, library: Library, jwk
     clientDefaults: { grant_types: ['authorization_code', 'refresh_token'] },
     enabledJWA: ALGORITHMS,
     pkce: { required: () => true },
-    findAccount: (_, email) => ({ accountId: email, claims: (_use, scope) => claimsOf(core, email, scope) }),
+    findAccount: ({ oidc }, email) => ({
+      accountId: email,
+      claims: (_use, scope) => claimsOf(core, { email, locale: (oidc.entities.Grant as WithLocale | undefined)?.locale }, scope),
+    }),
     loadExistingGrant: (ctx) => existingGrant(ctx, parts.store),
     interactions: { url: (_, { uid }) => interactionPath(uid), policy: policyOf(library) },
     features: { ...FEATURES, ...registration.features, ...pages.features, resourceIndicators: resourcesOf(publicUrl, library) },

@@ -1,5 +1,6 @@
 import type { Client, Grant, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { digest } from '../secrets.ts';
+import type { WithLocale } from './claims.ts';
 import { clientKindOf } from './client-ids.ts';
 import type { RecordsStore } from './records-store.ts';
 
@@ -19,12 +20,15 @@ export async function existingGrant(ctx: KoaContextWithOIDC, store: RecordsStore
   if (!client || !session?.accountId) return undefined;
   const grantId = result?.consent?.grantId ?? session.grantIdFor(client.clientId);
   const known = grantId ? await provider.Grant.find(grantId) : undefined;
+  const before = (session as WithLocale).locale;
+  const locale = (result as WithLocale | undefined)?.locale ?? before;
+  if (locale !== before) Object.assign(session, { locale });
   if (known?.accountId === session.accountId) return known;
   const consent = needsNoConsent(ctx, client)
     ? { openid: ['openid', 'email'].join(' '), resources: {} }
     : await consentOf(store, session.accountId, client);
   if (!consent) return undefined;
-  const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
+  const grant = Object.assign(new provider.Grant({ accountId: session.accountId, clientId: client.clientId }), { locale });
   if (consent.openid) grant.addOIDCScope(consent.openid);
   for (const [resource, scope] of Object.entries(consent.resources)) grant.addResourceScope(resource, scope);
   await grant.save();
@@ -67,7 +71,9 @@ async function consentOf(
 export async function grantConsent(provider: Provider, store: RecordsStore, interaction: Interaction, email: string): Promise<string> {
   const clientId = String(interaction.params.client_id);
   const known = interaction.grantId ? await provider.Grant.find(interaction.grantId) : undefined;
-  const grant = known ?? new provider.Grant({ accountId: email, clientId });
+  const grant = Object.assign(known ?? new provider.Grant({ accountId: email, clientId }), {
+    locale: (interaction.lastSubmission as WithLocale | undefined)?.locale,
+  });
   const details = interaction.prompt.details as {
     missingOIDCScope?: string[];
     missingOIDCClaims?: string[];

@@ -18,6 +18,8 @@ import { spendToken, tokenMark } from './interaction-store.ts';
 import { applicationTarget, type Page, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
+type Query = ReturnType<typeof queryOf>;
+
 type Parts = {
   publicUrl: string;
   secure: boolean;
@@ -68,7 +70,7 @@ export class Interactions {
       this.#parts.sendPage(response, expired, 400);
       return false;
     }
-    if (typeof query.token === 'string' && (await this.#continue(provider, request, interaction, query.token))) return true;
+    if (await this.#continue(provider, request, interaction, query)) return true;
     this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(query.language, interaction.params.ui_locales)));
     return false;
   }
@@ -113,10 +115,17 @@ export class Interactions {
     return isSame && current.accountId === interaction.session?.accountId ? interaction : undefined;
   }
 
-  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, token: string): Promise<boolean> {
-    const { prompt, uid, returnTo } = interaction;
+  async #continue(provider: Provider, request: IncomingMessage, interaction: Interaction, { token, language }: Query): Promise<boolean> {
+    const { prompt, uid, returnTo, params } = interaction;
     const attempt = this.#parts.attemptOf(request);
-    if (prompt.name === 'consent' || request.method !== 'GET' || !isRandomSecret(token) || !isRandomSecret(attempt)) return false;
+    if (
+      prompt.name === 'consent' ||
+      request.method !== 'GET' ||
+      typeof token !== 'string' ||
+      !isRandomSecret(token) ||
+      !isRandomSecret(attempt)
+    )
+      return false;
     const signedIn = await spendToken(this.#parts.core, uid, digest(token), digest(attempt));
     if (!signedIn || (signedIn.method === 'remembered' && mustBeFresh(prompt.reasons))) return false;
     const { email, method } = signedIn;
@@ -126,8 +135,10 @@ export class Interactions {
     const isSame = current?.accountId === email;
     // A sign-in ends the session that the browser had with another account.
     if (current?.accountId && !isSame) await current.destroy();
+    const locale = pageLanguage(language, params.ui_locales);
     const login = { accountId: email, acr: EMAIL_ACR, amr: [...AMR[method]] };
-    interactionResults.set(request, { uid, result: { select_account: {}, login }, dropSession: !isSame });
+    const payload = { ...interaction, result: { select_account: {}, login, locale }, ...(!isSame && { session: undefined }) };
+    interactionResults.set(request, { uid, payload });
     const kept = Object.entries(cookies).filter(([name]) => name !== names.resume && (isSame || name !== names.session));
     request.headers.cookie = [...kept, [names.resume, uid]].map(([name, value]) => `${name}=${encodeURIComponent(value ?? '')}`).join('; ');
     request.url = new URL(returnTo).pathname;

@@ -60,6 +60,7 @@ export function createOpenId(parts: Parts): OpenId {
   const dns = openDns({ servers: config.dnsServers, isAllowedAddress: isPublicAddress, usesSystemLookup });
   const registration: RegistrationParts = {
     count: (limit, request) => limits.hit(limit, clientAddressOf(request, config.trustProxy)),
+    local,
     fetch: createGuardedFetch({ dns, local }),
   };
   const provider = new OpenIdProvider({

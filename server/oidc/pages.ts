@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type Koa from 'koa';
-import type { Client, Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
+import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
+
+/** The context of a request of Koa, on which oidc-provider is built. */
+export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
 
 /** A page of the sign-in entry, without its texts. */
 export type Page = Omit<SignInBoot, 'texts'>;
@@ -30,7 +33,7 @@ export class ProviderPages {
   }
 
   /** Shows that a request was refused before oidc-provider handled it. */
-  showError(ctx: Koa.Context, error: string, status: number): void {
+  showError(ctx: Context, error: string, status: number): void {
     const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
     const page: Page = {
       language: pageLanguage(ctx.query.language, ctx.query.ui_locales),
@@ -104,16 +107,9 @@ export function applicationTarget(
   redirectUri: unknown,
   interaction: string,
 ): Extract<SignInBoot['target'], { kind: 'application' }> {
-  const host = hostOf(typeof redirectUri === 'string' ? redirectUri : '');
+  const host = redirectHostOf(typeof redirectUri === 'string' ? redirectUri : '');
   const name = (client.clientName ?? client.clientId).slice(0, MAX_NAME_LENGTH);
   return { kind: 'application', name, host, displayHost: displayDomainOf(host) || host, interaction };
-}
-
-/** Returns the host of a redirect URI, or the scheme of one without a host (RFC 8252 §7.1). */
-export function hostOf(redirectUri: string): string {
-  if (!URL.canParse(redirectUri)) return '';
-  const { hostname, protocol } = new URL(redirectUri);
-  return hostname || protocol.slice(0, -1);
 }
 
 /** Returns the action and the hidden fields of a form that oidc-provider made. */

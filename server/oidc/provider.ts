@@ -1,13 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type Koa from 'koa';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
 import type { Log } from '../log.ts';
+import { keepLocale } from './claims.ts';
 import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
-import { FIRST_SCOPES } from './protected-resources.ts';
+import type { Context } from './pages.ts';
 import { RefusalRecorder } from './refusals.ts';
 import { limitRequests } from './request-limits.ts';
 
@@ -67,6 +68,7 @@ export class OpenIdProvider {
     );
     this.#refusals.observe(provider);
     applyClientRules(provider);
+    keepLocale(provider);
     limitRegistrations(provider, parts.registration);
     limitRequests(provider, parts.limits);
     return provider;
@@ -77,7 +79,7 @@ export class OpenIdProvider {
  * Changes two responses: metadata name the only subject type that is used, and a page that signs out with fetch gets the address to
  * continue at as JSON, because a form may not redirect to another origin (`form-action` of its Content-Security-Policy).
  */
-async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Promise<void> {
+async function adjustResponse(ctx: Context, next: () => Promise<void>): Promise<void> {
   await next();
   if (ctx.path.startsWith('/.well-known/')) Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
   if (ctx.path !== SIGN_OUT || ctx.status !== 303 || ctx.accepts('html', 'json') !== 'json') return;
@@ -87,7 +89,7 @@ async function adjustResponse(ctx: Koa.Context, next: () => Promise<void>): Prom
 }
 
 /** Adds the default scope to an authorization request for a resource that has none (RFC 6749 §3.3); a program may know no scope. */
-async function defaultScope(ctx: Koa.Context, next: () => Promise<void>): Promise<void> {
+async function defaultScope(ctx: Context, next: () => Promise<void>): Promise<void> {
   const { scope, resource } = ctx.query;
   if (ctx.path === AUTHORIZE && ctx.method === 'GET' && scope === undefined && resource !== undefined)
     ctx.querystring += `&scope=${encodeURIComponent(FIRST_SCOPES.join(' '))}`;

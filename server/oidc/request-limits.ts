@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type Koa from 'koa';
 import type { Provider } from 'oidc-provider';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Fault } from '../../contract/errors.ts';
 import { RATE_LIMITS } from '../../contract/limits.ts';
-import type { ProviderPages } from './pages.ts';
+import type { Context, ProviderPages } from './pages.ts';
 
 type Parts = {
   pages: Pick<ProviderPages, 'showError' | 'isWrongUserCode'>;
@@ -74,7 +73,7 @@ function limitUserCodes(provider: Provider, { pages, clientAddressOf, refuseUser
   });
 }
 
-function refuse(ctx: Koa.Context, seconds: number, message: string): void {
+function refuse(ctx: Context, seconds: number, message: string): void {
   ctx.status = 429;
   ctx.set('Retry-After', String(seconds));
   ctx.body = { error: 'temporarily_unavailable', error_description: message };

@@ -60,6 +60,7 @@ const ROBOTS = `User-agent: *
 Disallow: /auth/link
 Disallow: /auth/callback
 Disallow: /legacy-auth
+Disallow: /oauth
 Disallow: /objects
 Disallow: /api
 `;

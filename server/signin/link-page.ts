@@ -9,7 +9,7 @@ import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientActive, endedBySibling, sameRegistration } from './conditions.ts';
-import { isRedirectOf, withCode } from './redirects.ts';
+import { isRedirectOf, redirectHostOf, withCode } from './redirects.ts';
 import type { AttemptKind, AttemptSecrets } from './secrets.ts';
 import { SHOWN_ICON } from './target.ts';
 
@@ -115,7 +115,7 @@ async function describeApplicationLink({ applications }: Parts, found: LinkState
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
 function describeInteractionLink({ redirectUri, forwardUrl, status, language, email }: LinkState): LinkPage {
-  const host = URL.canParse(redirectUri ?? '') ? new URL(redirectUri ?? '').hostname : '';
+  const host = redirectHostOf(redirectUri ?? '');
   const target = { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: null } as const;
   if (status !== 'open') return { language, target, link: { state: status, again: forwardUrl ?? '/auth' } };
   return { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };

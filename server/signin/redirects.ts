@@ -70,6 +70,13 @@ function withParameters(url: string, parameters: string): string {
   return `${base}${separator}${parameters}${fragment}`;
 }
 
+/** Returns the host of a redirect URI, the scheme of one without a host (RFC 8252 §7.1), or an empty text for anything else. */
+export function redirectHostOf(redirectUri: string): string {
+  if (!URL.canParse(redirectUri)) return '';
+  const { hostname, protocol } = new URL(redirectUri);
+  return hostname || protocol.slice(0, -1);
+}
+
 /** A client that may begin a PKCE sign-in: the portal's page, the command line, or a developer's application. */
 export type OAuthClient = { id: string; redirectUris: readonly string[]; kind: 'web' | 'native' | 'application' };
 

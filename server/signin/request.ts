@@ -11,6 +11,7 @@ import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { audienceOf, displayDomainOf } from '../websites/domains.ts';
+import { redirectHostOf } from './redirects.ts';
 import type { AttemptStatus, Limit, NewAttempt, RequestStore } from './request-store.ts';
 import type { InteractionTargets, Targets } from './target.ts';
 
@@ -74,7 +75,7 @@ export class SignInRequests {
       forwardUrl: `${url}?language=${attempt.language}`,
       host: tokenHost.email,
       mailKind: 'app_sign_in',
-      mailData: { host: hostOf(redirectUri) },
+      mailData: { host: redirectHostOf(redirectUri) },
     });
     return { sent: true, expiresIn: ATTEMPT_SECONDS };
   }
@@ -143,12 +144,6 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     challenge: null,
     state: null,
   };
-}
-
-/** Returns the host of a redirect URI, or the scheme of one without a host (RFC 8252 §7.1). */
-function hostOf(redirectUri: string): string {
-  const { hostname, protocol } = new URL(redirectUri);
-  return hostname || protocol.slice(0, -1);
 }
 
 function limited(limit: Limit, retryAfter: number): Fault {

@@ -82,7 +82,7 @@ describe('apps rotate-secret', () => {
   test('prints only the new secret on stdout, and exits with 6 while the former one is valid', async () => {
     const { name } = await added({ authentication: 'secret' });
     const ran = await home.run(['apps', 'rotate-secret', name]);
-    expect(ran.stdout).toMatch(/^ea_secret_[\w-]{43}\n$/);
+    expect(ran.stdout).toMatch(/^ea_secret_[\w-]{43}$/);
     expect(ran.stderr).toMatch(/only this once.*valid until/);
     expect((await home.run(['apps', 'rotate-secret', name])).exitCode).toBe(6);
     expect((await home.run(['apps', 'rotate-secret', name, '--grace', '0'])).exitCode).toBe(3);
@@ -122,7 +122,7 @@ describe('connections', () => {
     expect((await home.run(['connections', 'list'])).stderr).toContain('not connected');
     const host = freshDomain();
     await addGrant(stage, { email: ann.email, clientId: `https://${host}` });
-    expect((await home.run(['connections', 'list'])).stdout).toMatch(new RegExp(`${host}[sS]*see your email address`));
+    expect((await home.run(['connections', 'list'])).stdout).toMatch(new RegExp(`${host}.*see your email address`));
     const [listed] = (await home.run(['connections', 'list', '--json'])).json();
     expect(Object.keys(listed)).toEqual(['id', 'clientId', 'name', 'host', 'kind', 'scopes', 'createdAt', 'lastUsed']);
     const refused = await home.run(['connections', 'revoke', host]);

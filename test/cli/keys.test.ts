@@ -74,7 +74,7 @@ describe('rotate', () => {
     expect(stderr).toContain(`${keyId} still works for 1 hour.`);
     expect([await statusWith(stdout), await statusWith(key)]).toEqual([200, 200]);
     expect((await home.run(['keys', 'rotate', keyId])).exitCode).toBe(5);
-    expect((await home.run(['keys', 'list'])).stdout).toMatch(new RegExp(`${keyId} +live +until `));
+    expect((await home.run(['keys', 'list'])).stdout).toMatch(new RegExp(`${keyId} +live +all +until `));
   });
 
   test('ends the old key at once with --grace 0, after a confirmation', async () => {

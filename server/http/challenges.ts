@@ -1,11 +1,7 @@
-import { Router } from 'express';
 import { RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
-import { docPath } from '../../docs/pages.ts';
 
 /** The resources of this service: the MCP server at PUBLIC_URL/mcp, and the API at PUBLIC_URL/api. */
 export type Resource = 'mcp' | 'api';
-
-const NAMES: Record<Resource, string> = { mcp: 'MCP server of Email Auth', api: 'API of Email Auth' };
 
 /** The scopes that a client is told to request before it calls anything that needs another one, and gets when it names none. */
 export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
@@ -13,32 +9,8 @@ export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:r
 /** Returns the identifier of a resource, which is the audience of its access tokens (RFC 8707 §2). */
 export const resourceUri = (publicUrl: string, resource: Resource): string => `${publicUrl}/${resource}`;
 
-/** Metadata of the resources (RFC 9728), by which a client finds the authorization server. Pages of other origins may read it. */
-export function protectedResourcesRouter({ publicUrl, headers }: { publicUrl: string; headers: Record<string, string> }): Router {
-  const router = Router();
-  for (const resource of Object.keys(NAMES) as Resource[]) {
-    const body = JSON.stringify({
-      resource: resourceUri(publicUrl, resource),
-      authorization_servers: [publicUrl],
-      scopes_supported: RESOURCE_SCOPES,
-      bearer_methods_supported: ['header'],
-      resource_name: NAMES[resource],
-      resource_documentation: publicUrl + docPath(resource === 'mcp' ? 'assistants' : 'api'),
-    });
-    router.get(metadataPath(resource), (_, response) => {
-      response.set({ ...headers, ...READABLE, 'Content-Type': 'application/json; charset=utf-8' }).send(body);
-    });
-  }
-  return router;
-}
-
-const READABLE = {
-  'Access-Control-Allow-Origin': '*',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-  'Cache-Control': 'public, max-age=300',
-};
-
-const metadataPath = (resource: Resource) => `/.well-known/oauth-protected-resource/${resource}`;
+/** Returns the path of the metadata of a resource (RFC 9728 §3). */
+export const metadataPath = (resource: Resource) => `/.well-known/oauth-protected-resource/${resource}`;
 
 /** Why a request is not served: without `error`, it had no credentials (RFC 6750 §3.1). */
 export type Challenge = {
