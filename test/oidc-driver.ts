@@ -114,7 +114,7 @@ export function visitUrl(browser: Client, url: string): Promise<Step> {
  * Signs in at the page that `begun` has reached: email, link in the same browser, consent when the page asks for it.
  * @throws Error when it does not end with an authorization response
  */
-export async function completeSignIn(stage: Stage, browser: Client, begun: Step, email: string): Promise<URL> {
+export async function completeSignIn(stage: Pick<Stage, 'mailbox'>, browser: Client, begun: Step, email: string): Promise<URL> {
   let reached = begun;
   if (reached.authorization?.step === 'sign_in') {
     const asked = await requestInteractionEmail(browser, reached.interaction, email);

@@ -3,8 +3,8 @@ import { RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 /** The resources of this service: the MCP server at PUBLIC_URL/mcp, and the API at PUBLIC_URL/api. */
 export type Resource = 'mcp' | 'api';
 
-/** The scopes that a client is told to request before it calls anything that needs another one. */
-const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
+/** The scopes that a client is told to request before it calls anything that needs another one, and gets when it names none. */
+export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
 
 /** Returns the identifier of a resource, which is the audience of its access tokens (RFC 8707 §2). */
 export const resourceUri = (publicUrl: string, resource: Resource): string => `${publicUrl}/${resource}`;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
 import type { Log } from '../log.ts';
 import { keepLocale } from './claims.ts';
@@ -21,6 +22,7 @@ type Parts = Omit<ConfigurationParts, 'salt'> & {
 type Library = typeof import('oidc-provider');
 
 const SIGN_OUT = '/oauth/logout/confirm';
+const AUTHORIZE = '/oauth/authorize';
 
 /** The provider, and the function that handles its requests. */
 export type Serving = { provider: Provider; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
@@ -59,6 +61,7 @@ export class OpenIdProvider {
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
     provider.use(adjustResponse);
+    provider.use(defaultScope);
     provider.on('server_error', (ctx, error) => describeServerError(ctx, error, describeError));
     provider.on('backchannel.error', (_, error, { clientId }) =>
       log.warn({ clientId, reason: error.message }, 'a logout token was not accepted'),
@@ -83,6 +86,14 @@ async function adjustResponse(ctx: Context, next: () => Promise<void>): Promise<
   ctx.body = { redirectUrl: ctx.response.get('Location') };
   ctx.status = 200;
   ctx.remove('Location');
+}
+
+/** Adds the default scope to an authorization request for a resource that has none (RFC 6749 §3.3); a program may know no scope. */
+async function defaultScope(ctx: Context, next: () => Promise<void>): Promise<void> {
+  const { scope, resource } = ctx.query;
+  if (ctx.path === AUTHORIZE && ctx.method === 'GET' && scope === undefined && resource !== undefined)
+    ctx.querystring += `&scope=${encodeURIComponent(FIRST_SCOPES.join(' '))}`;
+  await next();
 }
 
 /** Logs an error of the service as every call does, and reports that the service is unavailable when it is (RFC 6749 §4.1.2.1). */

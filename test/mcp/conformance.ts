@@ -1,14 +1,17 @@
 /**
- * `npm run test:conformance`: the official suite's server scenarios (@modelcontextprotocol/conformance) against /mcp of the
- * built service. Its last line counts those that conformance/expected-failures.yml does not except.
+ * `npm run test:conformance`: the official suite (@modelcontextprotocol/conformance) against the built service: its server scenarios
+ * against /mcp, and those of its next version for authorization servers. Its last line counts those that
+ * conformance/expected-failures.yml does not except. The scenarios `auth/…` of the suite test clients, so that none of them applies.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openMailbox } from '../mailbox.ts';
 import { installPinned } from '../pinned-packages.ts';
 import { freePort, waitUntil } from '../waiting.ts';
+import { runAuthorizationScenarios } from './conformance-authorization.ts';
 
 /** The lowest major version of Node.js that the suite supports. */
 const MIN_NODE = 22;
@@ -22,6 +25,7 @@ const home = await installPinned(here, 'conformance', ['--engine-strict=false'])
 const folder = mkdtempSync(join(tmpdir(), 'emailauth-conformance-'));
 // When run by root, the embedded PostgreSQL in there runs as another user.
 chmodSync(folder, 0o711);
+const mailbox = await openMailbox();
 let service: ChildProcess | undefined;
 try {
   const url = await start();
@@ -37,13 +41,17 @@ try {
     join(folder, 'results'),
   ];
   const suite = join(home, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
-  const { status } = spawnSync(nodeFor(home), [suite, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
-  report(status);
+  const node = nodeFor(home);
+  const { status } = spawnSync(node, [suite, ...args], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const newer = join(home, 'node_modules/conformance-authorization/dist/index.js');
+  const results = join(folder, 'authorization');
+  report(status, await runAuthorizationScenarios({ url, mailbox, node, suite: newer, results }));
 } finally {
   if (service?.exitCode === null) {
     service.kill('SIGTERM');
     await once(service, 'exit');
   }
+  await mailbox.down();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -69,7 +77,7 @@ async function start(): Promise<string> {
   const url = `http://localhost:${port}`;
   let output = '';
   const started = spawn(process.execPath, [join(import.meta.dirname, '../../dist/cli/main.js'), 'start'], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), DATA_DIR: join(folder, 'data') },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port), DATA_DIR: join(folder, 'data'), SMTP_URL: mailbox.url },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   service = started;
@@ -88,8 +96,11 @@ async function start(): Promise<string> {
   return url;
 }
 
-/** @param status exit status of the suite, which uses the same file of expected failures */
-function report(status: number | null): void {
+/**
+ * @param status exit status of the suite, which uses the same file of expected failures
+ * @param authorization the scenarios for authorization servers
+ */
+function report(status: number | null, authorization: { count: number; wrong: string[] }): void {
   const scenarios = new Map(
     readdirSync(join(folder, 'results')).map((name) => [/^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name)?.[1] ?? name, name]),
   );
@@ -105,8 +116,11 @@ function report(status: number | null): void {
     if (!fault && expected.has(scenario)) wrong.push(`${scenario}: passes, so its line in expected-failures.yml has to go`);
   }
   if (status !== 0 && wrong.length === 0) wrong.push(`the suite ended with ${status}`);
+  const failures = wrong.length;
+  wrong.push(...authorization.wrong);
   for (const each of wrong) console.log(`FAILED ${each}`);
   console.log(`\n${expected.size} scenarios do not apply, each with its reason in expected-failures.yml.`);
-  console.log(`${Math.max(0, scenarios.size - expected.size - wrong.length)} passed, ${wrong.length} failed`);
-  process.exitCode = wrong.length === 0 && scenarios.size > 0 ? 0 : 1;
+  const passed = scenarios.size - expected.size - failures + (authorization.wrong.length === 0 ? authorization.count : 0);
+  console.log(`${Math.max(0, passed)} passed, ${wrong.length} failed`);
+  process.exitCode = wrong.length === 0 && scenarios.size > 0 && authorization.count > 0 ? 0 : 1;
 }
