@@ -8,61 +8,36 @@ import { Accounts, accountRoutes } from './accounts/accounts.ts';
 import { Devices, deviceRoutes } from './accounts/devices.ts';
 import { createIdentity } from './accounts/identity.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
-import { SessionStore } from './accounts/session-store.ts';
-import { Sessions } from './accounts/sessions.ts';
 import { Admin, adminRoutes } from './admin/admin.ts';
 import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
-import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { createApp } from './app.ts';
-import { Applications, applicationRoutes } from './applications/applications.ts';
+import { applicationRoutes } from './applications/applications.ts';
 import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests.ts';
 import { type Config, isDevelopment } from './config.ts';
-import type { Database, Query } from './db/database.ts';
+import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
-import { EventRecorder } from './events/recorder.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
-import { ErrorLog } from './http/error-log.ts';
-import { createDescribeError } from './http/errors.ts';
-import { Limits } from './http/limits.ts';
 import { createListener } from './http/listener.ts';
-import { dataHeaders } from './http/protection.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
-import type { Log } from './log.ts';
-import { Inbox } from './mail/inbox.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
-import { Mailer } from './mail/mailer.ts';
-import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { mcpRouter } from './mcp/routes.ts';
-import { AccessTokens } from './oidc/access-tokens.ts';
 import { Connections, connectionRoutes } from './oidc/connections.ts';
-import { ProviderKeys } from './oidc/keys.ts';
-import { createOpenId, openIdRoutes } from './oidc/oidc.ts';
+import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
-import { loadWebApp } from './pages/web-app.ts';
-import type { SecretKeys } from './secret-keys.ts';
-import { SignInCodes } from './signin/code.ts';
-import { linkListener, SignInLinks } from './signin/link.ts';
+import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
+import { linkListener } from './signin/link.ts';
 import { describeLink } from './signin/link-page.ts';
-import { OAuth } from './signin/oauth.ts';
-import { AttemptOpener } from './signin/opener.ts';
-import { QuickLogins } from './signin/quick-login.ts';
-import { SignInRequests } from './signin/request.ts';
-import { RequestStore } from './signin/request-store.ts';
 import { signInRoutes } from './signin/routes.ts';
-import { AttemptSecrets } from './signin/secrets.ts';
-import { Targets } from './signin/target.ts';
-import { TokenVerifier } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
-import { StatusStore } from './status/store.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
@@ -90,18 +65,14 @@ export type Service = {
   wrongCodes(): number;
 };
 
-type Parts = {
-  config: Config;
-  secretKeys: SecretKeys;
-  database: Database;
-  log: Log;
+type Parts = CoreParts & {
   /** Mounted before everything else: health and metrics. */
   routers: Router[];
   /** Returns where the service listens; null while it stops. */
   ownAddress(): AddressInfo | null;
 };
 
-/** Puts the features together. Every dependency between features is visible in this file. */
+/** Puts the features together. Every dependency between features is visible here and in sign-in-core.ts. */
 export function createService(parts: Parts): Service {
   const core = createSignInCore(parts);
   const portal = createPortal(parts, core);
@@ -128,83 +99,6 @@ export function createService(parts: Parts): Service {
     maintainProviderKeys: () => core.providerKeys.maintain(),
     outboxDepth: () => outbox.depth(),
     wrongCodes: () => codes.wrongCodes(),
-  };
-}
-
-const limitFactorOf = (config: Config) => (config.mode === 'local' ? 100 : 1);
-
-type SignInCore = ReturnType<typeof createSignInCore>;
-
-/** Signing in, for visitors and developers, and the emails. */
-function createSignInCore({ config, secretKeys, database, log }: Parts) {
-  const { core } = database;
-  const { publicUrl } = config;
-  const limitFactor = limitFactorOf(config);
-  const events = new EventRecorder(database);
-  const limits = new Limits(core, limitFactor);
-  const secrets = new AttemptSecrets(secretKeys);
-  const store = new RequestStore(core, { limitFactor, leaseSeconds: FIRST_LEASE_SECONDS });
-  const inbox = config.smtpUrl ? null : new Inbox(config);
-  const mailer = new Mailer({ ...config, log, deliver: inbox ? (message) => inbox.deliver(message) : undefined });
-  const outbox = new Outbox({
-    database,
-    mailer,
-    log,
-    secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
-    onRefused: (mail) => store.markMailFailed(mail.id),
-    onDelayed: async ({ kind, recipient, data: { website } }, reason) => {
-      if (kind === 'sign_in' && website) await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient });
-    },
-    limitFactor,
-  });
-  const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
-  const headers = dataHeaders(config.secure);
-  const web = loadWebApp(config);
-  const providerKeys = new ProviderKeys({ core, secretKeys, log });
-  const statusStore = new StatusStore(core);
-  const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
-  const openId = createOpenId({
-    config,
-    secretKeys,
-    core,
-    limits,
-    limitFactor,
-    log,
-    describeError,
-    keys: providerKeys,
-    sendPage: web.sendSignIn,
-    headers,
-  });
-  const { interactions } = openId;
-  const requests = new SignInRequests({ targets, interactions, store, outbox, events });
-  const opener = new AttemptOpener(core);
-  const apiKeyBearers = new ApiKeyBearers(database);
-  const applications = new Applications(database);
-  const sessions = new Sessions(new SessionStore(core));
-  return {
-    providerKeys,
-    accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
-    events,
-    headers,
-    web,
-    statusStore,
-    describeError,
-    openId,
-    secrets,
-    inbox,
-    mailer,
-    outbox,
-    targets,
-    limits,
-    apiKeyBearers,
-    applications,
-    requests,
-    links: new SignInLinks({ core, secrets, opener, events }),
-    codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets, interactions }),
-    sessions,
-    oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
-    verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
 }
 
