@@ -73,12 +73,12 @@ test('the token of a sign-in continues only its own interaction, in its own brow
   thief.cookies.set('oidc_interaction', begun.uid);
   expect(bootOf(await thief.get(url)).authorization.step).toBe('sign_in');
   expect((await client.post('/api/auth/token-login', { token: tokenOf(url), confirm: true })).json.code).toBe('bad_token');
-  const interaction = client.cookies.get('oidc_interaction') as string;
+  const cookie = `oidc_interaction;/oauth/interaction/${begun.uid}`;
+  const interaction = client.cookies.get(cookie) as string;
   const second = await begin(client, { clientId });
   expect(bootOf(await client.get(`/oauth/interaction/${second.uid}?token=${tokenOf(url)}`)).authorization.step).toBe('sign_in');
-  client.cookies.set('oidc_interaction', interaction);
   expect(bootOf(await open(client, url)).authorization.step).toBe('consent');
-  client.cookies.set('oidc_interaction', interaction);
+  client.cookies.set(cookie, interaction);
   expect((await client.get(url)).status).toBe(400);
 });
 
@@ -88,14 +88,11 @@ test('two tabs with two requests continue independently', async () => {
   const tabs = [];
   for (const id of [clientId, clientId]) {
     const begun = await begin(client, { clientId: id });
-    // A browser keeps the cookie of each interaction by its path; the client of the tests by its name.
-    const cookie = client.cookies.get('oidc_interaction') as string;
     const { mail } = await requestMail(client, begun, email);
-    tabs.push({ begun, cookie, mail });
+    tabs.push({ begun, mail });
   }
-  for (const { begun, cookie, mail } of tabs) {
+  for (const { begun, mail } of tabs) {
     const url = await openLink(client, mail);
-    client.cookies.set('oidc_interaction', cookie);
     const answer = answerOf(await allow(client, await open(client, url)));
     expect(answer.state).toBe(begun.state);
   }

@@ -4,7 +4,6 @@ import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-p
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
-import { queryOf } from '../http/reading.ts';
 import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 
@@ -101,8 +100,9 @@ export class ProviderPages {
  * Connect Core §3.1.2.1).
  */
 export function pageLanguage(request: IncomingMessage, uiLocales: unknown): LanguageCode {
-  const chosen = queryOf(request).language ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
-  if (typeof chosen === 'string') return languageOf(chosen);
+  // Of a request that is rejected, so that its query may be malformed.
+  const chosen = new URLSearchParams(request.url?.split('?')[1]).get('language') ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
+  if (chosen !== undefined) return languageOf(chosen);
   const requested = typeof uiLocales === 'string' ? uiLocales.split(' ').map((tag) => tag.split('-')[0].toLowerCase()) : [];
   const known = requested.find((tag) => languages.some(({ code }) => code === tag));
   return languageOf(known);
