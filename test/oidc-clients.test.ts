@@ -110,7 +110,7 @@ describe('a confidential application', () => {
     expect((await rotation).status).toBe(200);
   });
 
-  test('signs client assertions with a registered key or one at its address, and with no other', async () => {
+  test('signs client assertions with a registered key, and with no other', async () => {
     const [own, foreign] = [await generateKeyPair('ES256'), await generateKeyPair('ES256')];
     const jwk: JWK = { ...(await exportJWK(own.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
     const { clientId } = await addApplication({ authentication: 'private_key_jwt', jwks: { keys: [jwk] } });
