@@ -84,7 +84,11 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
 
   async function stateOf(program: Browser, client?: { cookies: Map<string, string> }): Promise<Cookies> {
     const context = await program.newContext();
-    const cookies = [...(client?.cookies ?? [])].map(([name, value]) => ({ name, value, url: service.url }));
+    const domain = new URL(service.url).hostname;
+    const cookies = [...(client?.cookies ?? [])].map(([key, value]) => {
+      const [name, path = '/'] = key.split(';');
+      return { name, value, domain, path };
+    });
     await context.addCookies(cookies);
     const state = await context.storageState();
     await context.close();
