@@ -23,8 +23,8 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 const beginDevice = async () =>
   (await postForm(service.client(), '/oauth/device/authorize', { client_id: clientId, scope: 'openid email' })).json;
 
-const poll = (deviceCode: string) =>
-  postForm(service.client(), '/oauth/token', { grant_type: GRANT_TYPE, client_id: clientId, device_code: deviceCode });
+const poll = (deviceCode: string, client = service.client()) =>
+  postForm(client, '/oauth/token', { grant_type: GRANT_TYPE, client_id: clientId, device_code: deviceCode });
 
 /** Opens the page of a device in a browser and confirms its code. @returns the page that follows */
 async function confirmDevice(client = service.client(), userCode: string, more: Record<string, string> = {}) {
@@ -37,6 +37,18 @@ async function confirmDevice(client = service.client(), userCode: string, more: 
   return follow(client, await postForm(client, authorization.form.action, { ...authorization.form.fields, ...more }, HTML));
 }
 
+/** Confirms the code of a device, signs in and agrees. @returns the last page */
+async function approve(userCode: string, email: string) {
+  const client = service.client();
+  const page = await confirmDevice(client, userCode);
+  expect(bootOf(page).authorization.step).toBe('sign_in');
+  await client.post('/api/auth/domain-auth', { email, interaction: bootOf(page).target.interaction });
+  const consent = await follow(client, await client.get(await openLink(client, await stage.mailbox.waitFor(email))));
+  expect(bootOf(consent).authorization).toMatchObject({ step: 'consent', scopes: ['openid', 'email'] });
+  const decided = await client.post(`/oauth/interaction/${bootOf(consent).target.interaction}/decision`, { decision: 'allow' });
+  return client.get(decided.json.redirectUrl, HTML);
+}
+
 test('a device gets tokens once its person has confirmed its code, signed in and agreed', async () => {
   const device = await beginDevice();
   expect(device).toMatchObject({
@@ -44,19 +56,25 @@ test('a device gets tokens once its person has confirmed its code, signed in and
     user_code: expect.stringMatching(/^[A-Z]{4}-[A-Z]{4}$/),
   });
   expect((await poll(device.device_code)).json.error).toBe('authorization_pending');
-  const client = service.client();
-  const page = await confirmDevice(client, device.user_code);
-  expect(bootOf(page).authorization.step).toBe('sign_in');
   const email = freshAddress();
-  await client.post('/api/auth/domain-auth', { email, interaction: bootOf(page).target.interaction });
-  const consent = await follow(client, await client.get(await openLink(client, await stage.mailbox.waitFor(email))));
-  expect(bootOf(consent).authorization).toMatchObject({ step: 'consent', scopes: ['openid', 'email'] });
-  const decided = await client.post(`/oauth/interaction/${bootOf(consent).target.interaction}/decision`, { decision: 'allow' });
-  const done = await client.get(decided.json.redirectUrl, HTML);
+  const done = await approve(device.user_code, email);
   expect(bootOf(done)).toMatchObject({ target: { name: 'Television' }, authorization: { step: 'device_done' } });
   const tokens = (await poll(device.device_code)).json;
   expect(decodeJwt(tokens.id_token)).toMatchObject({ email, aud: clientId });
   expect((await poll(device.device_code)).json.error).toBe('invalid_grant');
+});
+
+test('50 concurrent requests to two instances exchange a device code at most once, and end what it issued', async () => {
+  const other = await stage.start({ PUBLIC_URL: service.url });
+  const clients = [service.client(), other.client()];
+  const device = await beginDevice();
+  await approve(device.user_code, freshAddress());
+  const responses = await Promise.all(Array.from({ length: 50 }, (_, racer) => poll(device.device_code, clients[racer % 2])));
+  const [winners, refused] = [responses.filter(({ status }) => status === 200), responses.filter(({ status }) => status !== 200)];
+  expect(winners.length).toBeLessThanOrEqual(1);
+  expect(new Set(refused.map(({ json }) => json.error))).toEqual(new Set(['invalid_grant']));
+  for (const { json } of winners)
+    expect((await service.client().get('/oauth/userinfo', { Authorization: `Bearer ${json.access_token}` })).status).toBe(401);
 });
 
 test('a link of the device fills in its code, which still has to be confirmed', async () => {
