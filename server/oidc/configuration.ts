@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
+import { resourceUri } from '../http/challenges.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
@@ -10,7 +11,7 @@ import { clientKindOf } from './client-ids.ts';
 import { type RegistrationParts, registrationConfiguration } from './client-registration.ts';
 import { resourceScopesOf } from './client-rules.ts';
 import type { OpenIdClients } from './clients.ts';
-import { existingGrant } from './grants.ts';
+import { CONSENT_SECONDS, existingGrant } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
@@ -27,8 +28,7 @@ export const TTL = {
   Session: 14 * DAY,
   Interaction: HOUR,
   DeviceCode: 10 * MINUTE,
-  /** A grant with offline access, and the consent of a person. */
-  LastingGrant: 400 * DAY,
+  LastingGrant: CONSENT_SECONDS,
 } as const;
 
 /** What the configuration needs from the service. */
@@ -172,7 +172,7 @@ function isUnverified({ oidc: { client, params, result } }: KoaContextWithOIDC):
 
 /** The service's own resources (RFC 8707), whose access tokens are JWTs (RFC 9068). */
 function resourcesOf(publicUrl: string, { errors }: Library) {
-  const resources = new Set([`${publicUrl}/mcp`, `${publicUrl}/api`]);
+  const resources = new Set([resourceUri(publicUrl, 'mcp'), resourceUri(publicUrl, 'api')]);
   return {
     enabled: true,
     getResourceServerInfo: (_ctx: KoaContextWithOIDC, resource: string, client: Client) => {

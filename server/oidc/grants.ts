@@ -7,8 +7,8 @@ import type { RecordsStore } from './records-store.ts';
 /** The scopes that a registered website gets without a question: its visitor came to be identified by address. */
 const WITHOUT_CONSENT = new Set(['openid', 'email']);
 
-/** How long a consent is remembered without being given again. */
-const CONSENT_SECONDS = 400 * 86_400;
+/** How long a consent is remembered without being given again, and a grant with offline access is kept. */
+export const CONSENT_SECONDS = 400 * 86_400;
 
 /**
  * Returns the grant of this browser's session for the client. A new session gets a grant of its own, so that its end does not end what

@@ -100,7 +100,7 @@ export function ApplicationDialog({ application, onClose }: { application: Appli
           inputMode="url"
           maxLength={1024}
           placeholder="https://app.example.com/logged-out"
-          hint="Your server is told here that a session has ended."
+          hint="Receives a request when a session has ended."
           value={form.backchannelLogoutUri}
           error={form.faults.backchannelLogoutUri}
           onChange={(event) =>
