@@ -13,6 +13,7 @@ export const KEPT: readonly KeptTable[] = [
   // An upload that has not arrived is a permission for the holder of its address.
   { name: 'uploads', where: 'stored_at is not null' },
   { name: 'websites' },
+  { name: 'website_members' },
   { name: 'domain_claims' },
   { name: 'applications' },
   { name: 'api_keys' },

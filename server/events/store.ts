@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { managedBy } from '../websites/managers.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
 export type Position = { audit: number; event: number };
@@ -37,7 +38,7 @@ export type NewEvent = { domain: string; kind: string; reason: string | null; em
 const MAX_SCANNED = 100_000;
 const MAX_ROWS = 200;
 
-const IS_OWN = '(w.email = $1 or $2 and w.email is null)';
+const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
 
 const DOMAINS = `select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)`;
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
+import { managedBy } from '../websites/managers.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
@@ -116,7 +117,7 @@ order by given.day desc`;
 
 // The websites of the address $1, with their rows that the totals do not include.
 const OWN_WEBSITES = `
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where email = $1),
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
 new_row as materialized (
   select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
 ),

@@ -1,0 +1,14 @@
+/** People who manage a website beside its linked address. A change of the linked address deletes the website, and these rows with it. */
+export const up = `
+create table website_members (
+  website_id uuid not null references websites on delete cascade,
+  email text not null,
+  role text not null check (role in ('owner', 'member')),
+  invited_by text not null,
+  invited_at timestamptz not null default now(),
+  -- When the address accepted the invitation. Null: it manages nothing.
+  joined_at timestamptz,
+  primary key (website_id, email)
+);
+create index website_members_email on website_members (email);
+`;
