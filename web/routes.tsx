@@ -5,11 +5,12 @@ import { PortalShell } from './chrome/portal-shell.tsx';
 import { PublicShell } from './chrome/shell.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
 import { lazyPage as page } from './lib/lazy-page.ts';
-import { docPattern, paths } from './paths.ts';
+import { docPattern, paths, websitePattern } from './paths.ts';
 
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
+const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
@@ -58,6 +59,7 @@ export function Routes() {
       <PortalRoute path={paths.live} page={<LivePage />} />
       <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
+      <PortalRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
       <Route path={paths.overview}>
         <Redirect to={paths.dashboard} replace />
       </Route>
