@@ -249,6 +249,11 @@ export class Websites {
     return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
   }
 
+  /** Returns websites as those who manage them see them. */
+  present(account: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
+    return this.#presentAll(account, websites);
+  }
+
   async #present(account: Account, website: WebsiteRecord): Promise<Output<'createWebsite'>> {
     return (await this.#presentAll(account, [website]))[0];
   }
