@@ -27,4 +27,5 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   clientLogs: 'stats:read',
   clientRefusals: 'stats:read',
   overview: 'stats:read',
+  accountLogins: 'stats:read',
 };

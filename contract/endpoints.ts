@@ -55,6 +55,7 @@ export const endpoints = {
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
   listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
+  searchWebsites: { method: 'GET', path: '/api/websites/search', access: 'person' },
   readWebsite: { method: 'GET', path: '/api/websites/mine/{domain}', access: 'account' },
   createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
   updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
@@ -80,6 +81,7 @@ export const endpoints = {
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{id}', access: 'person' },
   apiKeyUsage: { method: 'GET', path: '/api/api-keys/{id}/usage', access: 'person' },
   overview: { method: 'GET', path: '/api/overview', access: 'account' },
+  accountLogins: { method: 'GET', path: '/api/overview/logins', access: 'account' },
 
   about: { method: 'GET', path: '/api/about', access: 'anyone' },
   status: { method: 'GET', path: '/api/status', access: 'anyone' },

@@ -13,6 +13,8 @@ export const RESERVED_MAILS = 4;
 export const MAX_UNPROVEN_WEBSITES = 100;
 /** Query parameters, form fields, cookies, or entries of one list header of a request. RFC 6265 §6.1 asks clients to support 50 cookies per domain. */
 export const MAX_INPUT_ITEMS = 50;
+/** Websites, and entries of the audit log, that one page of a list has at most. */
+export const MAX_LIST_PAGE = 100;
 /** Applications that one account may have. */
 export const MAX_APPLICATIONS = 50;
 /** Active API keys that one account may have. */

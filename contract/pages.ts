@@ -17,6 +17,7 @@ export const pages = {
   '/developer-email-auth/live': 'portal',
   '/dashboard': 'portal',
   '/dashboard/overview': 'portal',
+  '/dashboard/activity': 'portal',
   '/dashboard/auth': 'portal',
   '/dashboard/analytics': 'portal',
   '/dashboard/bugs': 'portal',

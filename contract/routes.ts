@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  AccountLogins,
+  AccountLoginsQuery,
   AuditEntry,
   AuditQuery,
   Branding,
@@ -77,6 +79,7 @@ import {
   Claim,
   DomainInput,
   DomainParams,
+  FoundWebsites,
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
@@ -87,6 +90,7 @@ import {
   WebsiteInput,
   WebsiteList,
   WebsiteParams,
+  WebsiteSearch,
   WebsiteStatsList,
   WebsiteUpdate,
 } from './websites.ts';
@@ -168,6 +172,12 @@ export const routes = {
   registerWebsite: route('registerWebsite', 'Register a domain with its linked address', RegisterRequest, RegisterResponse),
   findWebsite: route('findWebsite', 'The registered website of a host', DomainParams, PublicWebsite),
   listWebsites: route('listWebsites', 'My websites', nothing, WebsiteList),
+  searchWebsites: route(
+    'searchWebsites',
+    'One page of my websites, searched and sorted, with their sign-ins in the last 30 days',
+    WebsiteSearch,
+    FoundWebsites,
+  ),
   readWebsite: route('readWebsite', 'One of my websites', DomainParams, Website),
   createWebsite: route('createWebsite', 'Add a website', WebsiteInput, Website),
   updateWebsite: route('updateWebsite', 'Change a website', WebsiteUpdate, Website),
@@ -213,6 +223,7 @@ export const routes = {
   revokeApiKey: route('revokeApiKey', 'Revoke an API key immediately', ApiKeyParams, Done),
   apiKeyUsage: route('apiKeyUsage', 'Calls with an API key per day', ApiKeyParams, ApiKeyUsage),
   overview: route('overview', 'Statistics of the last 30 days for the overview', nothing, Overview),
+  accountLogins: route('accountLogins', 'Sign-ins per day, compared with the period before', AccountLoginsQuery, AccountLogins),
 
   about: route('about', 'What a program needs to know about this service', nothing, About),
   status: route('status', 'Status of the service, as measured by itself', nothing, Status),

@@ -43,6 +43,7 @@ import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
+import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -117,20 +118,23 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
+  const stats = new Stats({ database, uptime: () => status.uptimePercent() });
+  const websites = new Websites({
+    config,
+    database,
+    outbox,
+    limits,
+    uploads,
+    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+  });
   return {
     uploads,
-    websites: new Websites({
-      config,
-      database,
-      outbox,
-      limits,
-      uploads,
-      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-    }),
+    websites,
+    websiteSearch: new WebsiteSearch({ database, websites, stats }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
-    stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    stats,
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
@@ -146,6 +150,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...websiteSearchRoutes(portal.websiteSearch),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
