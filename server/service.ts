@@ -18,6 +18,7 @@ import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
+import { logRoutes, WebsiteLog } from './events/log.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -136,6 +137,7 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
+    websiteLog: new WebsiteLog({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
@@ -154,6 +156,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
