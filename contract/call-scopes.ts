@@ -8,6 +8,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   settings: 'websites:read',
   auditLogs: 'stats:read',
   listWebsites: 'websites:read',
+  readWebsite: 'websites:read',
   createWebsite: 'websites:write',
   updateWebsite: 'websites:write',
   deleteWebsite: 'websites:write',

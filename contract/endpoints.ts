@@ -55,6 +55,7 @@ export const endpoints = {
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
   listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
+  readWebsite: { method: 'GET', path: '/api/websites/mine/{domain}', access: 'account' },
   createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
   updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
   deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account' },

@@ -166,6 +166,7 @@ export const routes = {
   registerWebsite: route('registerWebsite', 'Register a domain with its linked address', RegisterRequest, RegisterResponse),
   findWebsite: route('findWebsite', 'The registered website of a host', DomainParams, PublicWebsite),
   listWebsites: route('listWebsites', 'My websites', nothing, WebsiteList),
+  readWebsite: route('readWebsite', 'One of my websites', DomainParams, Website),
   createWebsite: route('createWebsite', 'Add a website', WebsiteInput, Website),
   updateWebsite: route('updateWebsite', 'Change a website', WebsiteUpdate, Website),
   deleteWebsite: route('deleteWebsite', 'Delete a website', WebsiteParams, Done),

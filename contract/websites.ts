@@ -30,6 +30,7 @@ export const PublicWebsite = z.object({
 /** A website as its owner sees it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
+  onProbation: z.boolean().meta({ description: 'Until the linked address signs in or proves the domain; few visitors can sign in' }),
   createdAt: z.string(),
   proof: z.object({
     record: z.string().meta({ description: 'Name of the TXT record' }),

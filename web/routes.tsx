@@ -4,7 +4,7 @@ import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { DeveloperShell, PublicShell } from './chrome/shell.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
-import { docPattern, paths } from './paths.ts';
+import { docPattern, paths, websitePattern } from './paths.ts';
 
 /** Returns a page that is loaded when it is rendered. */
 const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
@@ -13,6 +13,7 @@ const page = <Name extends string, Props = object>(load: () => Promise<Record<Na
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
+const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
@@ -60,6 +61,7 @@ export function Routes() {
       <DeveloperRoute path={paths.live} page={<LivePage />} />
       <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
+      <DashboardRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
       <Route path={paths.overview}>
         <Redirect to={paths.dashboard} replace />
       </Route>

@@ -2,6 +2,7 @@ import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
@@ -11,6 +12,7 @@ import { uploadPath } from '../uploads/upload-url.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { findChallenge, grantDomain, obtainChallenges, type WebsiteRecord } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
+import { findManaged } from './managers.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
 
@@ -90,6 +92,13 @@ export class Websites {
       raw: true,
     });
     return this.#presentAll(account, websites);
+  }
+
+  /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
+  async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
+    const website = await findManaged(this.#parts.database.core, account.email, normalHost(domain.trim()) ?? '');
+    if (!website) throw new Fault('website_not_found', { field: 'domain' });
+    return this.#present(account, website);
   }
 
   /**
@@ -254,6 +263,7 @@ export class Websites {
       displayDomain: displayDomainOf(website.domain),
       verified: website.provenAt !== null,
       iconUrl: iconUrlOf(website),
+      onProbation: website.claimedAt === null,
       createdAt: website.createdAt.toISOString(),
       proof: proofFor(website.domain, challenges.get(website.domain) as string),
     }));
@@ -281,6 +291,7 @@ export function websiteRoutes(websites: Websites): Served[] {
     serve('registerWebsite', (input, { clientAddress }) => websites.register(input, clientAddress)),
     serve('findWebsite', ({ domain }) => websites.find(domain)),
     serve('listWebsites', (_, { account }) => websites.list(account)),
+    serve('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),
     serve('createWebsite', (input, { account }) => websites.create(account, input)),
     serve('updateWebsite', (input, { account }) => websites.update(account, input)),
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { dayOf } from '../../lib/dates.ts';
-import { livePath } from '../../paths.ts';
+import { livePath, websitePath } from '../../paths.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -37,7 +37,11 @@ export function WebsiteRow({
           <SiteIcon name={displayDomain} iconUrl={iconUrl} />
           <div className="min-w-0 grow">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium wrap-anywhere">{displayDomain}</h3>
+              <h3 className="font-medium wrap-anywhere">
+                <Link href={websitePath(domain)} className="hover:underline hover:underline-offset-4">
+                  {displayDomain}
+                </Link>
+              </h3>
               {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted wrap-anywhere">{domain}</span>}
               <Badge tone="live">Active</Badge>
               {verified && (
