@@ -182,7 +182,12 @@ export const routes = {
     WebsiteBranding,
   ),
   listVisitors: route('listVisitors', 'Addresses that signed in to a website', VisitorsQuery, Visitors),
-  exportVisitors: route('exportVisitors', 'All visitors of a website, or one of them; for its owners', VisitorsExportRequest, VisitorsExport),
+  exportVisitors: route(
+    'exportVisitors',
+    'All visitors of a website, or one of them; for its owners',
+    VisitorsExportRequest,
+    VisitorsExport,
+  ),
   eraseVisitor: route(
     'eraseVisitor',
     'Erase an address from a website: its entry, pending sign-ins, tokens and OpenID Connect grants; the log then shows `erased`',

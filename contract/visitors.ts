@@ -9,7 +9,13 @@ export const VisitorsQuery = WebsiteParams.extend({
   search: z.string().trim().max(254).default('').meta({ description: 'A part of the address' }),
   sort: z.enum(VISITOR_SORTS).default('last'),
   order: z.enum(['asc', 'desc']).default('desc'),
-  page: z.coerce.number().int().min(1).max(1_000_000).default(1).meta({ description: `Of ${VISITORS_PAGE} visitors each` }),
+  page: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1)
+    .meta({ description: `Of ${VISITORS_PAGE} visitors each` }),
 });
 
 /** An address that signed in to a website. */

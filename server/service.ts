@@ -42,6 +42,9 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Visitors, visitorRoutes } from './visitors/visitors.ts';
+import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { Logos } from './websites/logo.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
@@ -117,6 +120,7 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
+  const logos = new Logos({ config, limits });
   return {
     uploads,
     websites: new Websites({
@@ -132,7 +136,9 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats: new Stats({ database, uptime: () => status.uptimePercent() }),
     websiteEvents: new WebsiteEvents({ config, database }),
-    accounts: new Accounts(database),
+    accounts: new Accounts({ database, logos }),
+    brandings: new WebsiteBrandings({ database, logos }),
+    visitors: new Visitors({ config, database }),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
@@ -146,6 +152,8 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...brandingRoutes(portal.brandings),
+    ...visitorRoutes(portal.visitors),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),

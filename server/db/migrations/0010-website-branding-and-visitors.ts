@@ -39,7 +39,7 @@ create table website_erasures (
   primary key (website, hash)
 );
 
--- How far website_visitors includes the audit log, and the number of erasures (see server/visitors/store.ts).
+-- How far website_visitors includes the audit log, and the number of erasures (see server/visitors/roll-up.ts).
 create table visitor_roll_up (
   only_row boolean primary key default true check (only_row),
   last_audit_id bigint not null default 0,
