@@ -40,6 +40,9 @@ export const MAX_EXPORTED_VISITORS = 5_000;
 export const MAX_LOGO_BYTES = 1024 * 1024;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
+/** UTC days that the statistics of one website can cover. */
+export const STATS_PERIODS = [7, 30, 90] as const;
+export const MAX_STATS_DAYS = 90;
 
 /**
  * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local

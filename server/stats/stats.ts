@@ -1,7 +1,9 @@
-import type { Output } from '../../contract/routes.ts';
+import { Fault } from '../../contract/errors.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { readDailyLogins, readOverview, readWebsiteStats } from './store.ts';
+import { readWebsiteHistory } from './website-store.ts';
 
 type Parts = {
   database: Pick<Database, 'core'>;
@@ -9,7 +11,7 @@ type Parts = {
   uptime: () => Promise<number | null>;
 };
 
-/** Statistics of the last 30 UTC days, exact at the time of the call. */
+/** Statistics of the last 30 UTC days, or of more for one website, exact at the time of the call. */
 export class Stats {
   readonly #parts: Parts;
 
@@ -20,6 +22,13 @@ export class Stats {
   /** Returns the sign-ins of the account's websites, each from the time when the website became the account's. */
   ofWebsites(account: Account): Promise<Output<'websiteStats'>> {
     return readWebsiteStats(this.#parts.database.core, account.email);
+  }
+
+  /** Returns the sign-ins to one website of the account, per day. @throws Fault website_not_found */
+  async history(account: Account, { id, days }: Parsed<'websiteHistory'>): Promise<Output<'websiteHistory'>> {
+    const history = await readWebsiteHistory(this.#parts.database.core, account.email, id, days);
+    if (!history) throw new Fault('website_not_found');
+    return history;
   }
 
   async overview(account: Account): Promise<Output<'overview'>> {
@@ -36,6 +45,7 @@ export class Stats {
 export function statsRoutes(stats: Stats): Served[] {
   return [
     serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),
+    serve('websiteHistory', (input, { account }) => stats.history(account, input)),
     serve('overview', (_, { account }) => stats.overview(account)),
     serve('dailyLogins', () => stats.dailyLogins()),
   ];

@@ -98,11 +98,10 @@ export class Websites {
 
   /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
   async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
-    const { database } = this.#parts;
-    const website = await this.#byDomain(normalHost(domain.trim()) ?? '');
-    const role = website && (await roleAt(await database.orm(), website, account.email));
-    if (!role) throw new Fault('website_not_found', { field: 'domain' });
-    return presentWebsite(database, account, website);
+    const found = await this.#byDomain(normalHost(domain.trim()) ?? '');
+    if (!found) throw new Fault('website_not_found');
+    const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
+    return presentWebsite(this.#parts.database, account, website);
   }
 
   /**
