@@ -5,6 +5,7 @@ import { maskEmail, normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import { ERASED } from '../visitors/erased.ts';
 import { LOCALHOST } from '../websites/domains.ts';
 import { explain } from './explanations.ts';
 import { EventFeed } from './feed.ts';
@@ -64,7 +65,7 @@ export class WebsiteEvents {
       kind,
       reason,
       // Anyone can register a domain, and could learn here who is invited to sign in to it.
-      email: email === null || proven || this.#isLocal ? email : maskEmail(email),
+      email: email === null || email === ERASED || proven || this.#isLocal ? email : maskEmail(email),
       ...explain(kind, reason),
       count,
     }));

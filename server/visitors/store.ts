@@ -15,12 +15,14 @@ span as materialized (
   select last_audit_id as after, least(newest.id, last_audit_id + ${MAX_NEW_ROWS}) as up_to, newest.id <= last_audit_id + ${MAX_NEW_ROWS} as complete
   from visitor_roll_up cross join newest
 ),
+new_row as materialized (
+  select at, action, email, domain, client_id from audit_log
+  where id > (select after from span) and id <= (select up_to from span) and ${IS_VISIT}
+),
 new_visit as materialized (
   select email, ${COUNTS}
-  from audit_log a cross join site
-  where a.id > (select after from span) and a.id <= (select up_to from span) and ${IS_VISIT} and at >= since
-    and case when a.domain is not null then a.domain = site.domain
-      else ('.' || ${clientHost('client_id')}) like '%.' || site.domain end
+  from new_row a cross join site
+  where at >= since and case when a.domain is not null then a.domain = site.domain else ('.' || ${clientHost('client_id')}) like '%.' || site.domain end
     and not ${isErased({ website: 'site.id', email: 'a.email', at: 'a.at' })}
   group by email
 ),
