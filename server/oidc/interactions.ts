@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
-import type { AuthorizationStep } from '../../contract/pages.ts';
+import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
@@ -15,7 +15,7 @@ import { AMR, EMAIL_ACR } from './claims.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
-import { applicationTarget, type Page, pageLanguage } from './pages.ts';
+import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
 type Query = ReturnType<typeof queryOf>;
@@ -26,7 +26,7 @@ type Parts = {
   core: Database['core'];
   store: RecordsStore;
   provider(): Promise<Provider>;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Returns the value of the attempt cookie. */
   attemptOf(request: IncomingMessage): string | undefined;
 };
@@ -62,7 +62,7 @@ export class Interactions {
     const query = queryOf(request);
     const interaction = await this.#ofBrowser(provider, request.headers.cookie, uid);
     if (!interaction) {
-      const expired: Page = {
+      const expired: SignInPage = {
         language: pageLanguage(request, undefined),
         target: { kind: 'portal' },
         authorization: { step: 'expired' },
@@ -145,7 +145,7 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
+  async #pageOf(provider: Provider, interaction: Interaction, language: SignInPage['language']): Promise<SignInPage> {
     const { uid, params, prompt, session } = interaction;
     const clientId = String(params.client_id);
     // A client that was removed in the meantime is rejected when the request continues.
