@@ -34,6 +34,8 @@ export type FormFailure = {
   field?: string;
   /** Seconds. */
   retryAfter?: number;
+  /** Of the form `link`: the address that was typed. */
+  typed?: string;
 };
 
 /** The two steps of a sign-in, as the service renders them. */

@@ -54,6 +54,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     assetsRoot: `${webRoot}assets`,
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
     sendSignIn: (response, boot, status = 200) => {
+      if (boot.leaving) response.setHeader('Refresh', `0; url=${inAscii(boot.leaving.url)}`);
       const { before, after } = partsOf(boot.language);
       // A `<` in a text could end the script element.
       const data = JSON.stringify({ ...boot, texts: textsOf(boot) } satisfies SignInBoot).replaceAll('<', '\\u003c');
@@ -62,6 +63,9 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };
 }
+
+/** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
+const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 /** The texts of the pages without those of authorization requests, which make up a third. */
 const siteTexts = Object.fromEntries(
