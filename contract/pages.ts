@@ -35,12 +35,17 @@ export const pages = {
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 
-/** Id of the JSON data block in signin.html that contains a SignInBoot. */
+/** Id of the JSON data block in a sign-in page that contains a SignInBoot. */
 export const BOOT_ELEMENT = 'boot';
 
-/** Data that the server writes into the sign-in page, so that the page needs no further request before its first paint. */
+/** Data by which the service renders a sign-in page. The page contains it, so that the script renders the same and takes over. */
 export type SignInBoot = {
   language: LanguageCode;
+  /** Path and query of the page; of a page that a form post renders again, those of its GET. */
+  path: string;
+  search: string;
+  /** The accounts of this browser, newest first, for display. `timestamp`: Unix milliseconds of the latest sign-in, or 0. */
+  accounts: { email: string; timestamp: number }[];
   /** Text by key (`auth.welcome`, …) in `language`. */
   texts: Record<string, string>;
   /** What the visitor signs in to, by the forward_url or link of the page. */
@@ -66,6 +71,9 @@ export type SignInBoot = {
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };
+
+/** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
+export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =

@@ -48,7 +48,7 @@ import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
-import { Language, LanguageParams, Translations } from './languages.ts';
+import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,

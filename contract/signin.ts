@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LanguageChoice } from './languages.ts';
+import { LanguageChoice } from './language-schemas.ts';
 import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
 import { attemptStatuses } from './sign-in-steps.ts';
 

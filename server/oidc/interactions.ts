@@ -3,7 +3,7 @@ import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import type { AuthorizationStep } from '../../contract/pages.ts';
+import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
@@ -17,7 +17,7 @@ import { AMR, EMAIL_ACR } from './claims.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
-import { applicationTarget, type Page, pageLanguage } from './pages.ts';
+import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
 type Query = ReturnType<typeof queryOf>;
@@ -28,7 +28,7 @@ type Parts = {
   core: Database['core'];
   store: RecordsStore;
   provider(): Promise<Provider>;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Returns the value of the attempt cookie. */
   attemptOf(request: IncomingMessage): string | undefined;
   readSteps: ReadSteps;
@@ -86,14 +86,14 @@ export class Interactions {
   }
 
   /** Returns the page of the next step of an authorization request. @param posted what a form of the page posted */
-  async page(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: Page; status: number }> {
+  async page(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }> {
     const provider = await this.#parts.provider();
     return this.#read(provider, request, await this.#ofBrowser(provider, request.headers.cookie, uid), posted);
   }
 
   async #read(provider: Provider, request: IncomingMessage, interaction: Interaction | undefined, posted?: Posted) {
     if (interaction) return { page: await this.#pageOf(provider, request, interaction, posted), status: 200 };
-    const page: Page = {
+    const page: SignInPage = {
       language: pageLanguage(request, undefined),
       target: { kind: 'portal' },
       authorization: { step: 'expired' },
@@ -171,7 +171,7 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(provider: Provider, request: IncomingMessage, interaction: Interaction, posted: Posted | undefined): Promise<Page> {
+  async #pageOf(provider: Provider, request: IncomingMessage, interaction: Interaction, posted: Posted | undefined): Promise<SignInPage> {
     const { uid, params, prompt, session } = interaction;
     const language = pageLanguage(request, params.ui_locales);
     const clientId = String(params.client_id);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
+import type { SignInPage } from '../../contract/pages.ts';
 import { isThisMachine } from '../../contract/rules.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
@@ -18,7 +19,7 @@ import { createGuardedFetch } from './guarded-fetch.ts';
 import { Interactions, type ReadSteps } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
-import { type Page, ProviderPages } from './pages.ts';
+import { ProviderPages } from './pages.ts';
 import { OpenIdProvider } from './provider.ts';
 import { RecordsStore } from './records-store.ts';
 
@@ -32,7 +33,7 @@ type Parts = {
   log: Log;
   describeError: DescribeError;
   keys: ProviderKeys;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   readSteps: ReadSteps;
   /** Headers of every response that is data. */
   headers: Record<string, string>;

@@ -1,6 +1,6 @@
 import compression from 'compression';
 import express, { type Request, type Response, Router } from 'express';
-import { type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import { type PageEntry, pages, type SignInPage } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
@@ -12,7 +12,7 @@ type Parts = {
   /** Headers of every response that is data. */
   headers: Record<string, string>;
   /** Returns the page of the sign-in entry at the request's path. */
-  signInPage(request: Request, response: Response): Promise<Omit<SignInBoot, 'texts'>>;
+  signInPage(request: Request, response: Response): Promise<SignInPage>;
   openApi(): Promise<object>;
 };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
+import type { SignInPage } from '../../contract/pages.ts';
 import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError, DescribeError } from '../http/errors.ts';
@@ -9,7 +10,7 @@ import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
 import type { LinkPage } from '../signin/link-page.ts';
 import type { FormCall } from './form-call.ts';
-import { type Page, SIGN_IN, type SignInPages } from './pages.ts';
+import { SIGN_IN, type SignInPages } from './pages.ts';
 import { type PageQuery, type Posted, pageQuery } from './steps.ts';
 
 type Parts = {
@@ -18,12 +19,12 @@ type Parts = {
   call: FormCall;
   pages: Pick<SignInPages, 'read'>;
   /** Returns the page of an authorization request. */
-  interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: Page; status: number }>;
+  interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
   /** Returns the page of an emailed link, which is not used up. */
   describeLink(secret: string): Promise<LinkPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
   describeError: DescribeError;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Headers of the redirects. */
   headers: Record<string, string>;
 };

@@ -1,14 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { languageOf } from '../../contract/languages.ts';
-import type { SignInBoot } from '../../contract/pages.ts';
+import type { SignInPage } from '../../contract/pages.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import type { LinkPage } from '../signin/link-page.ts';
 import type { Targets } from '../signin/target.ts';
 import type { Posted, StepsReader } from './steps.ts';
-
-/** A page of the sign-in entry, without its texts. */
-export type Page = Omit<SignInBoot, 'texts'>;
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
 export const SIGN_IN = '/auth';
@@ -31,7 +28,7 @@ export class SignInPages {
   }
 
   /** @param posted what a form of the page posted, when the response shows the page again */
-  async read(request: IncomingMessage, cookies: Cookies, posted?: Posted): Promise<Page> {
+  async read(request: IncomingMessage, cookies: Cookies, posted?: Posted): Promise<SignInPage> {
     const path = (request.url ?? '').split('?')[0];
     const query = queryOf(request);
     const language = languageOf(query.language);
