@@ -46,12 +46,16 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     assetsRoot: `${webRoot}assets`,
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
     sendSignIn: (response, page, status = 200) => {
+      if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
       documentOf ??= signInDocument(html.signin, loadRenderer(webRoot));
       send(response, status, documentOf(bootOf(page, response.req)));
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };
 }
+
+/** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
+const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);
