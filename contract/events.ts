@@ -36,12 +36,9 @@ export const WebsiteEvent = z.object({
     description:
       'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused',
   }),
-  reason: z
-    .string()
-    .nullable()
-    .meta({
-      description: 'Why something was refused; for an email, the code of the mail server; for `opened`, code if it was not the link',
-    }),
+  reason: z.string().nullable().meta({
+    description: 'Why something was refused; for an email, the code of the mail server; for `opened`, code if it was not the link',
+  }),
   email: z.string().nullable().meta({ description: "The visitor's address; masked until the domain is proven, except in local mode" }),
   level: z.enum(['info', 'success', 'problem']),
   text: z.string().meta({ description: 'What happened, as a sentence' }),

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { ERASED, shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
 import { AUDIT_KINDS, type EventRow, METHOD, type Position, type Source, startOf } from './store.ts';
 
@@ -25,21 +26,23 @@ const FIND_WEBSITE = `
 select id, domain, coalesce(moved_at, created_at) as since, proven_at is not null as proven
 from websites w where id = $2::uuid and ${managedBy('w', '$1')}`;
 
-/** The address as it is shown; maskEmail of contract/rules.ts masks in the same way. */
-const SHOWN = `case when $8 then email else left(email, 1) || '•••@' || split_part(email, '@', 2) end`;
+const ADDRESS = shownAddress({ website: '$10::uuid', email: 'email', at: 'at' });
 
-// $1 domain, $2 from and $3 below which number, $4 $5 times, $6 kinds, $7 beginning of the address, $8 plainAddresses, $9 reason.
+/** The address as presentEvents shows it; maskEmail of contract/rules.ts masks in the same way. */
+const SHOWN = `case when $8 or address = '${ERASED}' then address else left(address, 1) || '•••@' || split_part(address, '@', 2) end`;
+
+// $1 domain and $10 id of the website, $2 from and $3 below which number, $4 $5 times, $6 kinds, $7 beginning of the address, $8 plainAddresses, $9 reason.
 const rowsOf = (source: string) => `
-select id::float8 as id, at, domain, kind, reason, email, count, true as visible from (${source}) source
+select id::float8 as id, at, domain, kind, reason, address as email, count, true as visible from (${source}) source
 where id >= $2 and id < $3 and domain = $1 and at >= $4 and at < $5 and ($6::text[] is null or kind = any($6))
   and ($7::text is null or starts_with(${SHOWN}, $7)) and ($9::text is null or reason = $9)
 order by source.id desc limit ${MAX_ROWS}`;
 
 const AUDIT_ROWS = rowsOf(`
   select id, at, domain, case action ${AUDIT_KINDS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end as kind,
-    ${METHOD} as reason, email, 1 as count
+    ${METHOD} as reason, ${ADDRESS} as address, 1 as count
   from audit_log where action in (${AUDIT_KINDS.map(([action]) => `'${action}'`).join(', ')})`);
-const EVENT_ROWS = rowsOf('select id, at, domain, kind, reason, email, count from website_events');
+const EVENT_ROWS = rowsOf(`select id, at, domain, kind, reason, ${ADDRESS} as address, count from website_events`);
 
 const firstAt = (table: string) => `select at from ${table} where id >= $1 order by id limit 1`;
 
@@ -116,7 +119,7 @@ export class LogStore {
     const from = Math.max(floor, below - MAX_SCANNED);
     if (from >= below) return { rows: [], end: below, endAt: null };
     const { email, kinds, reason, plainAddresses } = filter;
-    const values = [website.domain, from, below, filter.from, filter.to, kinds, email, plainAddresses, reason];
+    const values = [website.domain, from, below, filter.from, filter.to, kinds, email, plainAddresses, reason, website.id];
     const read = await this.#query<Omit<EventRow, 'proven'>>(`log-read-${table}`, text, values);
     const rows = read.map((row) => ({ ...row, proven: website.proven }));
     const last = rows.at(-1);

@@ -1,5 +1,6 @@
 import type { Output } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
+import { ERASED } from '../visitors/erased.ts';
 import { explain } from './explanations.ts';
 import type { Merged } from './merge.ts';
 
@@ -16,7 +17,7 @@ export function presentEvents(rows: Merged['rows'], { isLocal }: { isLocal: bool
     domain,
     kind,
     reason,
-    email: email === null || proven || isLocal ? email : maskEmail(email),
+    email: email === null || email === ERASED || proven || isLocal ? email : maskEmail(email),
     ...explain(kind, reason),
     count,
   }));

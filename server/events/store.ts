@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
@@ -82,9 +83,11 @@ select greatest(low - 1, 0)::float8 as start from span where low >= high`;
 
 const OWNED = `
 owned as materialized (
-  select domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
+  select w.id as website, domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
   from websites w where ${IS_OWN} and domain = any($3::text[])
 )`;
+
+const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email', at: 'row.at' });
 
 // $1 $2 the owner, $3 domains, $4 after and $5 up to which number, $6 limit.
 const AUDIT_ROWS = `
@@ -95,7 +98,7 @@ row as materialized (
     and action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified')
   order by id limit $6
 )
-select row.id::float8 as id, at, row.domain, k.kind, ${METHOD} as reason, email, 1 as count, proven, at >= since as visible
+select row.id::float8 as id, at, row.domain, k.kind, ${METHOD} as reason, ${SHOWN_EMAIL} as email, 1 as count, proven, at >= since as visible
 from row join (values ${AUDIT_KINDS.map(([action, kind]) => `('${action}', '${kind}')`).join(', ')}) as k (action, kind) using (action) join owned using (domain) order by row.id`;
 
 const EVENT_ROWS = `
@@ -104,7 +107,7 @@ row as materialized (
   select id, at, domain, kind, reason, email, count from website_events
   where id > $4 and id <= $5 and domain = any($3::text[]) order by id limit $6
 )
-select row.id::float8 as id, at, domain, kind, reason, email, count, proven, at >= since as visible
+select row.id::float8 as id, at, domain, kind, reason, ${SHOWN_EMAIL} as email, count, proven, at >= since as visible
 from row join owned using (domain) order by row.id`;
 
 const lastAt = (table: string) => `select at from ${table} where id <= $1 order by id desc limit 1`;

@@ -16,6 +16,7 @@ import {
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
+  removeOldVisitors,
   type Timetable,
 } from './store.ts';
 
@@ -47,6 +48,7 @@ const ACCOUNT_REMOVALS = [
   removeOldClaims,
   removeOldProbes,
   removeOldTimes,
+  removeOldVisitors,
 ];
 
 /** Removes what visitors' sign-ins leave behind. @param signal ends it between two batches */
