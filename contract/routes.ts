@@ -85,6 +85,7 @@ import {
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
+  TestTokenRequest,
   UploadResponse,
   Website,
   WebsiteHistory,
@@ -214,6 +215,12 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  verifyTestToken: route(
+    'verifyTestToken',
+    "Verify the token of a test sign-in to one of my websites, with the result that verify-token has for the website's own; once",
+    TestTokenRequest,
+    VerifyResponse,
+  ),
   websiteLog: route('websiteLog', 'What happened in the sign-ins at one of my websites, newest first, with filters', LogQuery, WebsiteLog),
   websiteHistory: route(
     'websiteHistory',

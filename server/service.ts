@@ -51,6 +51,7 @@ import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
 import { Logos } from './websites/logo.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
+import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -115,7 +116,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, requests, limits, statusStore }: SignInCore,
+  { applications, outbox, requests, limits, statusStore, verifier }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -144,6 +145,7 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
+    testSignIns: new TestSignIns({ database, verifyTest: (query) => verifier.verifyTest(query) }),
     websiteLog: new WebsiteLog({ config, database }),
     accounts: new Accounts({ database, logos }),
     brandings: new WebsiteBrandings({ database, logos }),
@@ -167,6 +169,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...testSignInRoutes(portal.testSignIns),
     ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
