@@ -67,7 +67,7 @@ function ReturnedToken({ website, token }: { website: Website; token: string }) 
           <CodeBlock label="terminal" code={`curl '${location.origin}/api/verify-token?token=${token}&domain=${domain}'`} />
         </Step>
         {result.data && (
-          <Step number={3} title="The service answers" text="Open your own session for the address when `valid` is true.">
+          <Step number={3} title="The service answers" text="Open your own session for the address when valid is true.">
             <CodeBlock label="response.json" code={JSON.stringify(result.data, null, 2)} />
           </Step>
         )}
