@@ -67,6 +67,7 @@ export const endpoints = {
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
   websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
+  websiteHistory: { method: 'GET', path: '/api/websites/{id}/stats', access: 'account' },
 
   listClients: { method: 'GET', path: '/api/clients', access: 'account' },
   createClient: { method: 'POST', path: '/api/clients', access: 'account' },

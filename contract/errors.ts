@@ -79,6 +79,11 @@ export const errors = {
     message: 'This call is only for the pages of this service.',
     hint: 'Call it from the same origin, or from a server without an Origin header.',
   },
+  owner_needed: {
+    status: 403,
+    message: 'Only an owner of this website may do this.',
+    hint: 'Ask an owner, who can also make you one: the team of the website lists them.',
+  },
   domain_not_registered: {
     status: 403,
     message: 'Email authorisation for this domain is not supported.',

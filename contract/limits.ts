@@ -35,6 +35,9 @@ export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
 export const MAX_EVENT_WAIT_SECONDS = 25;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
+/** UTC days that the statistics of one website can cover. */
+export const STATS_PERIODS = [7, 30, 90] as const;
+export const MAX_STATS_DAYS = 90;
 
 /**
  * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local

@@ -86,6 +86,8 @@ import {
   RegisterResponse,
   UploadResponse,
   Website,
+  WebsiteHistory,
+  WebsiteHistoryQuery,
   WebsiteInput,
   WebsiteList,
   WebsiteParams,
@@ -193,6 +195,12 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  websiteHistory: route(
+    'websiteHistory',
+    'Sign-ins to one of my websites in the last days, in sum and per day',
+    WebsiteHistoryQuery,
+    WebsiteHistory,
+  ),
 
   listClients: route('listClients', 'My applications (OAuth clients)', nothing, ClientList),
   createClient: route('createClient', 'Add an application', ClientInput, ChangedClient),

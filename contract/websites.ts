@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_LIST_PAGE } from './limits.ts';
+import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { Email } from './signin.ts';
 
 const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
@@ -28,11 +28,17 @@ export const PublicWebsite = z.object({
   iconUrl: z.string().nullable(),
 });
 
-/** A website as its owner sees it. */
+/** What an address that manages a website may do: a member may not move, delete or share it, nor export or erase its visitors. */
+export const WEBSITE_ROLES = ['owner', 'member'] as const;
+export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
+
+/** A website as those who manage it see it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
   onProbation: z.boolean().meta({ description: 'Until the linked address signs in or proves the domain; few visitors can sign in' }),
   createdAt: z.string(),
+  role: z.enum(WEBSITE_ROLES).meta({ description: 'What the account may do with the website' }),
+  linkedAddress: z.string().meta({ description: 'The address that registered or proved the website' }),
   proof: z.object({
     record: z.string().meta({ description: 'Name of the TXT record' }),
     value: z.string().meta({ description: 'Its value' }),
@@ -62,6 +68,39 @@ export const WebsiteStats = z.object({
   again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
+});
+
+/** Which website, and how many UTC days. */
+export const WebsiteHistoryQuery = WebsiteParams.extend({
+  days: z.coerce
+    .number()
+    .refine((days) => STATS_PERIODS.some((period) => period === days), `days is ${STATS_PERIODS.join(', ')}`)
+    .default(STATS_DAYS)
+    .meta({ description: `The last 7, 30 or 90 UTC days, today included` }),
+});
+
+const counts = {
+  sent: z.number().meta({ description: 'Sign-in emails requested' }),
+  opened: z.number().meta({ description: 'Links opened and codes entered' }),
+  openedByCode: z.number().meta({ description: 'Of these, by code' }),
+  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
+  completed: z.number().meta({ description: 'Tokens that the website verified, of emails and of remembered accounts' }),
+  openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
+  openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),
+};
+const median = (of: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `Median seconds from the request to the opening, ${of}` });
+
+/** The sign-ins to one website, in sum and per day. */
+export const WebsiteHistory = z.object({
+  total: z.object(counts),
+  median: z.object({ all: median('of all'), link: median('of links'), code: median('of codes') }),
+  days: z
+    .array(z.object({ date: z.string(), ...counts }))
+    .meta({ description: 'UTC days, oldest first, including those without sign-ins' }),
 });
 export const WebsiteStatsList = z.array(WebsiteStats);
 

@@ -1,8 +1,10 @@
-import type { Output } from '../../contract/routes.ts';
+import { Fault } from '../../contract/errors.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { readAccountLogins } from './account-logins.ts';
 import { readDailyLogins, readOverview, readWebsiteStats } from './store.ts';
+import { readWebsiteHistory } from './website-store.ts';
 
 type Parts = {
   database: Pick<Database, 'core'>;
@@ -26,6 +28,13 @@ export class Stats {
     return readWebsiteStats(this.#parts.database.core, account.email, ids ?? null);
   }
 
+  /** Returns the sign-ins to one website of the account, per day. @throws Fault website_not_found */
+  async history(account: Account, { id, days }: Parsed<'websiteHistory'>): Promise<Output<'websiteHistory'>> {
+    const history = await readWebsiteHistory(this.#parts.database.core, account.email, id, days);
+    if (!history) throw new Fault('website_not_found');
+    return history;
+  }
+
   async overview(account: Account): Promise<Output<'overview'>> {
     const [counts, uptimePercent] = await Promise.all([readOverview(this.#parts.database.core, account), this.#parts.uptime()]);
     return { ...counts, uptimePercent };
@@ -45,6 +54,7 @@ export class Stats {
 export function statsRoutes(stats: Stats): Served[] {
   return [
     serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),
+    serve('websiteHistory', (input, { account }) => stats.history(account, input)),
     serve('overview', (_, { account }) => stats.overview(account)),
     serve('accountLogins', ({ days }, { account }) => stats.loginsOf(account, Number(days))),
     serve('dailyLogins', () => stats.dailyLogins()),

@@ -11,19 +11,33 @@ const IS_SIGN_IN =
   "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and domain is not null))";
 
 /** The rows that any of the statistics counts. */
-const COUNTED =
+export const COUNTED =
   "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
 export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
 export const TODAY = "(now() at time zone 'UTC')::date";
 const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
-/** The four counts of a website over rows of the audit log. */
-const WEBSITE_COUNTS = `
-  count(*) filter (where action = 'sign_in_requested') as sent,
+/**
+ * The host of a website that is a client of OpenID Connect, whose client_id is its origin; null for other rows. Such a sign-in ends
+ * at the provider, so its rows have a client_id and no domain.
+ */
+export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
+
+/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. */
+export const WEBSITE_COUNTS = `
+  count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
   count(*) filter (where action = 'signed_in_again') as again,
-  count(*) filter (where action = 'token_verified') as completed`;
+  count(*) filter (where action = 'token_verified') as completed,
+  count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
+  count(*) filter (where action = 'application_signed_in') as openid_opened`;
+
+/**
+ * The seconds from the request to the opening, of a row of the audit log or an element of daily_site_times. The complement of the
+ * seconds, which is negative, is stored for an opening by the code.
+ */
+export const positive = (seconds: string) => `greatest(${seconds}, ~${seconds})`;
 
 /** When a website got its domain. Its owner does not see what happened at the domain before. */
 export const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
@@ -58,15 +72,23 @@ with span as materialized (
   from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
 ),
 event as materialized (
-  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds
+  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds, ${OPENID_HOST} as host
   from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
+),
+host_domain as materialized (
+  select host, array_to_string(labels[n:], '.') as domain
+  from (select distinct host, string_to_array(host, '.') as labels from event where host is not null) of_event
+  cross join lateral generate_series(1, cardinality(labels)) n
 ),
 registered as materialized (
   select id, domain, ${websiteSince('w')} as since from websites w
-  where domain = any(array(select distinct domain from event)) order by id for key share
+  where domain = any(array(select domain from event union select domain from host_domain)) order by id for key share
 ),
 website_event as materialized (
-  select registered.id as website, day, action, seconds from event join registered on registered.domain = event.domain and at >= since
+  select registered.id as website, day, action, seconds, host from event join registered on registered.domain = event.domain and at >= since
+  union all
+  select registered.id, day, action, seconds, host
+  from event join host_domain using (host) join registered on registered.domain = host_domain.domain and at >= since
 ),
 logins as (
   insert into daily_logins as old (day, logins)
@@ -74,10 +96,11 @@ logins as (
   on conflict (day) do update set logins = old.logins + excluded.logins
 ),
 sites as (
-  insert into daily_sites as old (website, day, sent, opened, again, completed)
+  insert into daily_sites as old (website, day, sent, opened, again, completed, openid_sent, openid_opened)
   select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
   on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
-    again = old.again + excluded.again, completed = old.completed + excluded.completed
+    again = old.again + excluded.again, completed = old.completed + excluded.completed,
+    openid_sent = old.openid_sent + excluded.openid_sent, openid_opened = old.openid_opened + excluded.openid_opened
 ),
 times as (
   insert into daily_site_times as old (website, day, seconds, opened)
@@ -122,7 +145,7 @@ new_row as materialized (
   select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
 ),
 website_new as materialized (
-  select registered.id as website, action, seconds from new_row join registered on registered.domain = new_row.domain and at >= since
+  select registered.id as website, action, seconds, null::text as host from new_row join registered on registered.domain = new_row.domain and at >= since
   where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
@@ -130,7 +153,7 @@ website_new as materialized (
 export const WEBSITE_STATS = `
 with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
 parts as (
-  select website, sent, opened, again, completed from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
+  select website, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
   select website, ${WEBSITE_COUNTS} from website_new group by website
 ),
@@ -139,11 +162,11 @@ totals as (
 ),
 times as (
   select website, seconds, sum(opened) as opened from (
-    select website, entry.seconds, entry.opened
+    select website, ${positive('entry.seconds')} as seconds, entry.opened
     from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
     where day >= ${FIRST_DAY}
     union all
-    select website, seconds, 1 from website_new where action = 'signed_in' and seconds is not null
+    select website, ${positive('seconds')}, 1 from website_new where action = 'signed_in' and seconds is not null
   ) each group by website, seconds
 ),
 ranked as (
