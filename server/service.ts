@@ -44,6 +44,7 @@ import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
+import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -118,25 +119,28 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
+  const stats = new Stats({ database, uptime: () => status.uptimePercent() });
+  const websites = new Websites({
+    config,
+    database,
+    outbox,
+    limits,
+    uploads,
+    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+  });
   return {
     uploads,
-    websites: new Websites({
-      config,
-      database,
-      outbox,
-      limits,
-      uploads,
-      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-    }),
+    websites,
     members: new Members({
       database,
       limits,
       inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
     }),
+    websiteSearch: new WebsiteSearch({ database, websites, stats }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
-    stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    stats,
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
@@ -153,6 +157,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
     ...memberRoutes(portal.members),
+    ...websiteSearchRoutes(portal.websiteSearch),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
