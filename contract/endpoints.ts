@@ -52,6 +52,8 @@ export const endpoints = {
   languages: { method: 'GET', path: '/api/languages', access: 'anyone' },
   translations: { method: 'GET', path: '/api/translations/{language}/auth', access: 'anyone' },
 
+  searchDocs: { method: 'GET', path: '/api/docs/search', access: 'anyone' },
+
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
   listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },

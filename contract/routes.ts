@@ -48,6 +48,7 @@ import {
 } from './applications.ts';
 import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
+import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './languages.ts';
@@ -169,6 +170,8 @@ export const routes = {
 
   languages: route('languages', 'The languages of the sign-in pages', nothing, z.array(Language)),
   translations: route('translations', 'The texts of the sign-in pages', LanguageParams, Translations),
+
+  searchDocs: route('searchDocs', 'Search the documentation', DocsSearch, FoundSections),
 
   registerWebsite: route('registerWebsite', 'Register a domain with its linked address', RegisterRequest, RegisterResponse),
   findWebsite: route('findWebsite', 'The registered website of a host', DomainParams, PublicWebsite),

@@ -17,6 +17,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
+import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
@@ -170,6 +171,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...apiKeyRoutes(portal.apiKeys),
     ...connectionRoutes(portal.connections),
     ...languageRoutes(),
+    ...docsSearchRoutes(config.publicUrl),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
 }
