@@ -43,6 +43,7 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
@@ -130,6 +131,11 @@ function createPortal(
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
+    members: new Members({
+      database,
+      limits,
+      inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
+    }),
     websiteSearch: new WebsiteSearch({ database, stats }),
     probes,
     status,
@@ -150,6 +156,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),

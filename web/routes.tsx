@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { PortalShell } from './chrome/portal-shell.tsx';
@@ -14,6 +14,7 @@ const DeveloperPage = page(() => import('./features/developer/developer-page.tsx
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
+const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
@@ -92,13 +93,22 @@ export function Routes() {
           <PageBoundary>
             <TokenLogin>
               <SignedInOnly>
-                <DeveloperPage />
+                <WithInvitations>
+                  <DeveloperPage />
+                </WithInvitations>
               </SignedInOnly>
             </TokenLogin>
           </PageBoundary>
         </PortalShell>
       </Route>
-      <PortalRoute path={paths.websites} page={<WebsitesPage />} />
+      <PortalRoute
+        path={paths.websites}
+        page={
+          <WithInvitations>
+            <WebsitesPage />
+          </WithInvitations>
+        }
+      />
       <PortalRoute path={paths.live} page={<LivePage />} />
       <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
@@ -122,6 +132,18 @@ export function Routes() {
       <PublicRoute path={paths.privacy} page={<PrivacyPage />} />
       <PublicRoute page={<NotFoundPage />} />
     </Switch>
+  );
+}
+
+/** A page below the account's invitations, which are loaded without delaying it. */
+function WithInvitations({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <Suspense fallback={null}>
+        <Invitations />
+      </Suspense>
+      {children}
+    </>
   );
 }
 

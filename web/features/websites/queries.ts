@@ -40,7 +40,8 @@ export function useProveWebsite() {
   });
 }
 
-function useRefresh() {
+/** Returns a function that loads again everything about websites that is shown. */
+export function useRefresh() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: LIST });
 }
