@@ -19,6 +19,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   listVisitors: 'stats:read',
   exportVisitors: 'stats:read',
   eraseVisitor: 'websites:write',
+  listMembers: 'websites:read',
   beginUpload: 'websites:write',
   websiteEvents: 'stats:read',
   websiteStats: 'stats:read',

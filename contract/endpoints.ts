@@ -52,6 +52,8 @@ export const endpoints = {
   languages: { method: 'GET', path: '/api/languages', access: 'anyone' },
   translations: { method: 'GET', path: '/api/translations/{language}/auth', access: 'anyone' },
 
+  searchDocs: { method: 'GET', path: '/api/docs/search', access: 'anyone' },
+
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
   listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
@@ -67,6 +69,13 @@ export const endpoints = {
   listVisitors: { method: 'GET', path: '/api/websites/{id}/visitors', access: 'account' },
   exportVisitors: { method: 'POST', path: '/api/websites/{id}/visitors/export', access: 'account' },
   eraseVisitor: { method: 'POST', path: '/api/websites/{id}/visitors/erase', access: 'account' },
+  listMembers: { method: 'GET', path: '/api/websites/{id}/members', access: 'account' },
+  inviteMember: { method: 'POST', path: '/api/websites/{id}/members', access: 'person' },
+  changeMember: { method: 'PUT', path: '/api/websites/{id}/members/{email}', access: 'person' },
+  removeMember: { method: 'DELETE', path: '/api/websites/{id}/members/{email}', access: 'person' },
+  listInvitations: { method: 'GET', path: '/api/invitations', access: 'person' },
+  acceptInvitation: { method: 'POST', path: '/api/invitations/{id}/accept', access: 'person' },
+  declineInvitation: { method: 'DELETE', path: '/api/invitations/{id}', access: 'person' },
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
   websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },

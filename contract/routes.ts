@@ -49,9 +49,11 @@ import {
 import { WebsiteBranding, WebsiteBrandingInput } from './branding.ts';
 import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
+import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
 import { Language, LanguageParams, Translations } from './language-schemas.ts';
+import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,
@@ -172,6 +174,8 @@ export const routes = {
   languages: route('languages', 'The languages of the sign-in pages', nothing, z.array(Language)),
   translations: route('translations', 'The texts of the sign-in pages', LanguageParams, Translations),
 
+  searchDocs: route('searchDocs', 'Search the documentation', DocsSearch, FoundSections),
+
   registerWebsite: route('registerWebsite', 'Register a domain with its linked address', RegisterRequest, RegisterResponse),
   findWebsite: route('findWebsite', 'The registered website of a host', DomainParams, PublicWebsite),
   listWebsites: route('listWebsites', 'My websites', nothing, WebsiteList),
@@ -187,6 +191,13 @@ export const routes = {
   deleteWebsite: route('deleteWebsite', 'Delete a website', WebsiteParams, Done),
   claimWebsite: route('claimWebsite', 'How to prove that a domain is mine', DomainParams, Claim),
   proveWebsite: route('proveWebsite', 'Check the proof; a proven claim transfers the domain to the account', DomainInput, Website),
+  listMembers: route('listMembers', 'The team of a website', WebsiteParams, MemberList),
+  inviteMember: route('inviteMember', 'Invite an address to manage a website, by email; again renews the invitation', Invite, Member),
+  changeMember: route('changeMember', 'Change the role of a member', MemberUpdate, Member),
+  removeMember: route('removeMember', 'Remove a member, withdraw an invitation, or leave with your own address', MemberParams, Done),
+  listInvitations: route('listInvitations', 'Invitations to manage websites of others', nothing, InvitationList),
+  acceptInvitation: route('acceptInvitation', 'Accept an invitation', WebsiteParams, Website),
+  declineInvitation: route('declineInvitation', 'Decline an invitation', WebsiteParams, Done),
   websiteBranding: route('websiteBranding', 'The name, color, logo and sender name of a website', WebsiteParams, WebsiteBranding),
   saveWebsiteBranding: route(
     'saveWebsiteBranding',

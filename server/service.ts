@@ -17,6 +17,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
+import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
@@ -49,6 +50,7 @@ import { Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
 import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
 import { Logos } from './websites/logo.ts';
+import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
@@ -127,19 +129,23 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
-  const websites = new Websites({
-    config,
-    database,
-    outbox,
-    limits,
-    uploads,
-    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-  });
   const logos = new Logos({ config, limits });
   return {
     uploads,
-    websites,
-    websiteSearch: new WebsiteSearch({ database, websites, stats }),
+    websites: new Websites({
+      config,
+      database,
+      outbox,
+      limits,
+      uploads,
+      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+    }),
+    members: new Members({
+      database,
+      limits,
+      inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
+    }),
+    websiteSearch: new WebsiteSearch({ database, stats }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
@@ -163,6 +169,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
     ...brandingRoutes(portal.brandings),
     ...visitorRoutes(portal.visitors),
@@ -180,6 +187,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...apiKeyRoutes(portal.apiKeys),
     ...connectionRoutes(portal.connections),
     ...languageRoutes(),
+    ...docsSearchRoutes(config.publicUrl),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
 }

@@ -4,6 +4,7 @@ import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
+import type { WebsiteRole } from '../../contract/websites.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
@@ -31,6 +32,8 @@ type Parts = {
   outbox: Pick<Outbox, 'handOver'>;
   events: Pick<EventRecorder, 'record'>;
 };
+
+type Invitation = { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string };
 
 /** Requests for a sign-in email: each begins an attempt. */
 export class SignInRequests {
@@ -88,10 +91,18 @@ export class SignInRequests {
     owner: { email: string; domain: string; clientAddress: string },
     register: (query: Query) => Promise<unknown>,
   ): Promise<void> {
-    const { clientAddress } = owner;
-    const noBrowser: Browser = { attempt: randomSecret(), device: randomSecret(), session: undefined, clientAddress, userAgent: '' };
-    const attempt = { ...newAttempt(owner.email, 'en', noBrowser), forwardUrl: this.#parts.targets.portalHome };
+    const attempt = { ...newAttempt(owner.email, 'en', noBrowser(owner.clientAddress)), forwardUrl: this.#parts.targets.portalHome };
     await this.begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
+  }
+
+  /**
+   * Sends an address an email with a link to the portal, where it can accept to manage a website.
+   * @param add inserts the invitation, in the same transaction as the email
+   */
+  async inviteMember({ email, domain, role, inviter, clientAddress }: Invitation, add: (query: Query) => Promise<unknown>): Promise<void> {
+    const attempt = { ...newAttempt(email, 'en', noBrowser(clientAddress)), forwardUrl: this.#parts.targets.portalHome };
+    const mailKind = role === 'owner' ? 'invited_owner' : 'invited_member';
+    await this.begin({ ...attempt, kind: 'portal', mailKind, mailData: { domain, inviter } }, add);
   }
 
   /**
@@ -120,6 +131,15 @@ export class SignInRequests {
     });
   }
 }
+
+/** Returns a browser that nobody has, for an email that its recipient did not request. */
+const noBrowser = (clientAddress: string): Browser => ({
+  attempt: randomSecret(),
+  device: randomSecret(),
+  session: undefined,
+  clientAddress,
+  userAgent: '',
+});
 
 /** Returns an attempt of a browser, without its target. */
 export function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {

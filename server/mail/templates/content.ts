@@ -15,8 +15,8 @@ export type Content = {
 /** Composes one kind of email; called once for each language. */
 export type Template = (language: LanguageCode, service: { publicUrl: string }) => Content;
 
-/** `logo` and `sender`: the address of the website's logo, and the name of the sender. */
-export type SlotName = 'host' | 'domain' | 'link' | 'code' | 'logo' | 'sender';
+/** `inviter`: the address of the account that invites. `logo` and `sender`: the address of the website's logo, and the name of the sender. */
+export type SlotName = 'host' | 'domain' | 'inviter' | 'link' | 'code' | 'logo' | 'sender';
 
 // Characters of Unicode's private use area: the texts do not contain them, and HTML leaves them unchanged.
 const OPEN = '\u{e000}';

@@ -1,13 +1,13 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
 import { errorText } from '../../lib/api.ts';
 import { downloadCsv } from '../../lib/csv.ts';
+import type { ListState } from '../../lib/websites-list.ts';
 import { Button } from '../../ui/button.tsx';
 import { DownloadIcon } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { fetchAll, tableOf } from './bulk.ts';
 import { DeleteManyDialog, VerifyManyDialog } from './bulk-dialogs.tsx';
-import type { ListState } from './list-state.ts';
 import type { Website } from './queries.ts';
 
 type Props = {
@@ -23,6 +23,7 @@ type Props = {
 export function BulkBar({ state, found, selected, onSelect, onClear }: Props) {
   const [open, setOpen] = useState<'delete' | 'verify' | null>(null);
   const [busy, setBusy] = useState<'all' | 'csv' | null>(null);
+  const box = useId();
   const chosen = [...selected.values()];
   const onPage = found.websites.filter(({ id }) => selected.has(id)).length;
   const close = () => setOpen(null);
@@ -48,9 +49,10 @@ export function BulkBar({ state, found, selected, onSelect, onClear }: Props) {
       aria-label="Selection"
       className="mb-3 flex min-h-13 flex-wrap items-center gap-x-1 rounded-panel border border-line bg-panel py-1 pr-2 pl-1 text-sm sm:pl-2"
     >
-      <label className="flex min-h-11 cursor-pointer items-center pr-2">
+      <label htmlFor={box} className="flex min-h-11 cursor-pointer items-center pr-2">
         <span className="grid w-11 place-items-center">
           <PageCheckbox
+            id={box}
             state={onPage === 0 ? 'none' : onPage === found.websites.length ? 'all' : 'some'}
             onChange={(isSelected) => onSelect(found.websites, isSelected)}
           />
@@ -90,7 +92,7 @@ export function BulkBar({ state, found, selected, onSelect, onClear }: Props) {
 }
 
 /** Checked, unchecked, or in between when a part of the page is selected. */
-function PageCheckbox({ state, onChange }: { state: 'none' | 'some' | 'all'; onChange: (isSelected: boolean) => void }) {
+function PageCheckbox({ id, state, onChange }: { id: string; state: 'none' | 'some' | 'all'; onChange: (isSelected: boolean) => void }) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (box.current) box.current.indeterminate = state === 'some';
@@ -98,6 +100,7 @@ function PageCheckbox({ state, onChange }: { state: 'none' | 'some' | 'all'; onC
   return (
     <input
       ref={box}
+      id={id}
       type="checkbox"
       aria-label="Select all on this page"
       checked={state === 'all'}

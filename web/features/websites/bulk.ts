@@ -3,7 +3,7 @@ import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { inSeconds } from '../../lib/dates.ts';
-import type { ListState } from './list-state.ts';
+import type { ListState } from '../../lib/websites-list.ts';
 import type { Website } from './queries.ts';
 
 type Listed = Output<'searchWebsites'>['websites'];

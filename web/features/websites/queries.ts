@@ -41,7 +41,7 @@ export function useProveWebsite() {
 }
 
 /** Returns a function that loads everything about websites again. It does not wait, so that a page can leave a website that has ended. */
-function useRefresh() {
+export function useRefresh() {
   const queries = useQueryClient();
   return () => void queries.invalidateQueries({ queryKey: LIST });
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Output } from '../../../contract/routes.ts';
+import { type ListState, listPath, PAGE_SIZE, sorts } from '../../lib/websites-list.ts';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Select } from '../../ui/field.tsx';
@@ -8,7 +9,6 @@ import { Rows } from '../../ui/panels.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { BulkBar } from './bulk-bar.tsx';
-import { type ListState, listPath, PAGE_SIZE, sorts } from './list-state.ts';
 import type { Website } from './queries.ts';
 import { type RowActions, WebsiteRow } from './website-row.tsx';
 

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { WebsiteSort } from '../../../contract/websites.ts';
-import { api } from '../../lib/api.ts';
-import { paths } from '../../paths.ts';
+import type { WebsiteSort } from '../../contract/websites.ts';
+import { paths } from '../paths.ts';
+import { api } from './api.ts';
 
 /** What of the list of websites is shown, as its address says it. */
 export type ListState = { q: string; sort: WebsiteSort; page: number };
