@@ -46,12 +46,13 @@ import {
   RotateRequest,
   RotateSecretRequest,
 } from './applications.ts';
+import { WebsiteBranding, WebsiteBrandingInput } from './branding.ts';
 import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
 import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
-import { EventsQuery, WebsiteEvents } from './events.ts';
-import { Language, LanguageParams, Translations } from './languages.ts';
+import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
+import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
@@ -77,6 +78,7 @@ import {
   VerifyResponse,
 } from './signin.ts';
 import { About, Status } from './status.ts';
+import { VisitorErasure, Visitors, VisitorsExport, VisitorsExportRequest, VisitorsQuery } from './visitors.ts';
 import {
   Claim,
   DomainInput,
@@ -85,6 +87,7 @@ import {
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
+  TestTokenRequest,
   UploadResponse,
   Website,
   WebsiteHistory,
@@ -195,6 +198,26 @@ export const routes = {
   listInvitations: route('listInvitations', 'Invitations to manage websites of others', nothing, InvitationList),
   acceptInvitation: route('acceptInvitation', 'Accept an invitation', WebsiteParams, Website),
   declineInvitation: route('declineInvitation', 'Decline an invitation', WebsiteParams, Done),
+  websiteBranding: route('websiteBranding', 'The name, color, logo and sender name of a website', WebsiteParams, WebsiteBranding),
+  saveWebsiteBranding: route(
+    'saveWebsiteBranding',
+    'Change the branding of a website; a new logo URL is loaded before it is saved',
+    WebsiteBrandingInput,
+    WebsiteBranding,
+  ),
+  listVisitors: route('listVisitors', 'Addresses that signed in to a website', VisitorsQuery, Visitors),
+  exportVisitors: route(
+    'exportVisitors',
+    'All visitors of a website, or one of them; for its owners',
+    VisitorsExportRequest,
+    VisitorsExport,
+  ),
+  eraseVisitor: route(
+    'eraseVisitor',
+    'Erase an address from a website: its entry, pending sign-ins, tokens and OpenID Connect grants; the log then shows `erased`',
+    VisitorErasure,
+    Done,
+  ),
   beginUpload: route('beginUpload', 'Get a URL to PUT an icon to', nothing, UploadResponse),
   websiteEvents: route(
     'websiteEvents',
@@ -203,6 +226,13 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  verifyTestToken: route(
+    'verifyTestToken',
+    "Verify the token of a test sign-in to one of my websites, with the result that verify-token has for the website's own; once",
+    TestTokenRequest,
+    VerifyResponse,
+  ),
+  websiteLog: route('websiteLog', 'What happened in the sign-ins at one of my websites, newest first, with filters', LogQuery, WebsiteLog),
   websiteHistory: route(
     'websiteHistory',
     'Sign-ins to one of my websites in the last days, in sum and per day',

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
@@ -19,6 +19,7 @@ import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
 import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
+import { logRoutes, WebsiteLog } from './events/log.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -33,8 +34,11 @@ import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
+import { createFormCall } from './sign-in-pages/form-call.ts';
+import { SignInForms } from './sign-in-pages/forms.ts';
+import { SignInPages } from './sign-in-pages/pages.ts';
 import { linkListener } from './signin/link.ts';
-import { describeLink } from './signin/link-page.ts';
+import { describeLink, describePortalLink } from './signin/link-page.ts';
 import { signInRoutes } from './signin/routes.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
@@ -43,9 +47,13 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Visitors, visitorRoutes } from './visitors/visitors.ts';
+import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
+import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -110,7 +118,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, requests, limits, statusStore }: SignInCore,
+  { applications, outbox, requests, limits, statusStore, verifier }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -129,6 +137,7 @@ function createPortal(
     uploads,
     inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
   });
+  const logos = new Logos({ config, limits });
   return {
     uploads,
     websites,
@@ -143,7 +152,11 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
-    accounts: new Accounts(database),
+    testSignIns: new TestSignIns({ database, verifyTest: (query) => verifier.verifyTest(query) }),
+    websiteLog: new WebsiteLog({ config, database }),
+    accounts: new Accounts({ database, logos }),
+    brandings: new WebsiteBrandings({ database, logos }),
+    visitors: new Visitors({ config, database }),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
@@ -159,9 +172,13 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...websiteRoutes(portal.websites),
     ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
+    ...brandingRoutes(portal.brandings),
+    ...visitorRoutes(portal.visitors),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...testSignInRoutes(portal.testSignIns),
+    ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
@@ -198,6 +215,29 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
+  const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };
+  const pages = new SignInPages({
+    targets,
+    steps: core.steps,
+    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
+  });
+  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
+    clientAddress: clientAddressOf(request, trustProxy),
+    cookies: cookiesOf(request, response, secure),
+    header: (name: string) => request.headers[name]?.toString(),
+  });
+  const forms = new SignInForms({
+    publicUrl,
+    origins,
+    call: createFormCall(served, invokeSettings),
+    pages,
+    interactionPage: (request, uid, posted) => core.openId.interactions.page(request, uid, posted),
+    describeLink: (secret) => describeLink(linkParts, secret, false),
+    browserRequestOf,
+    describeError,
+    sendPage: web.sendSignIn,
+    headers,
+  });
   return createApp({
     served,
     listenerOf: createListener({
@@ -211,16 +251,12 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     }),
     openLink: linkListener({
       links,
-      describeLink: (secret, isVisit) =>
-        describeLink({ core: parts.database.core, secrets, applications, events: core.events, publicUrl }, secret, isVisit),
-      browserRequestOf: (request, response) => ({
-        clientAddress: clientAddressOf(request, trustProxy),
-        cookies: cookiesOf(request, response, secure),
-        header: (name) => request.headers[name]?.toString(),
-      }),
+      describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
+      browserRequestOf,
       sendPage: web.sendSignIn,
       headers,
     }),
+    formAt: (method, path) => forms.at(method, path),
     openId: core.openId.listener,
     routers: [
       ...parts.routers,
@@ -262,7 +298,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         publicUrl,
         local,
         headers,
-        pageTarget: (forwardUrl) => targets.ofPage(forwardUrl),
+        signInPage: (request, response) => pages.read(request, cookiesOf(request, response, secure)),
         openApi,
       }),
     ],

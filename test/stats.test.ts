@@ -386,9 +386,14 @@ describe('the roll-up', () => {
   test('reads the remaining rows by the primary key', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
     const { WEBSITE_HISTORY } = await import('../server/stats/website-store.ts');
-    const values = { $1: "'a@b.example'", $2: "'018f0000-0000-7000-8000-000000000000'::uuid", $3: '90' };
-    for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW, WEBSITE_HISTORY]) {
-      const text = Object.entries(values).reduce((filled, [name, value]) => filled.replaceAll(name, value), statement);
+    const id = "'018f0000-0000-7000-8000-000000000000'::uuid";
+    for (const [statement, second] of [
+      [DAILY_LOGINS, ''],
+      [WEBSITE_STATS, 'null::uuid[]'],
+      [OVERVIEW, id],
+      [WEBSITE_HISTORY, id],
+    ]) {
+      const text = statement.replaceAll('$1', "'a@b.example'").replaceAll('$2', second).replaceAll('$3', '90');
       const plan = await database.core.query(`explain ${text}`);
       expect(JSON.stringify(plan.rows)).toContain('audit_log_pkey');
       expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
-import { endedBySibling } from './conditions.ts';
 import type { AttemptKind } from './secrets.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */
@@ -36,8 +35,6 @@ export type RequestResult =
   | { status: 'sent'; brand: Record<string, string> | null }
   | { status: 'not_registered' | 'recipients_used_up' | 'on_probation' }
   | { status: 'limited'; limit: Limit; retryAfter: number };
-
-export type AttemptStatus = 'waiting' | 'opened' | 'mail_failed' | 'expired';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -88,7 +85,7 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
  * A website that is not claimed yet may send to a number of different mailboxes a day. To count them exactly, its requests run
  * alone, one after the other, with $23 true; without it the result is `on_probation` and nothing is done.
  *
- * `brand`: the branding of the website's account, once the domain is proven; it is in the outbox too, so that every retry sends
+ * `brand`: the branding of the website or else of its account, once the domain is proven; it is in the outbox too, so that every retry sends
  * the same email.
  */
 const REQUEST = `
@@ -104,8 +101,10 @@ target as materialized (
     'address ' || coalesce('device ' || encode(k.device, 'hex'), g.address) as address_key,
     'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
     'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
-    case when u.brand_name <> '' or u.brand_logo_url <> ''
-      then jsonb_build_object('fromName', u.brand_name, 'logoUrl', u.brand_logo_url) end as brand
+    case when w.proven_at is not null then nullif(jsonb_strip_nulls(jsonb_build_object(
+      'fromName', coalesce(nullif(w.brand_name, ''), nullif(u.brand_name, ''), nullif(w.name, '')),
+      'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, '')),
+      'accent', nullif(w.accent, ''))), '{}') end as brand
   from given g
   left join websites w on w.domain = g.domain
   left join users u on u.email = w.email and w.proven_at is not null
@@ -169,10 +168,6 @@ order by t.n`;
 
 const LOCK_WEBSITE = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 
-const STATUS = `
-select a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} as opened, mail_failed, expires_at <= now() as expired
-from sign_in_attempts a where browser = $1 and email = $2 order by id desc limit 1`;
-
 /** The statements that begin an attempt. Every clock in them is the database's. */
 export class RequestStore {
   readonly #core: pg.Pool;
@@ -217,17 +212,6 @@ export class RequestStore {
       client.release(error as Error);
       throw error;
     }
-  }
-
-  /** Returns the status of a browser's newest attempt for an address. */
-  async status(browser: Buffer, email: string): Promise<AttemptStatus> {
-    type Row = { opened: boolean; mail_failed: boolean; expired: boolean };
-    const { rows } = await this.#core.query<Row>({ name: 'signin-status', text: STATUS, values: [browser, email] });
-    const [row] = rows;
-    if (!row) return 'expired';
-    if (row.opened) return 'opened';
-    if (row.mail_failed) return 'mail_failed';
-    return row.expired ? 'expired' : 'waiting';
   }
 
   /** Records that the receiving mail server rejected the email of an attempt, which the waiting page then shows. */

@@ -11,9 +11,9 @@ import type { EventRecorder } from '../events/recorder.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { audienceOf, displayDomainOf } from '../websites/domains.ts';
+import { displayDomainOf } from '../websites/domains.ts';
 import { redirectHostOf } from './redirects.ts';
-import type { AttemptStatus, Limit, NewAttempt, RequestStore } from './request-store.ts';
+import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import type { InteractionTargets, Targets } from './target.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
@@ -60,7 +60,7 @@ export class SignInRequests {
         ...attempt,
         kind: 'site',
         domain: target.domain,
-        host: audienceOf(target.host),
+        host: target.audience,
         mailKind: 'sign_in',
         mailData: { host: target.host, website: target.domain },
       });
@@ -129,11 +129,6 @@ export class SignInRequests {
       language: attempt.language as LanguageCode,
       data: result.brand ? { ...data, ...result.brand } : data,
     });
-  }
-
-  /** Returns the status of a browser's newest attempt for an address. */
-  status(email: string, browser: Browser): Promise<AttemptStatus> {
-    return this.#parts.store.status(digest(browser.attempt), email);
   }
 }
 

@@ -5,9 +5,9 @@ import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
 import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Field, Select } from '../../ui/field.tsx';
+import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useSaveBranding, useWebsites } from './queries.ts';
-import { fieldFault, SaveForm } from './save-form.tsx';
 
 export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
   const save = useSaveBranding();

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
-import { rememberedAccounts } from '../../lib/remembered.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AddressForm } from './address-form.tsx';
+import { useRememberedAccounts } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
 import type { Destination } from './flow.ts';
 import { RememberedList } from './remembered-list.tsx';
@@ -20,14 +20,12 @@ export function AddressStep({
   destination,
   firstEmail,
   wanted,
-  onTyping,
   onSend,
 }: {
   target: SignInBoot['target'];
   destination: Destination | null;
   firstEmail: string;
   wanted?: Wanted;
-  onTyping: () => void;
   /** Requests the email and shows step 2. Rejects when the request failed. */
   onSend: (email: string) => Promise<void>;
 }) {
@@ -35,16 +33,17 @@ export function AddressStep({
   const portal = target.kind === 'portal';
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
-  const [accounts, setAccounts] = useState(rememberedAccounts);
-  // Only with a physical keyboard: that of a phone would cover half the page.
-  const [focusFirst] = useState(() => accounts.length === 0 && firstEmail === '' && matchMedia('(pointer: fine)').matches);
+  const [accounts, readAccounts] = useRememberedAccounts();
 
   const [other, setOther] = useState(!wanted?.chooseAccount);
   const choosing = !other && accounts.length > 0;
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the step begins
   useEffect(() => {
-    if (focusFirst) field.current?.focus();
-  }, [focusFirst]);
+    // Only with a physical keyboard: that of a phone would cover half the page. And only if nothing was done before the script ran.
+    const isFirst = accounts.length === 0 && firstEmail === '' && [null, document.body].includes(document.activeElement as HTMLElement);
+    if (isFirst && matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
 
   const typeAddress = (address: string) => {
     setOther(true);
@@ -63,7 +62,7 @@ export function AddressStep({
         portal={portal}
         fillsIn={wanted?.mustBeFresh}
         accounts={accounts}
-        onChange={() => setAccounts(rememberedAccounts())}
+        onChange={readAccounts}
         onNeedsMail={typeAddress}
       />
       {choosing ? (
@@ -77,10 +76,7 @@ export function AddressStep({
           placeholder={t('auth.email_placeholder')}
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
           fallback={portal ? 'auth.error_send_portal' : 'auth.error_send'}
-          onChange={(typed) => {
-            setEmail(typed);
-            onTyping();
-          }}
+          onChange={setEmail}
           onSend={onSend}
         />
       )}

@@ -8,6 +8,12 @@ import { failureText, useTranslator } from './texts.ts';
 
 const DIGITS = 6;
 
+/** Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced. */
+function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElement }) {
+  const { selectionStart, selectionEnd, value } = field;
+  if (selectionStart === selectionEnd && selectionEnd !== value.length) field.setSelectionRange(value.length, value.length);
+}
+
 /**
  * The six digits of the email, sent at the sixth. It is one field below six boxes, so that paste, one-time-code autofill and
  * screen readers work as with any field.
@@ -89,16 +95,13 @@ export function CodeForm({
           readOnly={checking}
           inputMode="numeric"
           autoComplete="one-time-code"
-          spellCheck={false}
+          spellCheck="false"
           aria-invalid={errorMessage ? true : undefined}
           aria-describedby={`${id}-note`}
           onChange={(event) => enter(event.target.value)}
-          onSelect={(event) => {
-            // Digits are only ever added at the end, where the boxes show them; a whole selection may be replaced.
-            const { selectionStart, selectionEnd, value } = event.currentTarget;
-            if (selectionStart === selectionEnd && selectionEnd !== value.length)
-              event.currentTarget.setSelectionRange(value.length, value.length);
-          }}
+          onKeyUp={moveCaretToEnd}
+          onPointerUp={moveCaretToEnd}
+          onFocus={moveCaretToEnd}
           className="absolute inset-0 size-full cursor-text bg-transparent text-center font-mono text-base text-transparent caret-transparent outline-none selection:bg-transparent"
         />
       </div>

@@ -69,10 +69,11 @@ function OtherBrowser({ target }: { target: Target }) {
 function BackToProgram({ target, link }: { target: Target; link: LinkWith<'native'> }) {
   const { t } = useTranslator();
   // The command line does not run on a phone, where the redirect would only show an error page of the browser.
-  const [redirects] = useState(() => !matchMedia('(hover: none) and (pointer: coarse)').matches);
+  const [redirects, setRedirects] = useState(true);
   useEffect(() => {
-    if (redirects) location.replace(link.redirectUrl);
-  }, [redirects, link.redirectUrl]);
+    if (matchMedia('(hover: none) and (pointer: coarse)').matches) setRedirects(false);
+    else location.replace(link.redirectUrl);
+  }, [link.redirectUrl]);
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />

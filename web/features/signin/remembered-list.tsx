@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
 import { paths, safePath } from '../../paths.ts';
@@ -6,11 +6,9 @@ import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';
 import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import type { Destination } from './flow.ts';
+import { type Destination, signInAgain } from './flow.ts';
 import { isApiError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
-
-const loadFlow = () => import('./flow.ts');
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({
@@ -35,11 +33,7 @@ export function RememberedList({
   const { t, language } = translator;
   const [entering, setEntering] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
-  const hasAccounts = accounts.length > 0;
-  useEffect(() => {
-    if (hasAccounts) loadFlow().catch(() => {});
-  }, [hasAccounts]);
-  if (!hasAccounts) return null;
+  if (accounts.length === 0) return null;
 
   const failureTitle = portal ? t('auth.quick_login_failed') : t('auth.saved_login_failed');
 
@@ -53,7 +47,7 @@ export function RememberedList({
     setEntering(email);
     try {
       const request = { email, key, ...destination };
-      const response = await (await loadFlow()).signInAgain(request);
+      const response = await signInAgain(request);
       if (response.key) remember(email, response.key);
       location.assign(destination === null ? safePath(response.redirectUrl, paths.developer) : response.redirectUrl);
     } catch (error) {

@@ -38,8 +38,7 @@ const errorTexts: Partial<Record<ApiError['code'], TextKey>> = {
 
 /** Returns the text for an error in the language of the page, or the text of `fallback`. */
 export function failureText({ language, t }: Translator, error: unknown, fallback: TextKey): string {
-  // A chunk that cannot be fetched is a TypeError.
-  if (!isApiError(error)) return t(error instanceof TypeError ? 'auth.error_offline' : fallback);
+  if (!isApiError(error)) return t(fallback);
   return t(isMailboxLimit(error) ? 'auth.error_mailbox' : (errorTexts[error.code] ?? fallback), {
     when: inSeconds(error.retryAfter ?? 60, language),
   });

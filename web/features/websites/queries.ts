@@ -40,8 +40,8 @@ export function useProveWebsite() {
   });
 }
 
-/** Returns a function that loads again everything about websites that is shown. */
+/** Returns a function that loads everything about websites again. It does not wait, so that a page can leave a website that has ended. */
 export function useRefresh() {
   const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: LIST });
+  return () => void queries.invalidateQueries({ queryKey: LIST });
 }

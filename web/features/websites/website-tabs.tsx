@@ -5,8 +5,8 @@ import type { Website } from './queries.ts';
 /** What each tab gets. */
 export type TabProps = { website: Website };
 
-/** A page of a website. `path`: null for the website's own page. */
-export type Tab = { path: WebsiteTab | null; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
+/** A page of a website. `path`: null for the website's own page; `unlisted`: another page leads to it. */
+export type Tab = { path: WebsiteTab | null; label: string; unlisted?: true; Page: LazyExoticComponent<ComponentType<TabProps>> };
 
 const tab = <Name extends string>(load: () => Promise<Record<Name, ComponentType<TabProps>>>, name: Name) =>
   lazy(async () => ({ default: (await load())[name] }));
@@ -17,4 +17,5 @@ export const tabs: readonly Tab[] = [
   { path: 'log', label: 'Log', Page: tab(() => import('./log-tab.tsx'), 'LogTab') },
   { path: 'team', label: 'Team', Page: tab(() => import('./team-tab.tsx'), 'TeamTab') },
   { path: 'settings', label: 'Settings', Page: tab(() => import('./settings-tab.tsx'), 'SettingsTab') },
+  { path: 'test', label: 'Test sign-in', unlisted: true, Page: tab(() => import('./test-tab.tsx'), 'TestTab') },
 ];
