@@ -41,7 +41,7 @@ test('an owner invites an address, which accepts; the owner changes its role and
   const got = (await guest.home.run(['sites', 'get', domain])).stdout;
   expect(got).toMatch(new RegExp(`linked to +${owner.email}\n +your role +member`));
   const refused = await guest.home.run(['sites', 'remove', domain, '--yes', '--json']);
-  expect([refused.exitCode, refused.json().error.code]).toEqual([4, 'owner_needed']);
+  expect([refused.exitCode, refused.json().error.code]).toEqual([1, 'owner_needed']);
   expect((await owner.home.run(['members', 'role', domain, guest.email, 'owner', '--json'])).json()).toMatchObject({ role: 'owner' });
   const { stdout } = await owner.home.run(['members', 'list', domain]);
   expect(stdout).toMatch(new RegExp(`${owner.email} +owner +linked.*\n${guest.email} +owner +joined +\\d{4}-\\d\\d-\\d\\d`));
