@@ -7,6 +7,7 @@ import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '..
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { bootOf, loadRenderer, signInDocument } from './sign-in-renderer.ts';
+import { type WebsiteHead, websiteHeadOf, withStyle } from './website-head.ts';
 
 // The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
@@ -33,8 +34,9 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portalAt = describePages(html.portal, publicUrl);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
-  const send = (response: ServerResponse, status: number, body: string) => {
+  const send = (response: ServerResponse, status: number, body: string, style: WebsiteHead['style'] = null) => {
     headers(response.req as IncomingMessage, response, () => {});
+    if (style) response.setHeader('Content-Security-Policy', withStyle(String(response.getHeader('Content-Security-Policy')), style));
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-store');
@@ -48,7 +50,8 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     sendSignIn: (response, page, status = 200) => {
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
       documentOf ??= signInDocument(html.signin, loadRenderer(webRoot));
-      send(response, status, documentOf(bootOf(page, response.req)));
+      const { style } = websiteHeadOf(page.target);
+      send(response, status, documentOf(bootOf(page, response.req)), style);
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { websitePath } from '../../paths.ts';
-import { durationOf, percentOf } from './stats-text.ts';
 import type { History } from './stats-tab.tsx';
+import { durationOf, percentOf } from './stats-text.ts';
 
 /** A step of the funnel. `note`: how it follows from the steps before. */
 type Step = { label: string; hint: string; count: number; note: string | null };

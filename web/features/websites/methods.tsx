@@ -1,5 +1,5 @@
-import { durationOf, percentOf } from './stats-text.ts';
 import type { History } from './stats-tab.tsx';
+import { durationOf, percentOf } from './stats-text.ts';
 
 /** How visitors signed in: by link, code, remembered account and OpenID Connect. */
 export function Methods({ history: { total, median } }: { history: History }) {
