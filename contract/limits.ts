@@ -1,5 +1,9 @@
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
+/** Days for which a registered domain is kept until its linked address signs in. */
+export const REGISTRATION_DAYS = 7;
+/** Life of the link in the email about a registration, in seconds: as long as the registration. */
+export const REGISTRATION_LINK_SECONDS = REGISTRATION_DAYS * 86_400;
 /** Life of a website's token, in seconds. */
 export const TOKEN_SECONDS = 3600;
 /** How many times a six-digit code may be entered. */

@@ -61,8 +61,8 @@ export type SignInBoot = {
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =
-  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
-  | { state: 'open'; maskedEmail: string }
+  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. `hasCode`: the email has a code too. */
+  | { state: 'open'; maskedEmail: string; hasCode: boolean }
   /** The link of a native client: the page redirects to `redirectUrl`. */
   | { state: 'native'; redirectUrl: string }
   /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */

@@ -14,13 +14,13 @@ export type Mail = {
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in an email that a requester
    * chooses. `website` for sign_in: the registered domain, whose owner sees the delivery as an event. `fromName`, `logoUrl` for
-   * sign_in: the branding that the website's owner chose.
+   * sign_in: the branding that the website's owner chose. `device`: the names of browser and system that requested the email.
    */
   data: Record<string, string>;
 };
 
-/** The link and the code that an email carries. */
-export type MailSecrets = { link: string; code: string };
+/** The link and the code that an email carries; no code for an email that was requested in no window. */
+export type MailSecrets = { link: string; code: string | null };
 
 /**
  * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached.
@@ -40,6 +40,14 @@ export function shownHost(host: string): string {
   const name = normalHost(host);
   if (name) return name;
   throw new Error('The host in the email is not a valid host name');
+}
+
+// The form of the names that the parser of user agents knows (accounts/browser.ts).
+const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+-]{0,39})?$/;
+
+/** Returns the browser and system that requested an email, or an empty text. It is validated again here; the email is sent without an invalid one. */
+export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
+  return device !== undefined && DEVICE.test(device) ? device : '';
 }
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */

@@ -1,5 +1,22 @@
-import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, REGISTRATION_LINK_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+
+/**
+ * Returns the life of an attempt, an interval as SQL. Only the link of a registration is valid for longer than ATTEMPT_SECONDS.
+ * @param row alias of a row with the attempt's kind
+ */
+export const lifeOf = (row: string) =>
+  `make_interval(secs => case when ${row}.kind = 'registration' then ${REGISTRATION_LINK_SECONDS} else ${ATTEMPT_SECONDS} end)`;
+
+/**
+ * Returns a condition: whether the domain whose registration an attempt confirms is still registered to its address and not
+ * confirmed. True for attempts of other kinds. `host` contains the domain.
+ * @param attempt alias of the row
+ */
+export const registrationOpen = (attempt: string) => `(${attempt}.kind <> 'registration' or (
+      select w.email = ${attempt}.email and w.claimed_at is null
+        and coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+      from websites w where w.domain = ${attempt}.host) is true)`;
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it

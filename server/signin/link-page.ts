@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { clientActive, endedBySibling, sameRegistration } from './conditions.ts';
+import { clientActive, endedBySibling, registrationOpen, sameRegistration } from './conditions.ts';
 import { isRedirectOf, redirectHostOf, withCode } from './redirects.ts';
 import type { AttemptKind, AttemptSecrets } from './secrets.ts';
 import { SHOWN_ICON } from './target.ts';
@@ -45,6 +45,7 @@ select kind, email, language, domain, client_id as "clientId", redirect_uri as "
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
     when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} then 'expired'
+    when not ${registrationOpen('a')} then 'used'
     when ${WITHDRAWN} then 'withdrawn'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
@@ -73,7 +74,8 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
   const { language } = found;
   const target = targetOf(found);
   if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
-  if (found.kind !== 'app') return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email) } };
+  if (found.kind !== 'app')
+    return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: found.kind !== 'registration' } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
 }
@@ -110,7 +112,7 @@ async function describeApplicationLink({ applications }: Parts, found: LinkState
   const { hostname, origin } = new URL(redirectUri);
   const target = { kind: 'site', host: hostname, displayHost: displayDomainOf(hostname), iconUrl: null } as const;
   if (status !== 'open') return { language, target, link: { state: status, again: origin } };
-  return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email) } };
+  return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: true } };
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */

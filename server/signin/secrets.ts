@@ -2,10 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 
-/** What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect. */
-export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc';
+/**
+ * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
+ * `registration`: the portal too, by the email about the registration of a domain.
+ */
+export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc' | 'registration';
 
-const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc'];
+const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc', 'registration'];
 const ID_BYTES = 16;
 const LINK = /^[A-Za-z0-9_-]{64}$/;
 
@@ -48,7 +51,8 @@ export class AttemptSecrets {
   }
 
   /**
-   * Returns the link and the code of an email, the same at each try; null for an email that signs nobody in.
+   * Returns the link and the code of an email, the same at each try; null for an email that signs nobody in. The email about a
+   * registration has no code: no browser began its attempt, so that there is no window in which to enter one.
    * @param publicUrl origin of the service
    */
   ofMail({ id, language, data }: Mail, publicUrl: string): MailSecrets | null {
@@ -60,7 +64,7 @@ export class AttemptSecrets {
       kind === 'app' && data.state !== undefined
         ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
         : `${publicUrl}/auth/link?t=${secret}`;
-    return { link, code: this.code(kind, id) };
+    return { link, code: kind === 'registration' ? null : this.code(kind, id) };
   }
 }
 

@@ -3,6 +3,7 @@ import { up as signIn } from './0001-sign-in.ts';
 import { steps as portal } from './0002-portal.ts';
 import { steps as openIdConnect } from './0008-openid-connect.ts';
 import { up as websiteMembers } from './0009-website-members.ts';
+import { steps as registrationLinks } from './0012-registration-links.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   { name: '0007-website-events', sql: websiteEvents },
   { name: '0008-openid-connect', steps: openIdConnect },
   { name: '0009-website-members', sql: websiteMembers },
+  { name: '0012-registration-links', steps: registrationLinks },
 ];
