@@ -19,7 +19,7 @@ type Texts = {
 const texts: Record<LanguageCode, Texts> = {
   en: {
     title: `${domain} is registered`,
-    active: `Visitors of ${domain} can now sign in by email. Only you, with this address, can manage the website.`,
+    active: `Visitors of ${domain} can now sign in by email. Only this address can manage the website.`,
     keep: 'Sign in within 7 days to keep the registration.',
     introduction: 'Open this link to sign in:',
     button: 'Sign in',
@@ -29,7 +29,7 @@ const texts: Record<LanguageCode, Texts> = {
   },
   lt: {
     title: `Domenas ${domain} užregistruotas`,
-    active: `Svetainės ${domain} lankytojai jau gali prisijungti el. paštu. Tik jūs, naudodami šį adresą, galite tvarkyti svetainę.`,
+    active: `Svetainės ${domain} lankytojai jau gali prisijungti el. paštu. Tvarkyti svetainę galima tik su šiuo adresu.`,
     keep: 'Kad registracija išliktų, prisijunkite per 7 dienas.',
     introduction: 'Norėdami prisijungti, atverkite šią nuorodą:',
     button: 'Prisijungti',
@@ -39,7 +39,7 @@ const texts: Record<LanguageCode, Texts> = {
   },
   lv: {
     title: `Domēns ${domain} ir reģistrēts`,
-    active: `Vietnes ${domain} apmeklētāji tagad var pierakstīties ar e-pastu. Tikai jūs ar šo adresi varat pārvaldīt vietni.`,
+    active: `Vietnes ${domain} apmeklētāji tagad var pierakstīties ar e-pastu. Vietni var pārvaldīt tikai ar šo adresi.`,
     keep: 'Lai reģistrācija saglabātos, pierakstieties 7 dienu laikā.',
     introduction: 'Lai pierakstītos, atveriet šo saiti:',
     button: 'Pierakstīties',
@@ -49,7 +49,7 @@ const texts: Record<LanguageCode, Texts> = {
   },
   uk: {
     title: `Домен ${domain} зареєстровано`,
-    active: `Відвідувачі сайту ${domain} тепер можуть входити за допомогою електронної пошти. Лише ви із цією адресою можете керувати сайтом.`,
+    active: `Відвідувачі сайту ${domain} тепер можуть входити за допомогою електронної пошти. Керувати сайтом можна лише із цією адресою.`,
     keep: 'Щоб зберегти реєстрацію, увійдіть протягом 7 днів.',
     introduction: 'Щоб увійти, відкрийте це посилання:',
     button: 'Увійти',
@@ -59,7 +59,7 @@ const texts: Record<LanguageCode, Texts> = {
   },
   ru: {
     title: `Домен ${domain} зарегистрирован`,
-    active: `Посетители сайта ${domain} теперь могут входить по электронной почте. Только вы с этим адресом можете управлять сайтом.`,
+    active: `Посетители сайта ${domain} теперь могут входить по электронной почте. Управлять сайтом можно только с этим адресом.`,
     keep: 'Чтобы сохранить регистрацию, войдите в течение 7 дней.',
     introduction: 'Чтобы войти, откройте эту ссылку:',
     button: 'Войти',
