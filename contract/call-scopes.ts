@@ -13,6 +13,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   deleteWebsite: 'websites:write',
   claimWebsite: 'websites:write',
   proveWebsite: 'websites:write',
+  listMembers: 'websites:read',
   beginUpload: 'websites:write',
   websiteEvents: 'stats:read',
   websiteStats: 'stats:read',

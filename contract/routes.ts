@@ -49,6 +49,7 @@ import { ConnectionList, ConnectionParams } from './connections.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './languages.ts';
+import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,
@@ -171,6 +172,13 @@ export const routes = {
   deleteWebsite: route('deleteWebsite', 'Delete a website', WebsiteParams, Done),
   claimWebsite: route('claimWebsite', 'How to prove that a domain is mine', DomainParams, Claim),
   proveWebsite: route('proveWebsite', 'Check the proof; a proven claim transfers the domain to the account', DomainInput, Website),
+  listMembers: route('listMembers', 'The team of a website', WebsiteParams, MemberList),
+  inviteMember: route('inviteMember', 'Invite an address to manage a website, by email; again renews the invitation', Invite, Member),
+  changeMember: route('changeMember', 'Change the role of a member', MemberUpdate, Member),
+  removeMember: route('removeMember', 'Remove a member, withdraw an invitation, or leave with your own address', MemberParams, Done),
+  listInvitations: route('listInvitations', 'Invitations to manage websites of others', nothing, InvitationList),
+  acceptInvitation: route('acceptInvitation', 'Accept an invitation', WebsiteParams, Website),
+  declineInvitation: route('declineInvitation', 'Decline an invitation', WebsiteParams, Done),
   beginUpload: route('beginUpload', 'Get a URL to PUT an icon to', nothing, UploadResponse),
   websiteEvents: route(
     'websiteEvents',

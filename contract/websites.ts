@@ -27,10 +27,16 @@ export const PublicWebsite = z.object({
   iconUrl: z.string().nullable(),
 });
 
-/** A website as its owner sees it. */
+/** What an address that manages a website may do: a member may not move, delete or share it, nor export or erase its visitors. */
+export const WEBSITE_ROLES = ['owner', 'member'] as const;
+export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
+
+/** A website as those who manage it see it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
   createdAt: z.string(),
+  role: z.enum(WEBSITE_ROLES).meta({ description: 'What the account may do with the website' }),
+  linkedAddress: z.string().meta({ description: 'The address that registered or proved the website' }),
   proof: z.object({
     record: z.string().meta({ description: 'Name of the TXT record' }),
     value: z.string().meta({ description: 'Its value' }),

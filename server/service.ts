@@ -42,6 +42,7 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
@@ -127,6 +128,11 @@ function createPortal(
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
+    members: new Members({
+      database,
+      limits,
+      inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
+    }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
@@ -146,6 +152,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...memberRoutes(portal.members),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),

@@ -132,7 +132,7 @@ describe('the email about a registration', () => {
   test('signs in nobody once its address has signed in otherwise', async () => {
     const { email, mail, client } = await register();
     await signInDeveloper(stage, service, email);
-    expect((await boot(mail)).state).toBe('used');
+    expect((await boot(mail)).state).toBe('expired');
     expect((await confirmLink(client, mail, email)).status).toBeGreaterThanOrEqual(400);
   });
 
@@ -142,7 +142,7 @@ describe('the email about a registration', () => {
     expect((await confirmLink(client, mail, email)).status).toBeGreaterThanOrEqual(400);
     await registerWebsite(service.client(), domain, email);
     expect((await confirmLink(client, mail, email)).status).toBeGreaterThanOrEqual(400);
-    expect((await boot(mail)).state).toBe('used');
+    expect((await boot(mail)).state).toBe('expired');
   });
 
   test('makes a browser known to the rate limits for an hour only', async () => {

@@ -178,6 +178,15 @@ export const removeOldClaims = removal({
   and: 'not exists (select from websites w where w.domain = domain_claims.domain and w.email = domain_claims.email)',
 });
 
+/** Invitations that were not accepted, 30 days after they were sent; they are valid for INVITATION_DAYS. */
+export const removeOldInvitations = removal({
+  table: 'website_members',
+  column: 'invited_at',
+  ...byTime,
+  before: "now() - interval '30 days'",
+  and: 'joined_at is null',
+});
+
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = removal({ table: 'probes', column: 'minute', ...byTime, before: "now() - interval '90 days'" });
 

@@ -56,6 +56,8 @@ const kinds: [MailKind, Record<string, string>, boolean][] = [
   ['app_sign_in', { host: 'shop.example' }, true],
   ['portal_sign_in', {}, true],
   ['registered', { domain: 'shop.example' }, true],
+  ['invited_owner', { domain: 'shop.example', inviter: 'bob@example.com' }, true],
+  ['invited_member', { domain: 'shop.example', inviter: 'bob@example.com' }, true],
   ['domain_proven', { domain: 'shop.example' }, false],
   ['domain_lost', { domain: 'shop.example' }, false],
 ];
@@ -94,6 +96,25 @@ test.each([
   '"; drop table outbox',
 ])('the host %j is rejected', async (host) => {
   await expect(written(mailOf({ data: { host } }))).rejects.toThrow(/not a valid host name/);
+});
+
+test.each(['Bob <bob@example.com>', 'bob@example.com\nCall 555', 'Bob', ''])('the inviter %j is rejected', async (inviter) => {
+  const mail = mailOf({ kind: 'invited_member', data: { domain: 'shop.example', inviter } });
+  await expect(written(mail)).rejects.toThrow(/not a valid address/);
+});
+
+test('an invitation names the inviter, the website and the role, and has a link but no code', async () => {
+  const data = { domain: 'shop.example', inviter: 'bob@example.com' };
+  for (const [kind, role] of [
+    ['invited_owner', 'as an owner'],
+    ['invited_member', 'as a member'],
+  ] as const) {
+    const { mail } = await written(mailOf({ kind, data }));
+    for (const part of [mail.text, mail.html]) {
+      for (const text of [data.inviter, data.domain, role, secrets.link]) expect(part).toContain(text);
+      expect(part).not.toContain(secrets.code);
+    }
+  }
 });
 
 test('a host is shown as its A-label', async () => {

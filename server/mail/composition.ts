@@ -4,6 +4,7 @@ import { brandOf, type Mail, type MailKind, type MailSecrets, shownDevice, shown
 import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
 import { requestTimeOf } from './request-time.ts';
 import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
+import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import { domainLost, domainProven } from './templates/notices.ts';
 import { registered } from './templates/registration.ts';
 import { portalSignIn, signIn } from './templates/sign-in.ts';
@@ -13,6 +14,8 @@ const templates: Record<MailKind, Template> = {
   app_sign_in: signIn,
   portal_sign_in: portalSignIn,
   registered,
+  invited_owner: invitedOwner,
+  invited_member: invitedMember,
   domain_proven: domainProven,
   domain_lost: domainLost,
 };
@@ -102,12 +105,14 @@ function plainText({ title, paragraphs, action, codeIntroduction, notes }: Conte
 }
 
 function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
-  const { host, domain } = mail.data;
+  const { host, domain, inviter } = mail.data;
+  if (inviter !== undefined && normalEmail(inviter) !== inviter) throw new Error('The inviter in the email is not a valid address');
   if (secrets && !(LINK.test(secrets.link) && (secrets.code === null || CODE.test(secrets.code))))
     throw new Error('The email has no valid link or code');
   return {
     host: host === undefined ? undefined : shownHost(host),
     domain: domain === undefined ? undefined : shownHost(domain),
+    inviter,
     link: secrets?.link,
     code: secrets?.code ?? undefined,
     request: [requestTimeOf(mail), shownDevice(mail)].filter(Boolean).join(' · '),

@@ -1,7 +1,15 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
 
-export type MailKind = 'sign_in' | 'app_sign_in' | 'portal_sign_in' | 'registered' | 'domain_proven' | 'domain_lost';
+export type MailKind =
+  | 'sign_in'
+  | 'app_sign_in'
+  | 'portal_sign_in'
+  | 'registered'
+  | 'invited_owner'
+  | 'invited_member'
+  | 'domain_proven'
+  | 'domain_lost';
 
 /** An email to send: one row of the table `outbox`. */
 export type Mail = {
@@ -12,9 +20,10 @@ export type Mail = {
   recipient: string;
   language: LanguageCode;
   /**
-   * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in an email that a requester
-   * chooses. `website` for sign_in: the registered domain, whose owner sees the delivery as an event. `fromName`, `logoUrl` for
-   * sign_in: the branding that the website's owner chose. `device`: the names of browser and system that requested the email.
+   * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
+   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in: the registered domain,
+   * whose owner sees the delivery as an event. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
+   * `device`: the names of browser and system that requested the email.
    */
   data: Record<string, string>;
 };

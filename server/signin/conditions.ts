@@ -1,21 +1,23 @@
-import { ATTEMPT_SECONDS, REGISTRATION_LINK_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, INVITATION_DAYS, REGISTRATION_DAYS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 
 /**
- * Returns the life of an attempt, an interval as SQL. Only the link of a registration is valid for longer than ATTEMPT_SECONDS.
+ * Returns the life of an attempt, an interval as SQL: ATTEMPT_SECONDS, and days for the link of a registration or an invitation.
  * @param row alias of a row with the attempt's kind
  */
 export const lifeOf = (row: string) =>
-  `make_interval(secs => case when ${row}.kind = 'registration' then ${REGISTRATION_LINK_SECONDS} else ${ATTEMPT_SECONDS} end)`;
+  `case ${row}.kind when 'registration' then interval '${REGISTRATION_DAYS} days' when 'invitation' then interval '${INVITATION_DAYS} days'
+    else interval '${ATTEMPT_SECONDS} seconds' end`;
 
 /**
- * Returns a condition: whether the domain whose registration an attempt confirms is still registered to its address and not
- * confirmed. True for attempts of other kinds. `host` contains the domain.
+ * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
+ * an invitation to be accepted; `host` contains the domain. True for attempts of other kinds.
  * @param attempt alias of the row
  */
-export const registrationOpen = (attempt: string) => `(${attempt}.kind <> 'registration' or (
-      select w.email = ${attempt}.email and w.claimed_at is null
-        and coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
+      select coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+        and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
+          else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
       from websites w where w.domain = ${attempt}.host) is true)`;
 
 /**

@@ -8,9 +8,9 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import { clientActive, endedBySibling, registrationOpen, sameRegistration } from './conditions.ts';
+import { clientActive, endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { isRedirectOf, redirectHostOf, withCode } from './redirects.ts';
-import type { AttemptKind, AttemptSecrets } from './secrets.ts';
+import { type AttemptKind, type AttemptSecrets, hasCode } from './secrets.ts';
 import { SHOWN_ICON } from './target.ts';
 
 /** What the page of an opened link shows. */
@@ -44,8 +44,7 @@ select kind, email, language, domain, client_id as "clientId", redirect_uri as "
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
-    when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} then 'expired'
-    when not ${registrationOpen('a')} then 'used'
+    when expires_at <= now() or secret_tries >= ${MAX_CODE_TRIES} or not ${stillAwaited('a')} then 'expired'
     when ${WITHDRAWN} then 'withdrawn'
     else 'open' end as status
 from sign_in_attempts a where id = $1`;
@@ -75,7 +74,7 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
   const target = targetOf(found);
   if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
   if (found.kind !== 'app')
-    return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: found.kind !== 'registration' } };
+    return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: hasCode(found.kind) } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
 }

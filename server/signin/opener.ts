@@ -3,7 +3,7 @@ import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { endedBySibling, registrationOpen, sameRegistration } from './conditions.ts';
+import { endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { withToken } from './redirects.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
@@ -30,7 +30,7 @@ const BATCH_DELAY_MS = 4;
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
  * $1…$7 and $10: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many whole
- * seconds the visitor took: less than $9, as the attempt had not expired. A registration is no such sign-in: its link lives for days.
+ * seconds the visitor took: less than $9, as the attempt had not expired. It is null for a link that lives for days.
  */
 const OPEN = `
 with given as materialized (
@@ -44,13 +44,13 @@ consumed as (
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
-    and ${registrationOpen('a')}
+    and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
     g.token, g.device, g.selector, g.verifier, g.label
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, case when kind <> 'registration' then host end, email, browser, now() + make_interval(secs => $8) from consumed
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, browser, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
@@ -62,7 +62,7 @@ audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
   select case when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
     case when kind = 'oidc' then client_id end,
-    case when kind <> 'registration' then greatest(0, floor($9 - extract(epoch from expires_at - now()))) end from consumed
+    case when kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from expires_at - now()))) end from consumed
 )
 select n::integer, email, forward_url from consumed`;
 

@@ -21,7 +21,7 @@ export type NewAttempt = {
   userAgent: string;
   /** Registered domain; null for the portal and for OAuth clients. */
   domain: string | null;
-  /** The host that the token will be for; for a registration, the domain. */
+  /** The host that the token will be for; for a registration or invitation, the domain. */
   host: string | null;
   forwardUrl: string | null;
   clientId: string | null;

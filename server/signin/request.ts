@@ -4,6 +4,7 @@ import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
+import type { WebsiteRole } from '../../contract/websites.ts';
 import { type Browser, deviceNamesOf } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
@@ -31,6 +32,8 @@ type Parts = {
   outbox: Pick<Outbox, 'handOver'>;
   events: Pick<EventRecorder, 'record'>;
 };
+
+type Invitation = { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string };
 
 /** Requests for a sign-in email: each begins an attempt. */
 export class SignInRequests {
@@ -91,9 +94,23 @@ export class SignInRequests {
     register: (query: Query) => Promise<unknown>,
   ): Promise<void> {
     const { email, domain, clientAddress, userAgent } = owner;
-    const noBrowser: Browser = { attempt: randomSecret(), device: randomSecret(), session: undefined, clientAddress, userAgent };
-    const attempt = { ...newAttempt(email, 'en', noBrowser), host: domain, forwardUrl: this.#parts.targets.portalHome };
+    const attempt = { ...newAttempt(email, 'en', noBrowser(clientAddress, userAgent)), ...this.#portalFor(domain) };
     await this.begin({ ...attempt, kind: 'registration', mailKind: 'registered', mailData: { domain } }, register);
+  }
+
+  /**
+   * Sends an address an email with a link to the portal, where it can accept to manage a website: once, until it has accepted or
+   * the invitation ends.
+   * @param add inserts the invitation, in the same transaction as the email
+   */
+  async inviteMember({ email, domain, role, inviter, clientAddress }: Invitation, add: (query: Query) => Promise<unknown>): Promise<void> {
+    const attempt = { ...newAttempt(email, 'en', noBrowser(clientAddress, '')), ...this.#portalFor(domain) };
+    const mailKind = role === 'owner' ? 'invited_owner' : 'invited_member';
+    await this.begin({ ...attempt, kind: 'invitation', mailKind, mailData: { domain, inviter } }, add);
+  }
+
+  #portalFor(domain: string): Pick<NewAttempt, 'host' | 'forwardUrl'> {
+    return { host: domain, forwardUrl: this.#parts.targets.portalHome };
   }
 
   /**
@@ -129,6 +146,15 @@ export class SignInRequests {
     return this.#parts.store.status(digest(browser.attempt), email);
   }
 }
+
+/** Returns a browser that nobody has, for an email that its recipient did not request. */
+const noBrowser = (clientAddress: string, userAgent: string): Browser => ({
+  attempt: randomSecret(),
+  device: randomSecret(),
+  session: undefined,
+  clientAddress,
+  userAgent,
+});
 
 /** Returns an attempt of a browser, without its target. */
 export function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {

@@ -2,7 +2,7 @@ import type { Step } from '../migration-steps.ts';
 import { up as signIn } from './0001-sign-in.ts';
 import { steps as portal } from './0002-portal.ts';
 import { steps as openIdConnect } from './0008-openid-connect.ts';
-import { up as websiteMembers } from './0009-website-members.ts';
+import { steps as websiteMembers } from './0009-website-members.ts';
 import { steps as registrationLinks } from './0012-registration-links.ts';
 
 /** `sql`: the whole migration is one step. */
@@ -70,6 +70,6 @@ export const migrations: readonly Migration[] = [
   { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
   { name: '0007-website-events', sql: websiteEvents },
   { name: '0008-openid-connect', steps: openIdConnect },
-  { name: '0009-website-members', sql: websiteMembers },
+  { name: '0009-website-members', steps: websiteMembers },
   { name: '0012-registration-links', steps: registrationLinks },
 ];
