@@ -9,7 +9,8 @@ import { domainLost, domainProven } from './templates/notices.ts';
 import { registered } from './templates/registration.ts';
 import { portalSignIn, signIn } from './templates/sign-in.ts';
 
-const templates: Record<MailKind, Template> = {
+/** The content of the emails, by kind. */
+export const templates: Readonly<Record<MailKind, Template>> = {
   sign_in: signIn,
   app_sign_in: signIn,
   portal_sign_in: portalSignIn,

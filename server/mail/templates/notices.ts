@@ -15,7 +15,7 @@ const provenTexts: Record<LanguageCode, { title: string; proven: string; effect:
     title: `Domenas ${domain} patvirtintas`,
     proven: `Rastas įrodymas, kad domenas ${domain} yra jūsų. Svetainė susieta su šiuo adresu.`,
     effect: 'Nepatvirtinto domeno apribojimai panaikinti, o svetainė rodoma kaip patvirtinta.',
-    button: 'Atidaryti mano svetaines',
+    button: 'Atverti mano svetaines',
     ignore: 'Jums nieko daryti nereikia. DNS įrašą ar failą jau galite pašalinti.',
   },
   lv: {
@@ -68,7 +68,7 @@ const lostTexts: Record<LanguageCode, { title: string; lost: string; effect: str
     lost: `Kažkas kitas DNS įrašu arba failu svetainėje įrodė, kad domenas ${domain} priklauso jam. Su šiuo adresu jis nebesusietas.`,
     effect: 'Šios svetainės tvarkyti nebegalite. Jos lankytojai prisijungia kaip anksčiau.',
     comeBack: 'Jei domenas jūsų, vėl pridėkite jį prie savo svetainių ir įrodykite, kad jis jūsų.',
-    button: 'Atidaryti mano svetaines',
+    button: 'Atverti mano svetaines',
   },
   lv: {
     title: `Domēnam ${domain} ir jauns īpašnieks`,

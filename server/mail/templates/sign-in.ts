@@ -25,7 +25,7 @@ const sentences: Record<LanguageCode, Sentences> = {
     button: 'Sign in',
     codeIntroduction: 'Or enter this code in the window where you began:',
     requested: `Requested: ${request}`,
-    ignore: 'If this was not you, ignore this email: nobody can sign in without it.',
+    ignore: 'If this was not you, ignore this email: no one can sign in without it.',
   },
   lt: {
     preview: `${code}: įveskite šį kodą ten, kur pradėjote, arba atverkite nuorodą. Jie galioja 10 minučių.`,
@@ -79,7 +79,7 @@ const portalHeadlines: Record<LanguageCode, Headline> = {
   en: { subject: `${code} is your code for Email Auth`, title: 'Sign in to Email Auth' },
   lt: { subject: `${code} – jūsų prisijungimo prie „Email Auth“ kodas`, title: 'Prisijungimas prie „Email Auth“' },
   lv: { subject: `${code} ir jūsų kods pakalpojumam „Email Auth”`, title: 'Pierakstīšanās pakalpojumā „Email Auth”' },
-  uk: { subject: `${code} — ваш код для входу в Email Auth`, title: 'Вхід в Email Auth' },
+  uk: { subject: `${code} — ваш код для входу до Email Auth`, title: 'Вхід до Email Auth' },
   ru: { subject: `${code} — ваш код для входа в Email Auth`, title: 'Вход в Email Auth' },
 };
 
