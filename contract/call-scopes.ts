@@ -8,6 +8,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   settings: 'websites:read',
   auditLogs: 'stats:read',
   listWebsites: 'websites:read',
+  readWebsite: 'websites:read',
   createWebsite: 'websites:write',
   updateWebsite: 'websites:write',
   deleteWebsite: 'websites:write',
@@ -17,6 +18,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   beginUpload: 'websites:write',
   websiteEvents: 'stats:read',
   websiteStats: 'stats:read',
+  websiteHistory: 'stats:read',
   listClients: 'websites:read',
   createClient: 'websites:write',
   updateClient: 'websites:write',
@@ -26,4 +28,5 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   clientLogs: 'stats:read',
   clientRefusals: 'stats:read',
   overview: 'stats:read',
+  accountLogins: 'stats:read',
 };

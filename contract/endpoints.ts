@@ -52,9 +52,13 @@ export const endpoints = {
   languages: { method: 'GET', path: '/api/languages', access: 'anyone' },
   translations: { method: 'GET', path: '/api/translations/{language}/auth', access: 'anyone' },
 
+  searchDocs: { method: 'GET', path: '/api/docs/search', access: 'anyone' },
+
   registerWebsite: { method: 'POST', path: '/api/websites/register', access: 'anyone' },
   findWebsite: { method: 'GET', path: '/api/websites/domain/{domain}', access: 'anyone' },
   listWebsites: { method: 'GET', path: '/api/websites', access: 'account' },
+  searchWebsites: { method: 'GET', path: '/api/websites/search', access: 'person' },
+  readWebsite: { method: 'GET', path: '/api/websites/mine/{domain}', access: 'account' },
   createWebsite: { method: 'POST', path: '/api/websites', access: 'account' },
   updateWebsite: { method: 'PUT', path: '/api/websites/{id}', access: 'account' },
   deleteWebsite: { method: 'DELETE', path: '/api/websites/{id}', access: 'account' },
@@ -70,6 +74,7 @@ export const endpoints = {
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
   websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
+  websiteHistory: { method: 'GET', path: '/api/websites/{id}/stats', access: 'account' },
 
   listClients: { method: 'GET', path: '/api/clients', access: 'account' },
   createClient: { method: 'POST', path: '/api/clients', access: 'account' },
@@ -85,6 +90,7 @@ export const endpoints = {
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{id}', access: 'person' },
   apiKeyUsage: { method: 'GET', path: '/api/api-keys/{id}/usage', access: 'person' },
   overview: { method: 'GET', path: '/api/overview', access: 'account' },
+  accountLogins: { method: 'GET', path: '/api/overview/logins', access: 'account' },
 
   about: { method: 'GET', path: '/api/about', access: 'anyone' },
   status: { method: 'GET', path: '/api/status', access: 'anyone' },

@@ -19,6 +19,8 @@ export const MAX_WEBSITE_MEMBERS = 20;
 export const INVITATION_DAYS = 7;
 /** Query parameters, form fields, cookies, or entries of one list header of a request. RFC 6265 §6.1 asks clients to support 50 cookies per domain. */
 export const MAX_INPUT_ITEMS = 50;
+/** Websites, and entries of the audit log, that one page of a list has at most. */
+export const MAX_LIST_PAGE = 100;
 /** Applications that one account may have. */
 export const MAX_APPLICATIONS = 50;
 /** Active API keys that one account may have. */
@@ -39,6 +41,9 @@ export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
 export const MAX_EVENT_WAIT_SECONDS = 25;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
+/** UTC days that the statistics of one website can cover. */
+export const STATS_PERIODS = [7, 30, 90] as const;
+export const MAX_STATS_DAYS = 90;
 
 /**
  * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local

@@ -17,6 +17,7 @@ export const pages = {
   '/developer-email-auth/live': 'portal',
   '/dashboard': 'portal',
   '/dashboard/overview': 'portal',
+  '/dashboard/activity': 'portal',
   '/dashboard/auth': 'portal',
   '/dashboard/analytics': 'portal',
   '/dashboard/bugs': 'portal',
@@ -31,6 +32,15 @@ export const pages = {
   '/tos': 'portal',
   '/privacy': 'portal',
 } as const;
+
+/** The pages below that of a website, whose own page has its statistics. */
+export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings'] as const;
+export type WebsiteTab = (typeof WEBSITE_TABS)[number];
+
+const WEBSITE_PAGE = new RegExp(`^/dashboard/websites/[^/]+(?:/(?:${WEBSITE_TABS.join('|')}))?$`);
+
+/** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
+export const isWebsitePage = (path: string): boolean => WEBSITE_PAGE.test(path);
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 

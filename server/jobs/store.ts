@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
+import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS } from '../../contract/limits.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -191,4 +191,9 @@ export const removeOldInvitations = removal({
 export const removeOldProbes = removal({ table: 'probes', column: 'minute', ...byTime, before: "now() - interval '90 days'" });
 
 /** Sign-in times of a website, once no statistics cover the day. */
-export const removeOldTimes = removal({ table: 'daily_site_times', column: 'day', ...byDay, before: 'current_date - 40' });
+export const removeOldTimes = removal({
+  table: 'daily_site_times',
+  column: 'day',
+  ...byDay,
+  before: `current_date - ${MAX_STATS_DAYS + 10}`,
+});

@@ -9,8 +9,8 @@ import { withToken } from './redirects.ts';
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
 
-/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. */
-type OpenedBy = { browser: Buffer | null; email: string | null };
+/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */
+type OpenedBy = { browser: Buffer | null; email: string | null; byCode?: boolean };
 
 /** The opening of an attempt by its link or code. */
 type Opening = OpenedBy & {
@@ -29,13 +29,14 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$7 and $10: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many whole
- * seconds the visitor took: less than $9, as the attempt had not expired. It is null for a link that lives for days.
+ * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many
+ * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
+ * that the statistics can tell both apart without another column. It is null for a link that lives for days.
  */
 const OPEN = `
 with given as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[])
-  with ordinality as g (id, browser, email, token, device, selector, verifier, label, n)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[], $11::boolean[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, label, by_code, n)
 ),
 consumed as (
   update sign_in_attempts a set consumed_at = now()
@@ -46,7 +47,8 @@ consumed as (
     and not ${endedBySibling('a', '$9')}
     and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
-    g.token, g.device, g.selector, g.verifier, g.label
+    g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
+    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
@@ -61,8 +63,7 @@ remembered as (
 audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
   select case when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
-    case when kind = 'oidc' then client_id end,
-    case when kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from expires_at - now()))) end from consumed
+    case when kind = 'oidc' then client_id end, case when by_code then ~seconds else seconds end from consumed
 )
 select n::integer, email, forward_url from consumed`;
 
@@ -103,6 +104,7 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       TOKEN_SECONDS,
       ATTEMPT_SECONDS,
       openings.map(({ label }) => label),
+      openings.map(({ byCode = false }) => byCode),
     ],
   });
   const opened: (Opened | null)[] = openings.map(() => null);

@@ -19,6 +19,7 @@ export async function presentWebsites(database: Database, { email }: Account, we
     displayDomain: displayDomainOf(website.domain),
     verified: website.provenAt !== null,
     iconUrl: iconUrlOf(website),
+    onProbation: website.claimedAt === null,
     createdAt: website.createdAt.toISOString(),
     // A membership that ended after the website was read gives the smaller role.
     role: website.email === email ? 'owner' : (roles.get(website.id) ?? 'member'),

@@ -3,6 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
@@ -10,7 +11,7 @@ import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { findChallenge, grantDomain, obtainChallenges } from './claims-store.ts';
+import { findChallenge, grantDomain, obtainChallenges, type WebsiteRecord } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { checkOwner, findManaged, findOwned, managedBy, roleAt } from './managers.ts';
 import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
@@ -95,6 +96,14 @@ export class Websites {
       raw: true,
     });
     return presentWebsites(this.#parts.database, account, websites);
+  }
+
+  /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
+  async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
+    const found = await this.#byDomain(normalHost(domain.trim()) ?? '');
+    if (!found) throw new Fault('website_not_found');
+    const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
+    return presentWebsite(this.#parts.database, account, website);
   }
 
   /**
@@ -269,6 +278,11 @@ export class Websites {
   async #challengeOf(email: string, domain: string): Promise<string> {
     return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
   }
+
+  /** Returns websites as those who manage them see them. */
+  present(account: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
+    return presentWebsites(this.#parts.database, account, websites);
+  }
 }
 
 const domainTaken = () => new Fault('domain_taken', { field: 'domain' });
@@ -291,6 +305,7 @@ export function websiteRoutes(websites: Websites): Served[] {
     ),
     serve('findWebsite', ({ domain }) => websites.find(domain)),
     serve('listWebsites', (_, { account }) => websites.list(account)),
+    serve('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),
     serve('createWebsite', (input, { account }) => websites.create(account, input)),
     serve('updateWebsite', (input, { account }) => websites.update(account, input)),
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),

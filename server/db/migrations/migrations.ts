@@ -56,6 +56,11 @@ create table website_events (
 create index website_events_at on website_events (at);
 `;
 
+/** Sign-ins to a website by OpenID Connect, whose rows in the audit log have its origin as client_id. */
+const websiteOpenIdTotals = `
+alter table daily_sites add column openid_sent bigint not null default 0, add column openid_opened bigint not null default 0;
+`;
+
 /**
  * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
  * How to write one is in docs/architecture.md.
@@ -72,4 +77,5 @@ export const migrations: readonly Migration[] = [
   { name: '0008-openid-connect', steps: openIdConnect },
   { name: '0009-website-members', steps: websiteMembers },
   { name: '0012-registration-links', steps: registrationLinks },
+  { name: '0014-website-openid-totals', sql: websiteOpenIdTotals },
 ];
