@@ -19,6 +19,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   listVisitors: 'stats:read',
   exportVisitors: 'stats:read',
   eraseVisitor: 'websites:write',
+  listMembers: 'websites:read',
   beginUpload: 'websites:write',
   websiteEvents: 'stats:read',
   websiteStats: 'stats:read',
@@ -32,4 +33,5 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   clientLogs: 'stats:read',
   clientRefusals: 'stats:read',
   overview: 'stats:read',
+  accountLogins: 'stats:read',
 };

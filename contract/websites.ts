@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STATS_DAYS, STATS_PERIODS } from './limits.ts';
+import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { Email } from './signin.ts';
 
 const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
@@ -103,3 +103,20 @@ export const WebsiteHistory = z.object({
     .meta({ description: 'UTC days, oldest first, including those without sign-ins' }),
 });
 export const WebsiteStatsList = z.array(WebsiteStats);
+
+export const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
+export type WebsiteSort = (typeof WEBSITE_SORTS)[number];
+
+export const WebsiteSearch = z.object({
+  q: z.string().trim().max(253).default('').meta({ description: 'Part of the domain, as A-label or decoded' }),
+  sort: z.enum(WEBSITE_SORTS).default('added').meta({ description: 'Newest first, by domain, or by sign-ins of the last 30 days' }),
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  limit: z.coerce.number().int().min(1).max(MAX_LIST_PAGE).default(25),
+});
+
+/** One page of the websites that a search found. A page after the last one is the last one. */
+export const FoundWebsites = z.object({
+  total: z.number().meta({ description: 'Websites that the search found, on all pages' }),
+  page: z.number(),
+  websites: z.array(Website.extend({ stats: WebsiteStats.omit({ id: true }) })),
+});

@@ -17,6 +17,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
+import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
@@ -48,7 +49,9 @@ import { Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
 import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
 import { Logos } from './websites/logo.ts';
+import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
+import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -124,20 +127,28 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const logos = new Logos({ config, limits });
+  const stats = new Stats({ database, uptime: () => status.uptimePercent() });
+  const websites = new Websites({
+    config,
+    database,
+    outbox,
+    limits,
+    uploads,
+    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+  });
   return {
     uploads,
-    websites: new Websites({
-      config,
+    websites,
+    websiteSearch: new WebsiteSearch({ database, websites, stats }),
+    members: new Members({
       database,
-      outbox,
       limits,
-      uploads,
-      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+      inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
     }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
-    stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    stats,
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts({ database, logos }),
     brandings: new WebsiteBrandings({ database, logos }),
@@ -157,6 +168,8 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...websiteRoutes(portal.websites),
     ...brandingRoutes(portal.brandings),
     ...visitorRoutes(portal.visitors),
+    ...memberRoutes(portal.members),
+    ...websiteSearchRoutes(portal.websiteSearch),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
@@ -169,6 +182,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...apiKeyRoutes(portal.apiKeys),
     ...connectionRoutes(portal.connections),
     ...languageRoutes(),
+    ...docsSearchRoutes(config.publicUrl),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
 }

@@ -16,6 +16,7 @@ import {
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
+  removeOldInvitations,
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
@@ -146,6 +147,23 @@ test('challenges of domains are removed after 30 days, unless the domain is a we
     await ask(`insert into domain_claims values ($1, $2, 'x', now() - make_interval(days => $3))`, [domain, email, days]);
   await run(removeOldClaims());
   expect(await ask('select email from domain_claims order by 1')).toMatchObject([{ email: 'b@b.example' }, { email: 'owner@b.example' }]);
+});
+
+test('invitations that were not accepted are removed after 30 days', async () => {
+  const site = randomUUID();
+  await ask(`insert into websites (id, domain, email) values ($1, 'team.example', 'a@b.example')`, [site]);
+  for (const [email, days, joined] of [
+    ['old@b.example', 31, null],
+    ['new@b.example', 29, null],
+    ['joined@b.example', 31, at(0)],
+  ])
+    await ask(
+      `insert into website_members (website_id, email, role, invited_by, invited_at, joined_at)
+       values ($1, $2, 'member', 'a@b.example', now() - make_interval(days => $3), $4)`,
+      [site, email, days, joined],
+    );
+  await run(removeOldInvitations());
+  expect(await ask('select email from website_members order by 1')).toEqual([{ email: 'joined@b.example' }, { email: 'new@b.example' }]);
 });
 
 test('daily times of openings are removed when no statistic covers the day', async () => {

@@ -13,6 +13,7 @@ export const paths = {
   live: '/developer-email-auth/live',
   dashboard: '/dashboard',
   overview: '/dashboard/overview',
+  activity: '/dashboard/activity',
   applications: '/dashboard/auth',
   analytics: '/dashboard/analytics',
   bugs: '/dashboard/bugs',

@@ -1,14 +1,11 @@
-import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
-import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
-import { DeveloperShell, PublicShell } from './chrome/shell.tsx';
+import { PortalShell } from './chrome/portal-shell.tsx';
+import { PublicShell } from './chrome/shell.tsx';
 import { LandingPage } from './features/landing/landing-page.tsx';
+import { lazyPage as page } from './lib/lazy-page.ts';
 import { docPattern, paths, websitePattern } from './paths.ts';
-
-/** Returns a page that is loaded when it is rendered. */
-const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
-  lazy(async () => ({ default: (await load())[name] }));
 
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
@@ -16,6 +13,7 @@ const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'),
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
+const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
@@ -47,7 +45,7 @@ export function Routes() {
     <Switch>
       <PublicRoute path={paths.landing} page={<LandingPage />} />
       <Route path={paths.developer}>
-        <DeveloperShell>
+        <PortalShell>
           <PageBoundary>
             <TokenLogin>
               <SignedInOnly>
@@ -55,20 +53,21 @@ export function Routes() {
               </SignedInOnly>
             </TokenLogin>
           </PageBoundary>
-        </DeveloperShell>
+        </PortalShell>
       </Route>
-      <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
-      <DeveloperRoute path={paths.live} page={<LivePage />} />
-      <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
-      <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
-      <DashboardRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
+      <PortalRoute path={paths.websites} page={<WebsitesPage />} />
+      <PortalRoute path={paths.live} page={<LivePage />} />
+      <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
+      <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
+      <PortalRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
       <Route path={paths.overview}>
         <Redirect to={paths.dashboard} replace />
       </Route>
-      <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
-      <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
-      <DashboardRoute path={paths.bugs} page={<BugsPage />} />
-      <DashboardRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
+      <PortalRoute path={paths.activity} page={<ActivityPage />} />
+      <PortalRoute path={paths.applications} page={<ApplicationsPage />} />
+      <PortalRoute path={paths.analytics} page={<AnalyticsPage />} />
+      <PortalRoute path={paths.bugs} page={<BugsPage />} />
+      <PortalRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />
@@ -93,28 +92,15 @@ function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
   );
 }
 
-/** A portal page, for a signed-in developer. */
-function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
+/** A page of the portal, for a signed-in developer. */
+function PortalRoute({ path, page }: { path: string; page: ReactNode }) {
   return (
     <Route path={path}>
-      <DeveloperShell>
+      <PortalShell>
         <SignedInOnly>
           <PageBoundary key={path}>{page}</PageBoundary>
         </SignedInOnly>
-      </DeveloperShell>
-    </Route>
-  );
-}
-
-/** A dashboard page, for a signed-in developer. */
-function DashboardRoute({ path, page }: { path: string; page: ReactNode }) {
-  return (
-    <Route path={path}>
-      <DashboardShell>
-        <SignedInOnly>
-          <PageBoundary key={path}>{page}</PageBoundary>
-        </SignedInOnly>
-      </DashboardShell>
+      </PortalShell>
     </Route>
   );
 }

@@ -17,6 +17,7 @@ const MESSAGES = {
   site_checks: 'Too many checks of your websites. Please wait a little.',
   client_registrations: 'Too many client registrations from your network. Please wait a little.',
   client_documents: 'Too many new clients from your network. Please wait a little.',
+  invitations: 'Too many invitations today. Please wait until tomorrow.',
   uploads: 'Too many icon uploads. Please wait a little.',
   logo_checks: 'Too many changes of a logo URL. Please wait a little.',
   rejected_tokens: 'Too many rejected token requests from your network. Please wait a minute.',

@@ -186,6 +186,15 @@ export const removeOldVisitors = removal({
   before: `now() - interval '${VISITOR_DAYS} days'`,
 });
 
+/** Invitations that were not accepted, 30 days after they were sent; they are valid for INVITATION_DAYS. */
+export const removeOldInvitations = removal({
+  table: 'website_members',
+  column: 'invited_at',
+  ...byTime,
+  before: "now() - interval '30 days'",
+  and: 'joined_at is null',
+});
+
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = removal({ table: 'probes', column: 'minute', ...byTime, before: "now() - interval '90 days'" });
 

@@ -138,9 +138,9 @@ left join daily_logins totals on totals.day = given.day
 left join new_row on new_row.day = given.day
 order by given.day desc`;
 
-// The websites of the address $1, with their rows that the totals do not include.
-const OWN_WEBSITES = `
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+/** Returns the websites of the address $1 that meet a condition on `w`, with their rows that the totals do not include. */
+const ownWebsites = (condition: string) => `
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')} and ${condition}),
 new_row as materialized (
   select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
 ),
@@ -149,9 +149,9 @@ website_new as materialized (
   where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
-/** The statistics of the websites of the address $1. The median is a measured time: of two in the middle, the lower one. */
+/** The statistics of the websites of the address $1; $2: only of these ids, or null. The median is a measured time: of two in the middle, the lower one. */
 export const WEBSITE_STATS = `
-with ${OWN_WEBSITES},
+with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
 parts as (
   select website, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
@@ -182,7 +182,7 @@ order by registered.id`;
 /** The overview of the account with the address $1 and the id $2. */
 export const OVERVIEW = `
 with application as materialized (select client_id, is_active from applications where user_id = $2),
-${OWN_WEBSITES},
+${ownWebsites('true')},
 application_late as (
   select count(*) as logins from audit_log
   where ${IS_NEW} and client_id = any(array(select client_id from application))
@@ -202,8 +202,9 @@ export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogin
   return (await core.query({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
-export async function readWebsiteStats(core: pg.Pool, email: string): Promise<Output<'websiteStats'>> {
-  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email] })).rows;
+/** @param ids of the websites to read; null: all that the address manages */
+export async function readWebsiteStats(core: pg.Pool, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
+  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] })).rows;
 }
 
 export async function readOverview(

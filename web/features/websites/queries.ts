@@ -44,20 +44,3 @@ function useRefresh() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: LIST });
 }
-
-/** The sign-ins of a website in the last 30 UTC days. */
-export type WebsiteStats = Output<'websiteStats'>[number];
-
-/** How long statistics are shown from the cache when the page is opened again. */
-const STATS_STALE_MS = 5_000;
-
-/** Loads the statistics of the account's websites by id. Their key is below that of the list, so that both are refreshed together. */
-export const useWebsiteStats = () =>
-  useQuery({
-    queryKey: ['websites', 'stats'],
-    queryFn: async ({ signal }) => {
-      const list = await api.websiteStats({}, { signal });
-      return new Map(list.map((stats) => [stats.id, stats]));
-    },
-    staleTime: STATS_STALE_MS,
-  });
