@@ -1,5 +1,6 @@
 import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
+import type { FormFailure, SignInSteps } from './sign-in-steps.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
@@ -57,7 +58,14 @@ export type SignInBoot = {
      * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
      */
     | { kind: 'application'; name: string; host: string; displayHost: string; interaction: string }
-    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
+    /** `back`: the origin of the forward_url, when a page may link to it. */
+    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url'; back: string | null };
+  /** On the pages of steps 1 and 2. */
+  steps?: SignInSteps;
+  /** Why the form post that this page responds to was refused. */
+  failure?: FormFailure;
+  /** The response to a form post whose redirect leaves this origin, which `form-action` of the page's policy would not allow. */
+  leaving?: { url: string };
   /** On /auth/link: the emailed link that was opened. */
   link?: LinkBoot;
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */

@@ -16,7 +16,7 @@ import { isPublicAddress } from '../websites/public-addresses.ts';
 import type { RegistrationParts } from './client-registration.ts';
 import { OpenIdClients } from './clients.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
-import { Interactions } from './interactions.ts';
+import { Interactions, type ReadSteps } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
 import { ProviderPages } from './pages.ts';
@@ -34,6 +34,7 @@ type Parts = {
   describeError: DescribeError;
   keys: ProviderKeys;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
+  readSteps: ReadSteps;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
 };
@@ -93,6 +94,7 @@ export function createOpenId(parts: Parts): OpenId {
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),
+    readSteps: parts.readSteps,
   });
   const listener = createOpenIdListener({ publicUrl, interactions, pages, headers, serving: () => provider.current() });
   return { provider, clients, interactions, listener };

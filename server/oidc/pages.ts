@@ -43,6 +43,13 @@ export class ProviderPages {
     ctx.respond = false;
   }
 
+  /** Shows where to go on after a sign-out by a form. */
+  showLeaving(ctx: Context, url: string): void {
+    const page: SignInPage = { language: pageLanguage(ctx.req, undefined), target: { kind: 'portal' }, leaving: { url } };
+    this.#pending.set(ctx.req, { page, status: 200 });
+    ctx.respond = false;
+  }
+
   /** Returns whether a request that oidc-provider has handled had a user code that does not exist. */
   isWrongUserCode(request: IncomingMessage): boolean {
     const step = this.#pending.get(request)?.page.authorization;
