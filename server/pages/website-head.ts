@@ -29,5 +29,5 @@ function cssOf(accent: string): string {
 }
 
 /** Returns a Content-Security-Policy that allows the style sheet of a page in addition. */
-export const withStyle = (policy: string, { hash }: { hash: string }): string =>
-  policy.replace(/style-src [^;]*/, (found) => `${found} ${hash}`);
+export const withStyle = (policy: string, style: WebsiteHead['style']): string =>
+  style ? policy.replace("style-src 'self'", `style-src 'self' ${style.hash}`) : policy;
