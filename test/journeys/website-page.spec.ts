@@ -42,7 +42,7 @@ test('the list leads to the page of a website, with its tabs, and an unknown web
   await page.waitForURL(`**/${domain}/log`);
   expect(await page.title()).toBe(`Log of ${domain} · Email Auth`);
   await page.getByRole('link', { name: 'Verify the domain' }).click();
-  await page.getByText(`emailauth-verification`).first().waitFor();
+  await page.getByText(`_emailauth.${domain}`).first().waitFor();
   await page.goBack();
   await page.waitForURL(`**/${domain}/log`);
 
