@@ -91,7 +91,7 @@ export const errors = {
   },
   site_recipients_used_up: {
     status: 403,
-    message: 'This website has reached the daily number of visitors that applies until its owner confirms it.',
+    message: 'No more visitors can sign in to this website today: until its owner confirms it, their number is limited.',
     hint: 'Its owner can sign in once with the linked address, or prove the domain.',
   },
   proof_needed: {

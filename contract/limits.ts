@@ -1,5 +1,7 @@
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
+/** Days for which a registered domain is kept until its linked address signs in; the link in the email about it lives as long. */
+export const REGISTRATION_DAYS = 7;
 /** Life of a website's token, in seconds. */
 export const TOKEN_SECONDS = 3600;
 /** How many times a six-digit code may be entered. */

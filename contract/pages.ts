@@ -61,8 +61,11 @@ export type SignInBoot = {
   /** What the visitor signs in to, by the forward_url or link of the page. */
   target:
     | { kind: 'portal' }
-    /** `host` as A-label, `displayHost` decoded; where they differ the page shows both. */
-    | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
+    /**
+     * `host` as A-label, `displayHost` decoded; where they differ the page shows both. `name`: of a website whose domain is proven,
+     * shown beside its host. `accent`: the color of its buttons.
+     */
+    | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null; name?: string | null; accent?: string | null }
     /**
      * A client of OpenID Connect. `host`: of its redirect URI, or the scheme of a native one such as `com.example.app`. The calls
      * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
@@ -87,8 +90,8 @@ export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'account
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =
-  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
-  | { state: 'open'; maskedEmail: string }
+  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. `hasCode`: the email has a code too. */
+  | { state: 'open'; maskedEmail: string; hasCode: boolean }
   /** The link of a native client: the page redirects to `redirectUrl`. */
   | { state: 'native'; redirectUrl: string }
   /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */

@@ -51,6 +51,7 @@ import { Visitors, visitorRoutes } from './visitors/visitors.ts';
 import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
 import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
+import { brandingPreviewRouter } from './websites/preview-routes.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
@@ -212,6 +213,10 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       resource: resourceUri(publicUrl, resource),
     });
   const identityOf = identityAt('api');
+  const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
+    const identity = await identityOf(request, cookiesOf(request, response, secure));
+    return identity?.by === 'session' ? identity : null;
+  };
   const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
@@ -263,13 +268,19 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       previewRouter({
         secure,
         origins,
-        accountOf: async (request, response) => {
-          const identity = await identityOf(request, cookiesOf(request, response, secure));
-          return identity?.by === 'session' ? identity : null;
-        },
+        accountOf,
         publicUrl,
         mailer: core.mailer,
         accounts: portal.accounts,
+      }),
+      brandingPreviewRouter({
+        publicUrl,
+        secure,
+        origins,
+        accountOf,
+        brandings: portal.brandings,
+        mailer: core.mailer,
+        sendPreview: web.sendSignInPreview,
       }),
       mcpRouter({
         publicUrl,

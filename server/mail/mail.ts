@@ -1,3 +1,4 @@
+import { accentFault } from '../../contract/colors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
 
@@ -21,14 +22,15 @@ export type Mail = {
   language: LanguageCode;
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
-   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in: the registered domain, whose owner sees the delivery as an event. `fromName`, `logoUrl` for
-   * sign_in: the branding that the website's owner chose.
+   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in: the registered domain,
+   * whose owner sees the delivery as an event. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
+   * `device`: the names of browser and system that requested the email.
    */
   data: Record<string, string>;
 };
 
-/** The link and the code that an email carries. */
-export type MailSecrets = { link: string; code: string };
+/** The link and the code that an email carries; no code for an email that was requested in no window. */
+export type MailSecrets = { link: string; code: string | null };
 
 /**
  * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached.
@@ -50,16 +52,25 @@ export function shownHost(host: string): string {
   throw new Error('The host in the email is not a valid host name');
 }
 
-/** The branding of a website whose domain is proven; an empty text means the service's own. */
-type Brand = { fromName: string; logoUrl: string };
+// The form of the names that the parser of user agents knows (accounts/browser.ts).
+const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+-]{0,39})?$/;
 
-const NO_BRAND: Brand = { fromName: '', logoUrl: '' };
+/** Returns the browser and system that requested an email, or an empty text. It is validated again here; the email is sent without an invalid one. */
+export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
+  return device !== undefined && DEVICE.test(device) ? device : '';
+}
+
+/** The branding of a website whose domain is proven; an empty text means the service's own. */
+type Brand = { fromName: string; logoUrl: string; accent: string };
+
+const NO_BRAND: Brand = { fromName: '', logoUrl: '', accent: '' };
 
 /** Returns the branding of an email. It is validated again here; an invalid part is left out, and the email is still sent. */
-export function brandOf({ kind, data: { fromName, logoUrl } }: Pick<Mail, 'kind' | 'data'>): Brand {
-  if (kind !== 'sign_in' || (fromName === undefined && logoUrl === undefined)) return NO_BRAND;
+export function brandOf({ kind, data: { fromName = '', logoUrl = '', accent = '' } }: Pick<Mail, 'kind' | 'data'>): Brand {
+  if (kind !== 'sign_in') return NO_BRAND;
   return {
-    fromName: fromName === undefined || fromNameFault(fromName) ? '' : fromName,
-    logoUrl: logoUrl === undefined || logoUrlFault(logoUrl) ? '' : logoUrl,
+    fromName: fromNameFault(fromName) ? '' : fromName,
+    logoUrl: logoUrlFault(logoUrl) ? '' : logoUrl,
+    accent: accentFault(accent) ? '' : accent,
   };
 }

@@ -3,7 +3,7 @@ import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { endedBySibling, sameRegistration } from './conditions.ts';
+import { endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { withToken } from './redirects.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
@@ -31,7 +31,7 @@ const BATCH_DELAY_MS = 4;
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
  * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many
  * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
- * that the statistics can tell both apart without another column.
+ * that the statistics can tell both apart without another column. It is null for a link that lives for days.
  */
 const OPEN = `
 with given as materialized (
@@ -45,13 +45,14 @@ consumed as (
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
+    and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
     g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
-    greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer as seconds
+    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, host, email, browser, now() + make_interval(secs => $8) from consumed
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, browser, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)

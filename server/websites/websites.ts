@@ -1,6 +1,7 @@
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
@@ -17,8 +18,6 @@ import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
 
-/** A registration whose linked address never signed in is deleted after this time. */
-const UNCLAIMED_DAYS = 7;
 const RELEASE_BATCH = 500;
 /** How long one run of the release may take; the next one continues. */
 const RELEASE_MS = 20_000;
@@ -31,7 +30,7 @@ type Parts = {
   uploads: Pick<Uploads, 'ownIcon'>;
   /** Emails a sign-in link to the linked address of a new website. */
   inviteOwner: (
-    owner: { email: string; domain: string; clientAddress: string },
+    owner: { email: string; domain: string; clientAddress: string; userAgent: string },
     register: (query: Query) => Promise<unknown>,
   ) => Promise<void>;
   /** Where proofs are searched; by default with the configured name servers and on the public internet. */
@@ -54,12 +53,15 @@ export class Websites {
    * Registers a domain, which works at once, on probation until its linked address signs in.
    * @throws Fault bad_domain, domain_taken, rate_limited, too_many
    */
-  async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
+  async register(
+    input: Parsed<'registerWebsite'>,
+    { clientAddress, userAgent }: { clientAddress: string; userAgent: string },
+  ): Promise<Output<'registerWebsite'>> {
     const { config, limits, inviteOwner } = this.#parts;
     const { email } = input;
     const domain = rootDomainOf(input.domain);
     await limits.hit('registrations', clientAddress);
-    await inviteOwner({ email, domain, clientAddress }, async (query) => {
+    await inviteOwner({ email, domain, clientAddress, userAgent }, async (query) => {
       await checkUnprovenLimit(query, email, { onlyClaimed: false });
       if (!(await registerWebsite(query, { id: uuid(), domain, email }))) throw domainTaken();
     });
@@ -225,7 +227,7 @@ export class Websites {
   async releaseUnclaimed(query: Query): Promise<number> {
     let released = 0;
     for (const end = Date.now() + RELEASE_MS; Date.now() < end; ) {
-      const count = await releaseUnclaimed(query, UNCLAIMED_DAYS, RELEASE_BATCH);
+      const count = await releaseUnclaimed(query, REGISTRATION_DAYS, RELEASE_BATCH);
       released += count;
       if (count < RELEASE_BATCH) break;
     }
@@ -298,7 +300,9 @@ function notProven(needsDns: boolean): Fault {
 
 export function websiteRoutes(websites: Websites): Served[] {
   return [
-    serve('registerWebsite', (input, { clientAddress }) => websites.register(input, clientAddress)),
+    serve('registerWebsite', (input, { clientAddress, header }) =>
+      websites.register(input, { clientAddress, userAgent: header('user-agent') ?? '' }),
+    ),
     serve('findWebsite', ({ domain }) => websites.find(domain)),
     serve('listWebsites', (_, { account }) => websites.list(account)),
     serve('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),

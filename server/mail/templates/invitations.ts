@@ -10,7 +10,8 @@ type Texts = {
   invited: Record<WebsiteRole, string>;
   accept: string;
   button: string;
-  /** The link expires after ATTEMPT_SECONDS, the invitation after INVITATION_DAYS. */
+  introduction: string;
+  /** Until INVITATION_DAYS have passed. */
   later: (url: string) => string;
   ignore: string;
 };
@@ -24,7 +25,8 @@ const texts: Record<LanguageCode, Texts> = {
     },
     accept: 'Sign in to accept or decline the invitation. It is valid for 7 days.',
     button: 'See the invitation',
-    later: (url) => `The link expires in 10 minutes. Later, sign in with this address at ${url}`,
+    introduction: 'Open this link to see the invitation:',
+    later: (url) => `The link works once within these 7 days. After that, sign in with this address at ${url}`,
     ignore: 'If you do not know the sender, ignore this email: nothing changes unless you accept.',
   },
   lt: {
@@ -35,7 +37,8 @@ const texts: Record<LanguageCode, Texts> = {
     },
     accept: 'Prisijunkite ir priimkite arba atmeskite kvietimą. Jis galioja 7 dienas.',
     button: 'Peržiūrėti kvietimą',
-    later: (url) => `Nuoroda galioja 10 minučių. Vėliau prisijunkite šiuo adresu čia: ${url}`,
+    introduction: 'Norėdami peržiūrėti kvietimą, atverkite šią nuorodą:',
+    later: (url) => `Per šias 7 dienas nuoroda tinka vieną kartą. Vėliau prisijunkite šiuo adresu čia: ${url}`,
     ignore: 'Jei siuntėjo nepažįstate, nekreipkite į šį laišką dėmesio: kol nepriimsite kvietimo, niekas nepasikeis.',
   },
   lv: {
@@ -46,7 +49,8 @@ const texts: Record<LanguageCode, Texts> = {
     },
     accept: 'Pierakstieties, lai pieņemtu vai noraidītu uzaicinājumu. Tas ir derīgs 7 dienas.',
     button: 'Skatīt uzaicinājumu',
-    later: (url) => `Saite ir derīga 10 minūtes. Vēlāk pierakstieties ar šo adresi šeit: ${url}`,
+    introduction: 'Lai skatītu uzaicinājumu, atveriet šo saiti:',
+    later: (url) => `Šajās 7 dienās saite ir izmantojama vienu reizi. Vēlāk pierakstieties ar šo adresi šeit: ${url}`,
     ignore: 'Ja sūtītāju nepazīstat, neņemiet šo vēstuli vērā: kamēr uzaicinājums nav pieņemts, nekas nemainās.',
   },
   uk: {
@@ -57,7 +61,8 @@ const texts: Record<LanguageCode, Texts> = {
     },
     accept: 'Увійдіть, щоб прийняти або відхилити запрошення. Воно дійсне 7 днів.',
     button: 'Переглянути запрошення',
-    later: (url) => `Посилання діє 10 хвилин. Пізніше увійдіть із цією адресою тут: ${url}`,
+    introduction: 'Щоб переглянути запрошення, відкрийте це посилання:',
+    later: (url) => `Протягом цих 7 днів посилання діє один раз. Пізніше увійдіть із цією адресою тут: ${url}`,
     ignore: 'Якщо ви не знаєте відправника, не зважайте на цей лист: доки ви не приймете запрошення, нічого не зміниться.',
   },
   ru: {
@@ -68,7 +73,8 @@ const texts: Record<LanguageCode, Texts> = {
     },
     accept: 'Войдите, чтобы принять или отклонить приглашение. Оно действует 7 дней.',
     button: 'Посмотреть приглашение',
-    later: (url) => `Ссылка действует 10 минут. Позже войдите с этим адресом здесь: ${url}`,
+    introduction: 'Чтобы посмотреть приглашение, откройте эту ссылку:',
+    later: (url) => `В течение этих 7 дней ссылка действует один раз. Позже войдите с этим адресом здесь: ${url}`,
     ignore: 'Если вы не знаете отправителя, не обращайте внимания на это письмо: пока вы не примете приглашение, ничего не изменится.',
   },
 };
@@ -79,9 +85,10 @@ const invitation =
     const words = texts[language];
     return {
       subject: words.title,
+      preview: words.accept,
       title: words.title,
       paragraphs: [words.invited[role], words.accept],
-      action: { label: words.button, href: slot('link') },
+      action: { introduction: words.introduction, label: words.button, href: slot('link') },
       codeIntroduction: null,
       notes: [words.later(`${publicUrl}/auth`), words.ignore],
     };

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { LanguageCode } from '../../contract/languages.ts';
+import { faultsOfTexts } from '../../test/translation-checks.ts';
+import { texts } from './languages.ts';
+
+const faultsOf = (language: LanguageCode, changes: Record<string, string>, removed?: string) => {
+  const changed: Record<string, string> = { ...texts[language], ...changes };
+  if (removed) delete changed[removed];
+  return faultsOfTexts(`${language}.json`, language, changed, texts.en);
+};
+
+test.each<[string, LanguageCode, Record<string, string>, RegExp]>([
+  ['an unknown key', 'lt', { 'auth.hello': 'Labas' }, /^lt\.json: "auth\.hello" is not a key of English/],
+  [
+    'a missing placeholder',
+    'lt',
+    { 'auth.magic_link_sent': 'Išsiųsta.' },
+    /^lt\.json: "auth\.magic_link_sent" has the placeholders \(none\) instead of \{email\}/,
+  ],
+  [
+    'another placeholder',
+    'ru',
+    { 'auth.confirm_button': 'Войти на {domain}' },
+    /"auth\.confirm_button" has the placeholders \{domain\} instead of \{host\}/,
+  ],
+  [
+    'a long button',
+    'uk',
+    { 'auth.send_magic_link': 'Надіслати мені безпечне посилання для входу' },
+    /"auth\.send_magic_link" has 43 characters, at most 32 are allowed/,
+  ],
+  ['a long title', 'lv', { 'auth.confirm_title': 'Lūdzu, '.repeat(8).trim() }, /"auth\.confirm_title" has 55 characters, at most 52/],
+  ['a long paragraph', 'en', { 'auth.browser_text': 'Text '.repeat(60).trim() }, /"auth\.browser_text" has 299 characters, at most 260/],
+  [
+    'a word wider than a button',
+    'lt',
+    { 'auth.resend': 'Donaudampfschifffahrt' },
+    /"auth\.resend" has the word "Donaudampfschifffahrt" of 21 characters, at most 20/,
+  ],
+  [
+    'two words for one concept',
+    'lv',
+    { 'auth.confirm_title': 'Apstipriniet pieteikšanos' },
+    /"auth\.confirm_title" contains "pieteik".*write "pierakstīties/,
+  ],
+  ['a wrong verb', 'uk', { 'auth.code_spent': 'Запросіть новий лист.' }, /contains "Запросіть".*write "отримайте/],
+  ['another form of address', 'ru', { 'auth.code_wrong': 'Введи код.' }, /contains "Введи".*write "вы"/],
+  [
+    'the quotation marks of another language',
+    'lv',
+    { 'auth.callback_wrong_state': 'Nederīgs parametrs “state”' },
+    /has the quotation marks “”: write „…”/,
+  ],
+  [
+    'a quotation mark without its pair',
+    'uk',
+    { 'auth.callback_wrong_state': 'Неправильний параметр «state' },
+    /has the quotation marks «: write «…»/,
+  ],
+  ['a straight apostrophe', 'uk', { 'auth.oidc_scope_profile': "Бачити ваше ім'я" }, /has a straight apostrophe/],
+  ['an empty text', 'ru', { 'auth.terms': ' ' }, /"auth\.terms" is empty/],
+  ['decomposed letters', 'lv', { 'auth.privacy': 'Privātums'.normalize('NFD') }, /not in NFC/],
+])('reports %s', (_, language, changes, message) => {
+  const faults = faultsOf(language, changes);
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(message);
+});
+
+test('reports a missing key', () => {
+  expect(faultsOf('ru', {}, 'auth.terms')).toEqual(['ru.json: "auth.terms" is missing.']);
+});
