@@ -130,24 +130,23 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
-  const websites = new Websites({
-    config,
-    database,
-    outbox,
-    limits,
-    uploads,
-    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-  });
   const logos = new Logos({ config, limits });
   return {
     uploads,
-    websites,
+    websites: new Websites({
+      config,
+      database,
+      outbox,
+      limits,
+      uploads,
+      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+    }),
     members: new Members({
       database,
       limits,
       inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
     }),
-    websiteSearch: new WebsiteSearch({ database, websites, stats }),
+    websiteSearch: new WebsiteSearch({ database, stats }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
