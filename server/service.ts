@@ -212,11 +212,11 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       resource: resourceUri(publicUrl, resource),
     });
   const identityOf = identityAt('api');
-  const identityOfAssistant = identityAt('mcp');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
     const identity = await identityOf(request, cookiesOf(request, response, secure));
     return identity?.by === 'session' ? identity : null;
   };
+  const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };

@@ -294,3 +294,15 @@ test('deleting a website requires a confirmation', async () => {
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
 });
+
+test('adding one’s own domain again links to it instead of offering to claim it', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await page.getByRole('button', { name: 'Add New Website' }).click();
+  await dialog.getByLabel('Domain').fill(`https://www.${domain}/`);
+  await button('Save').click();
+  await dialog.getByRole('alert').getByText(`${domain} is one of your websites already.`).waitFor();
+  await dialog.getByRole('status').getByText('Shortened to the root domain').waitFor();
+  await dialog.getByRole('link', { name: 'Open it' }).click();
+  await page.waitForURL(`${scene.service.url}/dashboard/websites/${domain}`);
+});
