@@ -121,18 +121,17 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
-  const websites = new Websites({
-    config,
-    database,
-    outbox,
-    limits,
-    uploads,
-    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-  });
   return {
     uploads,
-    websites,
-    websiteSearch: new WebsiteSearch({ database, websites, stats }),
+    websites: new Websites({
+      config,
+      database,
+      outbox,
+      limits,
+      uploads,
+      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+    }),
+    websiteSearch: new WebsiteSearch({ database, stats }),
     members: new Members({
       database,
       limits,

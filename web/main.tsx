@@ -3,7 +3,8 @@ import { createRoot } from 'react-dom/client';
 import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
 import { PaletteHost } from './chrome/palette-host.tsx';
 import { watchSession } from './lib/session.ts';
-import { Routes } from './routes.tsx';
+import { preloadPage, watchLinks } from './preload.ts';
+import { needsOf, Routes } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
 import '@fontsource-variable/geist/wght.css';
@@ -25,6 +26,8 @@ const queryClient = new QueryClient({
 
 watchConnection(queryClient);
 watchSession(queryClient);
+watchLinks(queryClient, needsOf);
+preloadPage(new URL(location.href), queryClient, needsOf);
 
 /** The portal entry. */
 function App() {

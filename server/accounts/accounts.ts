@@ -48,7 +48,8 @@ export class Accounts {
       where: {
         email,
         clientId: null,
-        action: { [Op.notIn]: VISITOR_ACTIONS, ...(action && { [Op.eq]: action }) },
+        action: { [Op.notIn]: VISITOR_ACTIONS },
+        ...(action && { [Op.or]: action.split(',').flatMap((each) => [{ action: each }, { action: { [Op.startsWith]: `${each}_` } }]) }),
         ...(before && { id: { [Op.lt]: before } }),
         ...(domain && { domain: { [Op.substring]: normalHost(domain) ?? domain.toLowerCase() } }),
         ...((from || to) && { createdAt: { ...(from && { [Op.gte]: dayStart(from) }), ...(to && { [Op.lt]: dayStart(to, 1) }) } }),
