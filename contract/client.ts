@@ -87,7 +87,8 @@ function fillPath(template: string, input: Record<string, unknown>) {
 function queryOf(input: Record<string, unknown>): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(input)) if (value !== undefined) query.set(key, String(value));
-  return query.size > 0 ? `?${query}` : '';
+  const text = query.toString();
+  return text ? `?${text}` : '';
 }
 
 function parseResponse(status: number, text: string): unknown {

@@ -1,5 +1,6 @@
 import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
+import type { FormFailure, SignInSteps } from './sign-in-steps.ts';
 
 /**
  * Every page of the web app and the Vite entry that shows it, except the pages of the documentation (docs/pages.ts), which
@@ -44,12 +45,17 @@ export const isWebsitePage = (path: string): boolean => WEBSITE_PAGE.test(path);
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 
-/** Id of the JSON data block in signin.html that contains a SignInBoot. */
+/** Id of the JSON data block in a sign-in page that contains a SignInBoot. */
 export const BOOT_ELEMENT = 'boot';
 
-/** Data that the server writes into the sign-in page, so that the page needs no further request before its first paint. */
+/** Data by which the service renders a sign-in page. The page contains it, so that the script renders the same and takes over. */
 export type SignInBoot = {
   language: LanguageCode;
+  /** Path and query of the page; of a page that a form post renders again, those of its GET. */
+  path: string;
+  search: string;
+  /** The accounts of this browser, newest first, for display. `timestamp`: Unix milliseconds of the latest sign-in, or 0. */
+  accounts: { email: string; timestamp: number }[];
   /** Text by key (`auth.welcome`, …) in `language`. */
   texts: Record<string, string>;
   /** What the visitor signs in to, by the forward_url or link of the page. */
@@ -62,12 +68,22 @@ export type SignInBoot = {
      * domainAuth and validateKey are sent with `interaction` instead of a forward_url.
      */
     | { kind: 'application'; name: string; host: string; displayHost: string; interaction: string }
-    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url' };
+    /** `back`: the origin of the forward_url, when a page may link to it. */
+    | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url'; back: string | null };
+  /** On the pages of steps 1 and 2. */
+  steps?: SignInSteps;
+  /** Why the form post that this page responds to was refused. */
+  failure?: FormFailure;
+  /** The response to a form post whose redirect leaves this origin, which `form-action` of the page's policy would not allow. */
+  leaving?: { url: string };
   /** On /auth/link: the emailed link that was opened. */
   link?: LinkBoot;
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };
+
+/** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
+export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =

@@ -1,3 +1,4 @@
+import { MAX_REMEMBERED_ACCOUNTS } from './limits.ts';
 import { normalEmail } from './rules.ts';
 
 /** A remembered account: a hint for the page, useless without the browser's HttpOnly device cookie. `timestamp` is in Unix milliseconds. */
@@ -44,4 +45,13 @@ function readAccount(entry: unknown): RememberedAccount[] {
   if (typeof email !== 'string' || normalEmail(email) !== email) return [];
   const isTime = typeof timestamp === 'number' && timestamp >= 0 && timestamp <= MAX_TIMESTAMP;
   return [{ email, key: typeof secret === 'string' && AUTH_KEY.test(secret) ? secret : '', timestamp: isTime ? timestamp : 0 }];
+}
+
+/** Returns the accounts of several stores, newest first, each address once, at most five. */
+export function mergeAccounts(accounts: RememberedAccount[]): RememberedAccount[] {
+  // Not toSorted(), which browsers that are still in use do not have.
+  const newestFirst = [...accounts].sort((a, b) => b.timestamp - a.timestamp);
+  return newestFirst
+    .filter((account, index) => newestFirst.findIndex((other) => other.email === account.email) === index)
+    .slice(0, MAX_REMEMBERED_ACCOUNTS);
 }

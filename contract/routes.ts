@@ -51,7 +51,7 @@ import { ConnectionList, ConnectionParams } from './connections.ts';
 import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
-import { Language, LanguageParams, Translations } from './languages.ts';
+import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
 import {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { LanguageChoice } from './languages.ts';
+import { LanguageChoice } from './language-schemas.ts';
 import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
+import { attemptStatuses } from './sign-in-steps.ts';
 
 const secret = z
   .string()
@@ -90,7 +91,7 @@ export const CodeResponse = z.union([RedirectResponse, z.object({ code: z.string
 
 export const AttemptQuery = z.object({ email: Email });
 /** The status of this browser's latest attempt for an address. */
-export const AttemptResponse = z.object({ status: z.enum(['waiting', 'opened', 'mail_failed', 'expired']) });
+export const AttemptResponse = z.object({ status: z.enum(attemptStatuses) });
 
 export const ConfirmLinkRequest = z.object({ t: secret, email: Email });
 

@@ -13,6 +13,8 @@ export type AppParts = {
   listenerOf(served: Served): Listener;
   /** Handles GET /auth/link. */
   openLink: Listener;
+  /** Returns the listener of a form of the sign-in pages; undefined for any other request. */
+  formAt(method: string | undefined, path: string): Listener | undefined;
   /** Handles the requests of OpenID Connect. */
   openId: OpenIdListener;
   /** Everything that is not a call of the API, in order. */
@@ -45,7 +47,7 @@ export function createApp(parts: AppParts): RequestListener {
     } catch (error) {
       return fail(response, error, oauthPaths.has(path));
     }
-    const listener = direct.get(`${request.method} ${path}`);
+    const listener = direct.get(`${request.method} ${path}`) ?? parts.formAt(request.method, path);
     if (!listener && parts.openId.handles(path))
       return void parts.openId.handle(request, response, path).catch((error) => fail(response, error, true));
     if (!listener) return app(request, response);

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
@@ -33,8 +33,11 @@ import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
+import { createFormCall } from './sign-in-pages/form-call.ts';
+import { SignInForms } from './sign-in-pages/forms.ts';
+import { SignInPages } from './sign-in-pages/pages.ts';
 import { linkListener } from './signin/link.ts';
-import { describeLink } from './signin/link-page.ts';
+import { describeLink, describePortalLink } from './signin/link-page.ts';
 import { signInRoutes } from './signin/routes.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
@@ -197,6 +200,29 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
+  const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };
+  const pages = new SignInPages({
+    targets,
+    steps: core.steps,
+    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
+  });
+  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
+    clientAddress: clientAddressOf(request, trustProxy),
+    cookies: cookiesOf(request, response, secure),
+    header: (name: string) => request.headers[name]?.toString(),
+  });
+  const forms = new SignInForms({
+    publicUrl,
+    origins,
+    call: createFormCall(served, invokeSettings),
+    pages,
+    interactionPage: (request, uid, posted) => core.openId.interactions.page(request, uid, posted),
+    describeLink: (secret) => describeLink(linkParts, secret, false),
+    browserRequestOf,
+    describeError,
+    sendPage: web.sendSignIn,
+    headers,
+  });
   return createApp({
     served,
     listenerOf: createListener({
@@ -210,16 +236,12 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     }),
     openLink: linkListener({
       links,
-      describeLink: (secret, isVisit) =>
-        describeLink({ core: parts.database.core, secrets, applications, events: core.events, publicUrl }, secret, isVisit),
-      browserRequestOf: (request, response) => ({
-        clientAddress: clientAddressOf(request, trustProxy),
-        cookies: cookiesOf(request, response, secure),
-        header: (name) => request.headers[name]?.toString(),
-      }),
+      describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
+      browserRequestOf,
       sendPage: web.sendSignIn,
       headers,
     }),
+    formAt: (method, path) => forms.at(method, path),
     openId: core.openId.listener,
     routers: [
       ...parts.routers,
@@ -261,7 +283,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         publicUrl,
         local,
         headers,
-        pageTarget: (forwardUrl) => targets.ofPage(forwardUrl),
+        signInPage: (request, response) => pages.read(request, cookiesOf(request, response, secure)),
         openApi,
       }),
     ],

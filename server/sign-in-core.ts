@@ -5,6 +5,7 @@ import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { EventRecorder } from './events/recorder.ts';
+import { receivedCookies } from './http/cookies.ts';
 import { ErrorLog } from './http/error-log.ts';
 import { createDescribeError } from './http/errors.ts';
 import { Limits } from './http/limits.ts';
@@ -18,10 +19,12 @@ import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId } from './oidc/oidc.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
+import { StepsReader } from './sign-in-pages/steps.ts';
 import { SignInCodes } from './signin/code.ts';
 import { SignInLinks } from './signin/link.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
+import { OwnAttempts } from './signin/own-attempts.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
 import { RequestStore } from './signin/request-store.ts';
@@ -63,6 +66,9 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
   const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
+  const sessions = new Sessions(new SessionStore(core));
+  const ownAttempts = new OwnAttempts(core);
+  const steps = new StepsReader(ownAttempts, sessions);
   const openId = createOpenId({
     config,
     secretKeys,
@@ -73,6 +79,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     describeError,
     keys: providerKeys,
     sendPage: web.sendSignIn,
+    readSteps: (request, page) => steps.read(receivedCookies(request, config.secure), page),
     headers,
   });
   const { interactions } = openId;
@@ -80,7 +87,6 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const opener = new AttemptOpener(core);
   const apiKeyBearers = new ApiKeyBearers(database);
   const applications = new Applications(database);
-  const sessions = new Sessions(new SessionStore(core));
   return {
     providerKeys,
     accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
@@ -95,6 +101,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     mailer,
     outbox,
     targets,
+    steps,
+    ownAttempts,
     limits,
     apiKeyBearers,
     applications,

@@ -31,6 +31,13 @@ export class Client {
     return this.#json('POST', path, body, headers);
   }
 
+  /** Posts a form as a page of the service does. @param headers replace the Origin; undefined omits one */
+  form(path: string, fields: Record<string, string>, headers: Record<string, string | undefined> = {}): Promise<HttpResponse> {
+    const sent = { Origin: this.origin, 'Content-Type': 'application/x-www-form-urlencoded', ...headers };
+    const given = Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined);
+    return this.send(path, { method: 'POST', body: new URLSearchParams(fields).toString(), headers: Object.fromEntries(given) });
+  }
+
   put(path: string, body: unknown = {}): Promise<HttpResponse> {
     return this.#json('PUT', path, body, {});
   }

@@ -23,7 +23,7 @@ export const termRules: Readonly<Record<LanguageCode, readonly TermRule[]>> = {
     { avoid: word('tu|tavo|įvesk|spausk'), use: 'jūs' },
   ],
   lv: [
-    { avoid: stem('(?:ne)?pieteik|(?:ne)?piesak(?!n)'), use: 'pierakstīties, pierakstīšanās' },
+    { avoid: stem('(?:ne)?pietei[ck]|(?:ne)?piesak(?!n)'), use: 'pierakstīties, pierakstīšanās' },
     { avoid: stem('pārlūkprogramm'), use: 'pārlūks' },
     { avoid: /jaun\p{L}* e-past|e-pastā(?!\p{L})|vēl vienu e-past/iu, use: 'vēstule' },
     { avoid: word('tu|tavs|tava|ievadi|nospied'), use: 'jūs' },

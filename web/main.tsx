@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
 import { PaletteHost } from './chrome/palette-host.tsx';
+import { hydrated } from './lib/hydration.ts';
 import { watchSession } from './lib/session.ts';
 import { preloadPage, watchLinks } from './preload.ts';
 import { needsOf, Routes } from './routes.tsx';
@@ -24,6 +25,8 @@ const queryClient = new QueryClient({
   },
 });
 
+// The service renders no page of the portal.
+hydrated.set(true);
 watchConnection(queryClient);
 watchSession(queryClient);
 watchLinks(queryClient, needsOf);

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { preact } from './build-preact.ts';
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
@@ -61,7 +62,7 @@ const sizeLimit: Plugin = {
   },
 };
 
-const entry = (html: string, first: boolean) => ({
+const entry = (html: string, { first = false, pure = [] as string[] } = {}) => ({
   consumer: 'client' as const,
   build: {
     outDir: here('../dist/web'),
@@ -70,6 +71,7 @@ const entry = (html: string, first: boolean) => ({
     // So does one for the small components that several pages share. Those with large dependencies are in chunks of their own.
     rolldownOptions: {
       input: here(html),
+      treeshake: { manualPureFunctions: pure },
       output: {
         codeSplitting: {
           groups: [
@@ -82,31 +84,46 @@ const entry = (html: string, first: boolean) => ({
   },
 });
 
+/** The renderer of the sign-in pages for the service (server/pages/sign-in-renderer.ts): CommonJS, so that it is loaded when it is first needed. */
+const renderer = {
+  consumer: 'server' as const,
+  resolve: { noExternal: true as const },
+  build: {
+    ssr: true,
+    outDir: here('../dist/web/renderer'),
+    emptyOutDir: true,
+    target: 'node20',
+    rolldownOptions: {
+      input: here('./signin-server.tsx'),
+      output: { format: 'cjs' as const, entryFileNames: 'signin.cjs', codeSplitting: false },
+    },
+  },
+};
+
 export default defineConfig({
   root: here('.'),
   resolve: {
     // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
     alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
   },
-  plugins: [parallelImports, sizeLimit, react(), tailwindcss()],
+  plugins: [parallelImports, preact, sizeLimit, react(), tailwindcss()],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      treeshake: {
-        // Without this the bundles would contain zod because of constants that are defined beside a schema.
-        moduleSideEffects: [{ test: /\/contract\//, sideEffects: false }],
-        manualPureFunctions: ['z'],
-      },
+      // Without this the bundles would contain zod because of constants that are defined beside a schema.
+      treeshake: { moduleSideEffects: [{ test: /\/contract\//, sideEffects: false }] },
     },
   },
-  // Built separately: the sign-in page shares no chunk with the portal, so that it loads only what it needs.
-  environments: { client: entry('./index.html', true), signin: entry('./signin.html', false) },
+  // Built separately: the sign-in page shares no chunk with the portal, so that it loads only what it needs. Its scripts contain no zod,
+  // and minified code of Preact whose functions may be called `z`.
+  environments: { client: entry('./index.html', { first: true, pure: ['z'] }), signin: entry('./signin.html'), signinServer: renderer },
   builder: {
     async buildApp({ build, environments }) {
       await build(environments.client);
       await build(environments.signin);
+      await build(environments.signinServer);
     },
   },
 });

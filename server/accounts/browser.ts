@@ -90,8 +90,30 @@ export function clearSession(cookies: Cookies): void {
   if (accounts.length > 0) setRemembered(cookies, accounts);
 }
 
+/** Returns the key of a remembered account in the browser's cookies; empty when it has none. */
+export function rememberedKeyOf(cookies: Cookies, email: string): string {
+  return rememberedIn(cookies).find((account) => account.email === email)?.key ?? '';
+}
+
+/** Removes an account from the list in the browser's cookies. */
+export function forgetAccount(cookies: Cookies, email: string): void {
+  const others = rememberedIn(cookies).filter((account) => account.email !== email);
+  setRemembered(cookies, others);
+  if (cookies.get(hintCookies.account) !== email) return;
+  cookies.setHint(hintCookies.account, null);
+  cookies.setHint(hintCookies.key, null);
+}
+
+/** Removes the key of an account that was refused: signing in with it needs an email again. */
+export function forgetKey(cookies: Cookies, email: string): void {
+  setRemembered(
+    cookies,
+    rememberedIn(cookies).map((account) => (account.email === email ? { ...account, key: '' } : account)),
+  );
+}
+
 function setRemembered(cookies: Cookies, accounts: RememberedAccount[]): void {
-  const value = JSON.stringify(accounts);
+  const value = accounts.length > 0 ? JSON.stringify(accounts) : null;
   cookies.setHint(hintCookies.remembered, value);
   cookies.setHint(hintCookies.previous, value);
 }

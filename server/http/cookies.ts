@@ -20,22 +20,30 @@ export type Cookies = {
 
 /** @param secure the service is on https: every server cookie is `__Host-` and Secure (RFC 6265bis §4.1.3.2) */
 export function cookiesOf(request: IncomingMessage, response: ServerResponse, secure: boolean): Cookies {
-  let received: Record<string, string | undefined> | undefined;
   const append = (name: string, value: string | null, seconds: number, { httpOnly = true, sameSite = 'lax' as 'lax' | 'strict' } = {}) =>
     response.appendHeader(
       'Set-Cookie',
       serialize(name, value ?? '', { path: '/', maxAge: value === null ? 0 : seconds, httpOnly, sameSite, secure }),
     );
   return {
-    get: (name) => {
-      received ??= parse(request.headers.cookie ?? '');
-      return received[nameOf(name)];
-    },
-    set: (name, value) => void append(nameOf(name), value, SECONDS[name], { sameSite: name.startsWith('admin') ? 'strict' : 'lax' }),
+    ...receivedCookies(request, secure),
+    set: (name, value) =>
+      void append(nameOf(name, secure), value, SECONDS[name], { sameSite: name.startsWith('admin') ? 'strict' : 'lax' }),
     setHint: (name, value) => void append(name, value, HINT_COOKIE_SECONDS, { httpOnly: false }),
   };
+}
 
-  function nameOf(name: CookieName | HintName): string {
-    return secure && name in SECONDS ? `__Host-${name}` : name;
-  }
+/** Returns the cookies of a request whose response sets none. @param secure as of `cookiesOf` */
+export function receivedCookies(request: IncomingMessage, secure: boolean): Pick<Cookies, 'get'> {
+  let received: Record<string, string | undefined> | undefined;
+  return {
+    get: (name) => {
+      received ??= parse(request.headers.cookie ?? '');
+      return received[nameOf(name, secure)];
+    },
+  };
+}
+
+function nameOf(name: CookieName | HintName, secure: boolean): string {
+  return secure && name in SECONDS ? `__Host-${name}` : name;
 }

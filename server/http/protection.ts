@@ -65,3 +65,14 @@ export function requireOwnOrigin(request: IncomingMessage, access: Access, origi
   const site = request.headers['sec-fetch-site'];
   if (origin !== undefined ? !origins.has(origin) : site === 'cross-site' || site === 'same-site') throw new Fault('foreign_origin');
 }
+
+/**
+ * Refuses a form post that does not come from a page of this service. A text browser sends no Origin, so that its Referer counts; a
+ * post with neither is refused.
+ * @throws Fault foreign_origin
+ */
+export function requireOwnForm({ headers }: IncomingMessage, origins: ReadonlySet<string>): void {
+  const { origin, referer } = headers;
+  const from = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
+  if (from === undefined || !origins.has(from)) throw new Fault('foreign_origin');
+}

@@ -2,10 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Provider } from 'oidc-provider';
 import { Fault } from '../../contract/errors.ts';
-import type { AuthorizationStep } from '../../contract/pages.ts';
+import type { LanguageCode } from '../../contract/languages.ts';
+import type { AuthorizationStep, SignInPage } from '../../contract/pages.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
+import type { SignInSteps } from '../../contract/sign-in-steps.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
@@ -15,7 +17,7 @@ import { AMR, EMAIL_ACR } from './claims.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { grantConsent, type Interaction } from './grants.ts';
 import { spendToken, tokenMark } from './interaction-store.ts';
-import { applicationTarget, type Page, pageLanguage } from './pages.ts';
+import { applicationTarget, pageLanguage } from './pages.ts';
 import type { RecordsStore } from './records-store.ts';
 
 type Query = ReturnType<typeof queryOf>;
@@ -26,10 +28,27 @@ type Parts = {
   core: Database['core'];
   store: RecordsStore;
   provider(): Promise<Provider>;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Returns the value of the attempt cookie. */
   attemptOf(request: IncomingMessage): string | undefined;
+  readSteps: ReadSteps;
 };
+
+/** What a form of the page posted, when the response shows the page again. */
+type Posted = { step: 'address' | 'code'; email: string };
+
+/** Returns which step of the sign-in the page of an authorization request shows. */
+export type ReadSteps = (
+  request: IncomingMessage,
+  page: {
+    base: string;
+    query: Query;
+    language: LanguageCode;
+    target: { kind: 'oidc'; mark: string };
+    hint: string | undefined;
+    posted: Posted | undefined;
+  },
+) => Promise<SignInSteps>;
 
 /** The steps of an authorization request in which a person takes part: sign-in, choice of account and consent. */
 export class Interactions {
@@ -59,20 +78,27 @@ export class Interactions {
    */
   async open(request: IncomingMessage, response: ServerResponse, uid: string): Promise<boolean> {
     const provider = await this.#parts.provider();
-    const query = queryOf(request);
     const interaction = await this.#ofBrowser(provider, request.headers.cookie, uid);
-    if (!interaction) {
-      const expired: Page = {
-        language: pageLanguage(request, undefined),
-        target: { kind: 'portal' },
-        authorization: { step: 'expired' },
-      };
-      this.#parts.sendPage(response, expired, 400);
-      return false;
-    }
-    if (await this.#continue(provider, request, interaction, query)) return true;
-    this.#parts.sendPage(response, await this.#pageOf(provider, interaction, pageLanguage(request, interaction.params.ui_locales)));
+    if (interaction && (await this.#continue(provider, request, interaction, queryOf(request)))) return true;
+    const { page, status } = await this.#read(provider, request, interaction);
+    this.#parts.sendPage(response, page, status);
     return false;
+  }
+
+  /** Returns the page of the next step of an authorization request. @param posted what a form of the page posted */
+  async page(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }> {
+    const provider = await this.#parts.provider();
+    return this.#read(provider, request, await this.#ofBrowser(provider, request.headers.cookie, uid), posted);
+  }
+
+  async #read(provider: Provider, request: IncomingMessage, interaction: Interaction | undefined, posted?: Posted) {
+    if (interaction) return { page: await this.#pageOf(provider, request, interaction, posted), status: 200 };
+    const page: SignInPage = {
+      language: pageLanguage(request, undefined),
+      target: { kind: 'portal' },
+      authorization: { step: 'expired' },
+    };
+    return { page, status: 400 };
   }
 
   /** Grants or refuses what the application requests. @throws Fault interaction_ended */
@@ -145,23 +171,28 @@ export class Interactions {
     return true;
   }
 
-  async #pageOf(provider: Provider, interaction: Interaction, language: Page['language']): Promise<Page> {
+  async #pageOf(provider: Provider, request: IncomingMessage, interaction: Interaction, posted: Posted | undefined): Promise<SignInPage> {
     const { uid, params, prompt, session } = interaction;
+    const language = pageLanguage(request, params.ui_locales);
     const clientId = String(params.client_id);
     // A client that was removed in the meantime is rejected when the request continues.
     const client = await provider.Client.find(clientId).catch(() => undefined);
     const redirectUri = params.redirect_uri ?? client?.redirectUris?.[0];
     const target = applicationTarget({ clientId, clientName: client?.clientName }, redirectUri, uid);
-    const authorization: AuthorizationStep =
-      prompt.name === 'consent' && session
-        ? { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) }
-        : {
-            step: 'sign_in',
-            email: typeof params.login_hint === 'string' ? params.login_hint.slice(0, 254) : null,
-            chooseAccount: prompt.name === 'select_account',
-            mustBeFresh: mustBeFresh(prompt.reasons),
-          };
-    return { language, target, authorization };
+    if (prompt.name === 'consent' && session) {
+      const consent = { step: 'consent', maskedEmail: maskEmail(session.accountId), scopes: scopesToGrant(prompt.details) } as const;
+      return { language, target, authorization: consent };
+    }
+    const hint = typeof params.login_hint === 'string' ? params.login_hint.slice(0, 254) : undefined;
+    const authorization: AuthorizationStep = {
+      step: 'sign_in',
+      email: hint ?? null,
+      chooseAccount: prompt.name === 'select_account',
+      mustBeFresh: mustBeFresh(prompt.reasons),
+    };
+    const ofInteraction = { kind: 'oidc', mark: tokenMark(uid, 'email') } as const;
+    const page = { base: interactionPath(uid), query: queryOf(request), language, target: ofInteraction, hint, posted };
+    return { language, target, authorization, steps: await this.#parts.readSteps(request, page) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
+import type { SignInPage } from '../../contract/pages.ts';
 import { isThisMachine } from '../../contract/rules.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
@@ -15,10 +16,10 @@ import { isPublicAddress } from '../websites/public-addresses.ts';
 import type { RegistrationParts } from './client-registration.ts';
 import { OpenIdClients } from './clients.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
-import { Interactions } from './interactions.ts';
+import { Interactions, type ReadSteps } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
 import { createOpenIdListener, type OpenIdListener } from './listener.ts';
-import { type Page, ProviderPages } from './pages.ts';
+import { ProviderPages } from './pages.ts';
 import { OpenIdProvider } from './provider.ts';
 import { RecordsStore } from './records-store.ts';
 
@@ -32,7 +33,8 @@ type Parts = {
   log: Log;
   describeError: DescribeError;
   keys: ProviderKeys;
-  sendPage(response: ServerResponse, page: Page, status?: number): void;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
+  readSteps: ReadSteps;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
 };
@@ -92,6 +94,7 @@ export function createOpenId(parts: Parts): OpenId {
     sendPage,
     provider: async () => (await provider.current()).provider,
     attemptOf: (request) => cookieOf(request, 'attempt'),
+    readSteps: parts.readSteps,
   });
   const listener = createOpenIdListener({ publicUrl, interactions, pages, headers, serving: () => provider.current() });
   return { provider, clients, interactions, listener };

@@ -2,16 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'cookie';
 import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
-import type { AuthorizationStep, SignInBoot } from '../../contract/pages.ts';
+import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
 import { redirectHostOf } from '../signin/redirects.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 
 /** The context of a request of Koa, on which oidc-provider is built. */
 export type Context = Parameters<Parameters<Provider['use']>[0]>[0];
-
-/** A page of the sign-in entry, without its texts. */
-export type Page = Omit<SignInBoot, 'texts'>;
 
 type Sources = NonNullable<Configuration['features']>;
 type Failure = Extract<AuthorizationStep, { step: 'device_code' }>['failure'];
@@ -20,10 +17,10 @@ const MAX_NAME_LENGTH = 60;
 
 /** The pages that oidc-provider shows itself: errors, sign-out and the device flow. They are sent once its cookies are set. */
 export class ProviderPages {
-  readonly #pending = new WeakMap<IncomingMessage, { page: Page; status: number }>();
-  readonly #send: (response: ServerResponse, page: Page, status: number) => void;
+  readonly #pending = new WeakMap<IncomingMessage, { page: SignInPage; status: number }>();
+  readonly #send: (response: ServerResponse, page: SignInPage, status: number) => void;
 
-  constructor(send: (response: ServerResponse, page: Page, status: number) => void) {
+  constructor(send: (response: ServerResponse, page: SignInPage, status: number) => void) {
     this.#send = send;
   }
 
@@ -37,12 +34,19 @@ export class ProviderPages {
   /** Shows that a request was refused before oidc-provider handled it. */
   showError(ctx: Context, error: string, status: number): void {
     const step: AuthorizationStep = { step: 'error', error, description: null, reason: 'other' };
-    const page: Page = {
+    const page: SignInPage = {
       language: pageLanguage(ctx.req, ctx.query.ui_locales),
       target: { kind: 'portal' },
       authorization: step,
     };
     this.#pending.set(ctx.req, { page, status });
+    ctx.respond = false;
+  }
+
+  /** Shows where to go on after a sign-out by a form. */
+  showLeaving(ctx: Context, url: string): void {
+    const page: SignInPage = { language: pageLanguage(ctx.req, undefined), target: { kind: 'portal' }, leaving: { url } };
+    this.#pending.set(ctx.req, { page, status: 200 });
     ctx.respond = false;
   }
 
@@ -85,7 +89,7 @@ export class ProviderPages {
 
   #show(ctx: KoaContextWithOIDC, step: AuthorizationStep, status = 200): void {
     const { client, params } = ctx.oidc;
-    const page: Page = {
+    const page: SignInPage = {
       language: pageLanguage(ctx.req, params?.ui_locales),
       target: client ? applicationTarget(client, params?.redirect_uri ?? client.redirectUris?.[0], '') : { kind: 'portal' },
       authorization: step,

@@ -8,7 +8,7 @@ import { limitRegistrations } from './client-registration.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
-import type { Context } from './pages.ts';
+import type { Context, ProviderPages } from './pages.ts';
 import { RefusalRecorder } from './refusals.ts';
 import { limitRequests } from './request-limits.ts';
 
@@ -60,7 +60,7 @@ export class OpenIdProvider {
     const provider = new Provider(publicUrl, configurationOf(parts, { errors, interactionPolicy, currentRequest, clientSince }, jwks));
     // The listener sets the forwarded headers itself, so that URLs come from PUBLIC_URL and never from the request.
     provider.proxy = true;
-    provider.use(adjustResponse);
+    provider.use((ctx, next) => adjustResponse(parts.pages, ctx, next));
     provider.use(defaultScope);
     provider.on('server_error', (ctx, error) => describeServerError(ctx, error, describeError));
     provider.on('backchannel.error', (_, error, { clientId }) =>
@@ -76,14 +76,18 @@ export class OpenIdProvider {
 }
 
 /**
- * Changes two responses: metadata name the only subject type that is used, and a page that signs out with fetch gets the address to
- * continue at as JSON, because a form may not redirect to another origin (`form-action` of its Content-Security-Policy).
+ * Changes two responses: metadata name the only subject type that is used, and a page that signs out gets the address to continue
+ * at as JSON or, without a script, as a page, because a form may not redirect to another origin (`form-action` of its
+ * Content-Security-Policy).
  */
-async function adjustResponse(ctx: Context, next: () => Promise<void>): Promise<void> {
+async function adjustResponse(pages: ProviderPages, ctx: Context, next: () => Promise<void>): Promise<void> {
   await next();
   if (ctx.path.startsWith('/.well-known/')) Object.assign(ctx.body ?? {}, { subject_types_supported: ['pairwise'] });
-  if (ctx.path !== SIGN_OUT || ctx.status !== 303 || ctx.accepts('html', 'json') !== 'json') return;
-  ctx.body = { redirectUrl: ctx.response.get('Location') };
+  if (ctx.path !== SIGN_OUT || ctx.status !== 303) return;
+  const url = ctx.response.get('Location');
+  if (ctx.accepts('html', 'json') === 'json') ctx.body = { redirectUrl: url };
+  else if (ctx.get('accept').includes('text/html') && new URL(url, ctx.origin).origin !== ctx.origin) pages.showLeaving(ctx, url);
+  else return;
   ctx.status = 200;
   ctx.remove('Location');
 }

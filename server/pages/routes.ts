@@ -1,7 +1,6 @@
 import compression from 'compression';
-import express, { type Request, Router } from 'express';
-import { languageOf } from '../../contract/languages.ts';
-import { isWebsitePage, type PageEntry, pages, type SignInBoot } from '../../contract/pages.ts';
+import express, { type Request, type Response, Router } from 'express';
+import { isWebsitePage, type PageEntry, pages, type SignInPage } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
@@ -12,7 +11,8 @@ type Parts = {
   local: boolean;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
-  pageTarget(forwardUrl: string | string[] | undefined): Promise<SignInBoot['target']>;
+  /** Returns the page of the sign-in entry at the request's path. */
+  signInPage(request: Request, response: Response): Promise<SignInPage>;
   openApi(): Promise<object>;
 };
 
@@ -34,8 +34,7 @@ export function pagesRouter(parts: Parts): Router {
     if (location) return response.set(parts.headers).redirect(location);
     const entry = entryOf(request.path);
     if (entry !== 'signin') return web.sendPortal(response, request.path, entry ? 200 : 404);
-    const { forward_url, language } = request.query as Record<string, string | string[] | undefined>;
-    web.sendSignIn(response, { language: languageOf(language), target: await parts.pageTarget(forward_url) });
+    web.sendSignIn(response, await parts.signInPage(request, response));
   });
   return router;
 }

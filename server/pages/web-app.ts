@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import type { LanguageCode } from '../../contract/languages.ts';
-import { BOOT_ELEMENT, type PageEntry, type pages, type SignInBoot } from '../../contract/pages.ts';
+import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
-import { texts } from '../languages/languages.ts';
+import { bootOf, loadRenderer, signInDocument } from './sign-in-renderer.ts';
 
 // The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
@@ -22,8 +21,8 @@ export type WebApp = {
   assetsRoot: string;
   /** The path of its icon. */
   icon: string;
-  /** Sends the sign-in page with its texts and target. */
-  sendSignIn(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>, status?: number): void;
+  /** Renders a sign-in page and sends it. */
+  sendSignIn(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Sends the portal's page with the title and description of `path`. */
   sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
 };
@@ -33,14 +32,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   const html = { signin: readPage('signin'), portal: readPage('portal') };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portalAt = describePages(html.portal, publicUrl);
-  const signInParts = new Map<LanguageCode, { before: string; after: string }>();
-  const partsOf = (language: LanguageCode) => {
-    const known = signInParts.get(language);
-    if (known) return known;
-    const [before, after] = html.signin.replace(/<html lang="\w+"/, `<html lang="${language}"`).split('<!--boot-->');
-    signInParts.set(language, { before, after });
-    return { before, after };
-  };
+  let documentOf: ReturnType<typeof signInDocument> | undefined;
   const send = (response: ServerResponse, status: number, body: string) => {
     headers(response.req as IncomingMessage, response, () => {});
     response.statusCode = status;
@@ -53,26 +45,17 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     headers,
     assetsRoot: `${webRoot}assets`,
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
-    sendSignIn: (response, boot, status = 200) => {
-      const { before, after } = partsOf(boot.language);
-      // A `<` in a text could end the script element.
-      const data = JSON.stringify({ ...boot, texts: textsOf(boot) } satisfies SignInBoot).replaceAll('<', '\\u003c');
-      send(response, status, `${before}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${after}`);
+    sendSignIn: (response, page, status = 200) => {
+      if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
+      documentOf ??= signInDocument(html.signin, loadRenderer(webRoot));
+      send(response, status, documentOf(bootOf(page, response.req)));
     },
     sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
   };
 }
 
-/** The texts of the pages without those of authorization requests, which make up a third. */
-const siteTexts = Object.fromEntries(
-  Object.entries(texts).map(([language, all]) => [
-    language,
-    Object.fromEntries(Object.entries(all).filter(([key]) => !key.startsWith('auth.oidc_'))),
-  ]),
-);
-
-const textsOf = ({ language, authorization, link }: Omit<SignInBoot, 'texts'>) =>
-  authorization || link?.state === 'other_browser' ? texts[language] : siteTexts[language];
+/** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
+const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);

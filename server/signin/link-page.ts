@@ -1,11 +1,12 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
 import type { SignInBoot } from '../../contract/pages.ts';
-import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { digest } from '../secrets.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { clientActive, endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
@@ -19,6 +20,8 @@ export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
 type LinkState = {
   kind: AttemptKind;
   email: string;
+  /** SHA-256 of the attempt cookie of the browser that began. */
+  browser: Buffer;
   language: LanguageCode;
   domain: string | null;
   clientId: string | null;
@@ -39,7 +42,7 @@ const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.
     or a.kind = 'app' and not ${clientActive('a')})`;
 
 const LINK_STATE = `
-select kind, email, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
+select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
   (select ${SHOWN_ICON} from websites w where w.domain = a.domain) as icon,
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   case
@@ -77,6 +80,27 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
     return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: hasCode(found.kind) } };
   if (found.clientId !== CLI_CLIENT_ID || !found.redirectUri || !found.state) return INVALID;
   return { language, target, link: { state: 'native', redirectUrl: withCode(found.redirectUri, secret, found.state, parts.publicUrl) } };
+}
+
+/**
+ * Returns the page of the portal's link for a browser that cannot complete its sign-in, because the link has ended or another browser
+ * began it; null for the browser that began it, and for a text that is no such link. The link is not used.
+ * @param code the link secret, as the authorization code of the callback
+ * @param attempt the attempt cookie of the browser
+ */
+export async function describePortalLink(
+  { core, secrets }: Pick<Parts, 'core' | 'secrets'>,
+  code: string,
+  attempt: string | undefined,
+): Promise<LinkPage | null> {
+  const read = secrets.readLink(code);
+  const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
+  if (found?.clientId !== WEB_CLIENT_ID) return null;
+  const { language, status, email } = found;
+  const target = { kind: 'portal' } as const;
+  if (status !== 'open') return { language, target, link: { state: status, again: beginAgain(found) } };
+  const began = attempt !== undefined && digest(attempt).equals(found.browser);
+  return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }
 
 /** Adds the event for a link of a website that did not sign in. */

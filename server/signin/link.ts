@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { languageOf } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
-import type { SignInBoot } from '../../contract/pages.ts';
+import type { SignInPage } from '../../contract/pages.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
@@ -93,7 +93,7 @@ export function linkListener(parts: {
   /** @param mayOpen whether the request would open the link in the right browser */
   describeLink(secret: string, mayOpen: boolean): Promise<LinkPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
-  sendPage(response: ServerResponse, boot: Omit<SignInBoot, 'texts'>): void;
+  sendPage(response: ServerResponse, page: SignInPage): void;
   /** Headers of the redirect. */
   headers: Record<string, string>;
 }) {

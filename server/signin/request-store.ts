@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
-import { endedBySibling, lifeOf } from './conditions.ts';
+import { lifeOf } from './conditions.ts';
 import type { AttemptKind } from './secrets.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */
@@ -38,8 +38,6 @@ export type RequestResult =
   | { status: 'sent'; brand: Record<string, string> | null }
   | { status: 'not_registered' | 'recipients_used_up' | 'on_probation' }
   | { status: 'limited'; limit: Limit; retryAfter: number };
-
-export type AttemptStatus = 'waiting' | 'opened' | 'mail_failed' | 'expired';
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
@@ -171,10 +169,6 @@ order by t.n`;
 
 const LOCK_WEBSITE = 'select pg_advisory_xact_lock(hashtextextended($1, 0))';
 
-const STATUS = `
-select a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} as opened, mail_failed, expires_at <= now() as expired
-from sign_in_attempts a where browser = $1 and email = $2 order by id desc limit 1`;
-
 /** The statements that begin an attempt. Every clock in them is the database's. */
 export class RequestStore {
   readonly #core: pg.Pool;
@@ -219,17 +213,6 @@ export class RequestStore {
       client.release(error as Error);
       throw error;
     }
-  }
-
-  /** Returns the status of a browser's newest attempt for an address. */
-  async status(browser: Buffer, email: string): Promise<AttemptStatus> {
-    type Row = { opened: boolean; mail_failed: boolean; expired: boolean };
-    const { rows } = await this.#core.query<Row>({ name: 'signin-status', text: STATUS, values: [browser, email] });
-    const [row] = rows;
-    if (!row) return 'expired';
-    if (row.opened) return 'opened';
-    if (row.mail_failed) return 'mail_failed';
-    return row.expired ? 'expired' : 'waiting';
   }
 
   /** Records that the receiving mail server rejected the email of an attempt, which the waiting page then shows. */

@@ -13,7 +13,7 @@ import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { audienceOf, displayDomainOf } from '../websites/domains.ts';
 import { redirectHostOf } from './redirects.ts';
-import type { AttemptStatus, Limit, NewAttempt, RequestStore } from './request-store.ts';
+import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import type { InteractionTargets, Targets } from './target.ts';
 
 const LIMIT_MESSAGES: Record<Limit, string> = {
@@ -139,11 +139,6 @@ export class SignInRequests {
       language: attempt.language as LanguageCode,
       data: result.brand ? { ...data, ...result.brand } : data,
     });
-  }
-
-  /** Returns the status of a browser's newest attempt for an address. */
-  status(email: string, browser: Browser): Promise<AttemptStatus> {
-    return this.#parts.store.status(digest(browser.attempt), email);
   }
 }
 

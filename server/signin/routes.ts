@@ -4,10 +4,12 @@ import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import { type Served, serve } from '../http/serve.ts';
+import { digest } from '../secrets.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
 import type { SignedIn } from './opener.ts';
+import type { OwnAttempts } from './own-attempts.ts';
 import type { QuickLogins } from './quick-login.ts';
 import type { SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
@@ -15,6 +17,7 @@ import type { TokenVerifier } from './verify.ts';
 /** The flows of signing in. */
 export type SignIn = {
   requests: SignInRequests;
+  ownAttempts: OwnAttempts;
   links: SignInLinks;
   codes: SignInCodes;
   quickLogins: QuickLogins;
@@ -24,10 +27,13 @@ export type SignIn = {
 };
 
 /** Binds the calls of signing in. */
-export function signInRoutes({ requests, links, codes, quickLogins, oauth, sessions, verifier }: SignIn): Served[] {
+export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins, oauth, sessions, verifier }: SignIn): Served[] {
   return [
     serve('domainAuth', (input, caller) => requests.start(input, browserOf(caller, 'renew'))),
-    serve('attempt', async ({ email }, caller) => ({ status: await requests.status(email, browserOf(caller)) })),
+    serve('attempt', async ({ email }, caller) => {
+      const { attempt, device } = browserOf(caller);
+      return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, email) };
+    }),
     serve('confirmLink', async (input, caller) => {
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);

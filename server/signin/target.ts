@@ -70,7 +70,7 @@ export class Targets {
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const host = hostOf(String(forwardUrl));
-      return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url' };
+      return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null };
     }
     if (target.kind === 'portal') return { kind: 'portal' };
     const hosts = { host: target.host, displayHost: displayDomainOf(target.host) };
@@ -80,7 +80,7 @@ export class Targets {
       values: [target.domain],
     });
     const [website] = rows;
-    if (!website) return { kind: 'unsupported', ...hosts, reason: 'not_registered' };
+    if (!website) return { kind: 'unsupported', ...hosts, reason: 'not_registered', back: new URL(target.forwardUrl).origin };
     return { kind: 'site', ...hosts, iconUrl: website.icon && uploadPath(website.icon) };
   }
 

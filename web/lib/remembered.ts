@@ -1,5 +1,4 @@
-import { MAX_REMEMBERED_ACCOUNTS } from '../../contract/limits.ts';
-import { hintCookies, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
+import { hintCookies, mergeAccounts, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
 import { normalEmail } from '../../contract/rules.ts';
 import { local, readCookie, readStored, writeCookie, writeStored } from './storage.ts';
 
@@ -10,7 +9,7 @@ const STORED = 'rememberedAuth';
 
 /** Returns the accounts of all three stores, newest first, each address once, at most five. */
 export function rememberedAccounts(): Remembered[] {
-  return merge([
+  return mergeAccounts([
     ...readRememberedAccounts(readCookie(hintCookies.remembered)),
     ...readRememberedAccounts(readCookie(hintCookies.previous)),
     ...readRememberedAccounts(readStored(local, STORED)),
@@ -55,13 +54,6 @@ function change(edit: (accounts: Remembered[]) => Remembered[]) {
 }
 
 function store(accounts: Remembered[]) {
-  const rows = merge(accounts).map(({ email, key, timestamp }) => ({ email, authKey: key, timestamp }));
+  const rows = mergeAccounts(accounts).map(({ email, key, timestamp }) => ({ email, authKey: key, timestamp }));
   writeStored(local, STORED, rows.length > 0 ? JSON.stringify(rows) : null);
-}
-
-function merge(accounts: Remembered[]): Remembered[] {
-  const newestFirst = accounts.toSorted((a, b) => b.timestamp - a.timestamp);
-  return newestFirst
-    .filter((account, index) => newestFirst.findIndex((other) => other.email === account.email) === index)
-    .slice(0, MAX_REMEMBERED_ACCOUNTS);
 }

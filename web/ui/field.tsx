@@ -12,12 +12,12 @@ type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
 
 /** A required field for an email address. */
 export const EmailField = (props: FieldProps) => (
-  <Field type="email" name="email" required autoComplete="email" autoCapitalize="none" spellCheck={false} {...props} />
+  <Field type="email" name="email" required autoComplete="email" autoCapitalize="none" spellCheck="false" {...props} />
 );
 
 /** A required field for a domain. */
 export const DomainField = (props: FieldProps) => (
-  <Field name="domain" required autoComplete="off" autoCapitalize="none" spellCheck={false} inputMode="url" {...props} />
+  <Field name="domain" required autoComplete="off" autoCapitalize="none" spellCheck="false" inputMode="url" {...props} />
 );
 
 /** A text field with its label. Screen readers read the hint and the error with it. */

@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
+import { usePageTitle } from '../lib/page-title.ts';
 import { cx } from './cx.ts';
 
 let shown = false;
@@ -12,16 +13,14 @@ function markPageShown(): boolean {
 
 /** The h1 of a page and the title of the document. It takes the focus after a navigation, so that a screen reader reads it. */
 export function PageHeading({ title, className, children }: { title: string; className?: string; children?: ReactNode }) {
+  usePageTitle(`${title} · Email Auth`);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (markPageShown()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <>
-      <title>{`${title} · Email Auth`}</title>
-      <h1 ref={heading} tabIndex={-1} className={cx('font-semibold tracking-tight', className ?? 'text-2xl leading-8')}>
-        {children ?? title}
-      </h1>
-    </>
+    <h1 ref={heading} tabIndex={-1} className={cx('font-semibold tracking-tight', className ?? 'text-2xl leading-8')}>
+      {children ?? title}
+    </h1>
   );
 }

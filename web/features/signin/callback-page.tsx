@@ -5,14 +5,16 @@ import { paths } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
+import { useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
+import { LinkPage, OtherBrowser } from './link-page.tsx';
 import { useTranslator } from './texts.ts';
 
 type Callback = { code: string; bundle: PkceBundle } | 'missing' | 'wrong_state';
 
-function readCallback(): Callback {
-  const query = new URLSearchParams(location.search);
+function readCallback(search: string): Callback {
+  const query = new URLSearchParams(search);
   const code = query.get('code');
   const state = query.get('state');
   if (!code || !state) return 'missing';
@@ -23,8 +25,14 @@ function readCallback(): Callback {
 /** /auth/callback, the target of the portal's mailed link: step 3 completes the sign-in that this browser began. */
 export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   const { t } = useTranslator();
-  const [callback] = useState(readCallback);
-  if (typeof callback !== 'string') return <Completing {...callback} onStartAgain={onStartAgain} />;
+  const { search, target, link } = useBoot();
+  // Only this browser knows whether it began the sign-in.
+  const [callback, setCallback] = useState<Callback | null>(null);
+  useEffect(() => setCallback(readCallback(search)), [search]);
+  if (link && link.state !== 'other_browser') return <LinkPage target={target} link={link} />;
+  if (link && (callback === null || typeof callback === 'string'))
+    return <OtherBrowser target={target} title={callback === 'wrong_state' ? 'auth.callback_wrong_state' : 'auth.callback_missing'} />;
+  if (typeof callback !== 'string') return <Completing callback={callback} onStartAgain={onStartAgain} />;
   const missing = callback === 'missing';
   return (
     <Card>
@@ -40,9 +48,9 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   );
 }
 
-function Completing({ code, bundle, onStartAgain }: { code: string; bundle: PkceBundle; onStartAgain: () => void }) {
+function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, string> | null; onStartAgain: () => void }) {
   const { t } = useTranslator();
-  const email = normalEmail(String(bundle.email ?? ''));
+  const email = normalEmail(String(callback?.bundle.email ?? ''));
   const cancelled = useRef(new AbortController());
   const failed = useRef(() => {});
   failed.current = () => {
@@ -51,12 +59,13 @@ function Completing({ code, bundle, onStartAgain }: { code: string; bundle: Pkce
   };
 
   useEffect(() => {
+    if (!callback) return;
     const { signal } = cancelled.current;
-    exchange(code, bundle, signal).then(
+    exchange(callback.code, callback.bundle, signal).then(
       (path) => signal.aborted || location.replace(path),
       () => signal.aborted || failed.current(),
     );
-  }, [code, bundle]);
+  }, [callback]);
 
   return (
     <Card>

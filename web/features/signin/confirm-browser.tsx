@@ -5,9 +5,10 @@ import { paths, safePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { useBoot } from './boot.ts';
 import { Card } from './card.tsx';
 import { deleteRefusal, type Refusal } from './refusal.ts';
-import { isAddressError } from './requests.ts';
+import { isAddressError, isApiError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 /**
@@ -18,7 +19,7 @@ import { failureText, useTranslator } from './texts.ts';
 export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; children: ReactNode }) {
   const translator = useTranslator();
   const { t, language } = translator;
-  const [query] = useState(() => new URLSearchParams(location.search));
+  const query = new URLSearchParams(useBoot().search);
   const secret = query.get('t') ?? query.get('code');
   const [skipped, setSkipped] = useState(() => !secret || typeof readPkce(query.get('state') ?? '') !== 'string');
   const [email, setEmail] = useState(refusal.email);
@@ -37,7 +38,9 @@ export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; childr
       location.replace(safePath(refusal.back, paths.signIn));
     } catch (error) {
       setSending(false);
-      setError(isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
+      setError(
+        isApiError(error) && isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'),
+      );
     }
   };
 

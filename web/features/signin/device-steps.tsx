@@ -45,7 +45,7 @@ export function DeviceCode({ form, userCode, failure }: StepOf<'device_code'>) {
           mono
           autoComplete="off"
           autoCapitalize="characters"
-          spellCheck={false}
+          spellCheck="false"
           maxLength={32}
           value={code}
           error={fault ? t('auth.oidc_device_wrong') : null}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 const web = new URL('../../', import.meta.url);
 const used = new Set(
-  ['signin.html', 'signin.tsx', ...filesOf('features/signin')]
+  filesOf('features/signin')
     .map((file) => readFileSync(new URL(file, web), 'utf8'))
     .flatMap((source) => source.match(/auth\.[a-z0-9_]+(?=['"])/g) ?? []),
 );

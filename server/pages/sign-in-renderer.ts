@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
+import { parse } from 'cookie';
+import type { LanguageCode } from '../../contract/languages.ts';
+import { BOOT_ELEMENT, type SignInBoot, type SignInPage } from '../../contract/pages.ts';
+import { hintCookies, mergeAccounts, readRememberedAccounts } from '../../contract/remembered.ts';
+import { texts } from '../languages/languages.ts';
+
+/** Renders a sign-in page (web/signin-server.tsx). */
+export type RenderSignIn = (boot: SignInBoot) => { html: string; title: string };
+
+/** Loads the renderer from the built web app. */
+export function loadRenderer(webRoot: string): RenderSignIn {
+  return createRequire(import.meta.url)(`${webRoot}renderer/signin.cjs`).renderSignIn;
+}
+
+/** Returns the data by which a page is rendered: what a feature decided, and what follows from the request. */
+export function bootOf(page: SignInPage, request: IncomingMessage): SignInBoot {
+  const [path, query] = splitUrl((request as { originalUrl?: string }).originalUrl ?? request.url ?? '');
+  return { path, search: query, ...page, accounts: accountsOf(request), texts: textsOf(page) };
+}
+
+function splitUrl(url: string): [path: string, search: string] {
+  const at = url.indexOf('?');
+  return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at)];
+}
+
+/** Returns the accounts in the hint cookies, without their keys. */
+function accountsOf({ headers }: IncomingMessage): SignInBoot['accounts'] {
+  if (!headers.cookie) return [];
+  const cookies = parse(headers.cookie);
+  const accounts = [hintCookies.remembered, hintCookies.previous].flatMap((name) => readRememberedAccounts(cookies[name]));
+  return mergeAccounts(accounts).map(({ email, timestamp }) => ({ email, timestamp }));
+}
+
+/** The texts of the pages without those of authorization requests, which make up a third. */
+const siteTexts = Object.fromEntries(
+  Object.entries(texts).map(([language, all]) => [
+    language,
+    Object.fromEntries(Object.entries(all).filter(([key]) => !key.startsWith('auth.oidc_'))),
+  ]),
+);
+
+const textsOf = ({ language, authorization, link }: SignInPage) =>
+  authorization || link?.state === 'other_browser' ? texts[language] : siteTexts[language];
+
+/** Returns a function that makes the whole document of a page from the built signin.html. */
+export function signInDocument(html: string, render: RenderSignIn): (boot: SignInBoot) => string {
+  const templates = new Map<LanguageCode, string[]>();
+  const templateOf = (language: LanguageCode) => {
+    const known =
+      templates.get(language) ?? html.replace(/<html lang="\w+"/, `<html lang="${language}"`).split(/<!--(?:title|page|boot)-->/);
+    templates.set(language, known);
+    return known;
+  };
+  return (boot) => {
+    const [start, head, afterPage, end] = templateOf(boot.language);
+    const page = render(boot);
+    // A `<` in a text could end the script element.
+    const data = JSON.stringify(boot).replaceAll('<', '\\u003c');
+    const title = page.title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    return `${start}${title}${head}${page.html}${afterPage}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${end}`;
+  };
+}

@@ -1,0 +1,202 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Fault } from '../../contract/errors.ts';
+import { type LanguageCode, languageOf } from '../../contract/languages.ts';
+import type { SignInPage } from '../../contract/pages.ts';
+import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
+import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
+import type { DescribedError, DescribeError } from '../http/errors.ts';
+import type { Listener } from '../http/listener.ts';
+import { requireOwnForm } from '../http/protection.ts';
+import { queryOf, readBody } from '../http/reading.ts';
+import type { LinkPage } from '../signin/link-page.ts';
+import type { FormCall } from './form-call.ts';
+import { SIGN_IN, type SignInPages } from './pages.ts';
+import { type PageQuery, type Posted, pageQuery } from './steps.ts';
+
+type Parts = {
+  publicUrl: string;
+  origins: ReadonlySet<string>;
+  call: FormCall;
+  pages: Pick<SignInPages, 'read'>;
+  /** Returns the page of an authorization request. */
+  interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
+  /** Returns the page of an emailed link, which is not used up. */
+  describeLink(secret: string): Promise<LinkPage>;
+  browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
+  describeError: DescribeError;
+  sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
+  /** Headers of the redirects. */
+  headers: Record<string, string>;
+};
+
+/** A form post: the page that it belongs to, and what it contains. */
+type Post = {
+  request: IncomingMessage;
+  response: ServerResponse;
+  browser: BrowserRequest;
+  /** The authorization request that the page belongs to. */
+  uid: string | undefined;
+  query: PageQuery;
+  language: LanguageCode;
+  fields: Record<string, unknown>;
+};
+
+const PATH = /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link))?$/;
+
+/**
+ * The forms of the sign-in pages, for browsers without a script. Each makes the call of the API that the script makes, and is
+ * answered with a redirect to the next page, or with its own page again and the error.
+ */
+export class SignInForms {
+  readonly #parts: Parts;
+  readonly #forms: Record<string, (post: Post) => Promise<void>> = {
+    address: (post) => this.#requestEmail(post, 'address'),
+    code: (post) => this.#enterCode(post),
+    resend: (post) => this.#requestEmail(post, 'resend'),
+    account: (post) => this.#signInAgain(post),
+    forget: (post) => this.#forget(post),
+    consent: (post) => this.#decide(post),
+    link: (post) => this.#confirmLink(post),
+  };
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the listener of a form, or of the address of a form that is opened as a page; undefined for any other path. */
+  at(method: string | undefined, path: string): Listener | undefined {
+    const [, uid, name = 'address'] = PATH.exec(path) ?? [];
+    if (!PATH.test(path) || (name === 'consent') > (uid !== undefined) || (name === 'link' && uid !== undefined)) return undefined;
+    if (method === 'POST') return (request, response) => this.#handle(request, response, uid, name);
+    const isPage = name === 'address' || name === 'link';
+    return method === 'GET' && !isPage ? (request, response) => this.#openPage(request, response, uid, name) : undefined;
+  }
+
+  /** Handles a form post. An error that is not of the form is shown at it too, so that what was typed is not lost. */
+  async #handle(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
+    const query = queryOf(request);
+    const browser = this.#parts.browserRequestOf(request, response);
+    const post = { request, response, browser, uid, query, language: languageOf(query.language), fields: {} };
+    try {
+      requireOwnForm(request, this.#parts.origins);
+    } catch (error) {
+      return this.#refuse(post, name === 'link' ? 'link' : 'address', this.#parts.describeError(error), { step: 'address', email: '' });
+    }
+    await this.#forms[name]({ ...post, fields: await readBody(request, true) });
+  }
+
+  /** Redirects to the page of a form: a browser may open the address of the form after a refused post. */
+  async #openPage(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
+    const query = queryOf(request);
+    const step = name === 'code' || name === 'resend' ? 'code' : undefined;
+    this.#redirect(response, baseOf(uid) + pageQuery(query, languageOf(query.language), step));
+  }
+
+  async #requestEmail(post: Post, form: 'address' | 'resend'): Promise<void> {
+    const { browser, fields, language, query, response, uid } = post;
+    const { error } = await this.#parts.call('domainAuth', { email: fields.email, ...destinationOf(post), language }, browser);
+    const step = form === 'address' ? 'address' : 'code';
+    if (error) return this.#refuse(post, form, error, { step, email: textOf(fields.email) });
+    this.#redirect(response, baseOf(uid) + pageQuery(query, language, 'code'));
+  }
+
+  async #enterCode(post: Post): Promise<void> {
+    const { email, code } = post.fields;
+    const { output, error } = await this.#parts.call('emailCode', { email, code }, post.browser);
+    if (error) return this.#refuse(post, 'code', error, { step: 'code', email: textOf(email) });
+    if (!('redirectUrl' in output)) throw new Fault('internal');
+    this.#leave(post, output.redirectUrl);
+  }
+
+  async #signInAgain(post: Post): Promise<void> {
+    const { browser, request, response, uid } = post;
+    const { cookies } = browser;
+    const email = textOf(post.fields.email);
+    const posted: Posted = { step: 'address', email };
+    if (uid) {
+      // The application asks for a new sign-in, so that the account only fills in its address.
+      const { page, status } = await this.#parts.interactionPage(request, uid, posted);
+      if (page.authorization?.step === 'sign_in' && page.authorization.mustBeFresh) return this.#parts.sendPage(response, page, status);
+    }
+    const key = rememberedKeyOf(cookies, email);
+    if (!key) return this.#show(post, { form: 'account', code: 'no_saved_login' }, posted, 400);
+    const { output, error } = await this.#parts.call('validateKey', { email, key, ...destinationOf(post) }, browser);
+    if (output) return this.#leave(post, output.redirectUrl);
+    if (error.fault.status === 401) forgetKey(cookies, email);
+    return this.#refuse(post, 'account', error, posted);
+  }
+
+  async #forget({ browser, fields, language, query, response, uid }: Post): Promise<void> {
+    forgetAccount(browser.cookies, textOf(fields.email));
+    this.#redirect(response, baseOf(uid) + pageQuery(query, language));
+  }
+
+  async #decide(post: Post): Promise<void> {
+    const { uid, fields, browser } = post;
+    const { output, error } = await this.#parts.call('decideInteraction', { uid, decision: fields.decision }, browser);
+    if (error) return this.#refuse(post, 'consent', error, { step: 'address', email: '' });
+    this.#leave(post, output.redirectUrl);
+  }
+
+  async #confirmLink(post: Post): Promise<void> {
+    const { email } = post.fields;
+    const { output, error } = await this.#parts.call('confirmLink', { t: post.query.t, email }, post.browser);
+    if (error) return this.#refuse(post, 'link', error, { step: 'address', email: textOf(email) });
+    this.#leave(post, output.redirectUrl);
+  }
+
+  #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
+    if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
+    return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter }, posted, fault.status);
+  }
+
+  /** Sends the page of a form again, with what was typed and the reason why it was refused. */
+  async #show({ request, response, browser, uid, query }: Post, failure: FormFailure, posted: Posted, status: number): Promise<void> {
+    const { pages, interactionPage, describeLink, sendPage } = this.#parts;
+    const step = posted.step === 'code' ? 'code' : undefined;
+    if (failure.form === 'link') {
+      const page = await describeLink(typeof query.t === 'string' ? query.t : '');
+      const language = query.language === undefined ? page.language : languageOf(query.language);
+      return sendPage(response, { ...page, language, path: LINK, failure: { ...failure, typed: posted.email } }, status);
+    }
+    const page = uid ? (await interactionPage(request, uid, posted)).page : await pages.read(request, browser.cookies, posted);
+    const needsScript = failure.code === 'bad_code' && typeof page.steps?.attempt?.state === 'string';
+    const code = needsScript ? 'needs_script' : failure.code;
+    const search = pageQuery(query, page.language, step);
+    sendPage(response, { ...page, path: baseOf(uid), search, failure: { ...failure, code } }, status);
+  }
+
+  /**
+   * Goes to where a sign-in leads. A redirect to another origin would be blocked by `form-action` of the page's policy, and an
+   * authorization request continues there, so that a page goes on instead.
+   */
+  #leave({ response, uid, language }: Post, url: string): void {
+    const { publicUrl, sendPage } = this.#parts;
+    if (!URL.canParse(url, publicUrl)) throw new Fault('internal');
+    const { origin, hostname } = new URL(url, publicUrl);
+    if (origin === publicUrl && !uid) {
+      this.#redirect(response, url);
+      return;
+    }
+    const target = { kind: 'site', host: uid ? '' : hostname, displayHost: uid ? '' : hostname, iconUrl: null } as const;
+    sendPage(response, { language, target, leaving: { url } });
+  }
+
+  #redirect(response: ServerResponse, url: string): void {
+    // A header is latin1, so this sends the bytes of a forward_url unchanged.
+    const Location = Buffer.from(url).toString('latin1');
+    response.writeHead(303, { ...this.#parts.headers, Location, 'Content-Length': 0 }).end();
+  }
+}
+
+const LINK = `${SIGN_IN}/link`;
+
+const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
+
+const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
+
+/** Returns what the sign-in is for: the authorization request or the forward_url of the page; nothing for the portal. */
+function destinationOf({ uid, query }: Post): { interaction?: string; forward_url?: string | string[] } {
+  if (uid) return { interaction: uid };
+  return query.forward_url === undefined ? {} : { forward_url: query.forward_url };
+}

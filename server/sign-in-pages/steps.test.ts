@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { randomSecret } from '../secrets.ts';
+import { StepsReader } from './steps.ts';
+
+const asked: string[] = [];
+const reader = new StepsReader(
+  { newest: () => ask('attempt') },
+  { signedInBy: async (sid) => (sid === undefined ? null : ask('session')) },
+);
+
+async function ask(what: string): Promise<null> {
+  asked.push(what);
+  return null;
+}
+
+/** Reads the steps of a page in a browser with these cookies. @returns what the database was asked for */
+async function statementsOf(target: { kind: 'site'; forwardUrl: string } | { kind: 'portal' }, cookies: Record<string, string>) {
+  asked.length = 0;
+  const page = { base: '/auth', query: {}, language: 'en', target, hint: undefined } as const;
+  await reader.read({ get: (name) => cookies[name] }, page);
+  return asked;
+}
+
+test('asks the database only for what the cookies of a browser may belong to', async () => {
+  const site = { kind: 'site', forwardUrl: 'https://shop.example/' } as const;
+  const cookies = { attempt: randomSecret(), sid: randomSecret() };
+  expect(await statementsOf(site, {})).toEqual([]);
+  expect(await statementsOf(site, { sid: cookies.sid, attempt: 'forged' })).toEqual([]);
+  expect(await statementsOf(site, cookies)).toEqual(['attempt']);
+  expect(await statementsOf({ kind: 'portal' }, {})).toEqual([]);
+  expect(await statementsOf({ kind: 'portal' }, cookies)).toEqual(['attempt', 'session']);
+});
