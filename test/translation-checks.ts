@@ -1,5 +1,5 @@
 import type { LanguageCode } from '../contract/languages.ts';
-import { quotes, termRules } from './translation-terms.ts';
+import { foreignLetters, quotes, termRules } from './translation-terms.ts';
 
 type Budget = { keys: RegExp; max: number; reason: string };
 
@@ -93,9 +93,11 @@ export function faultsOfWording(language: LanguageCode, text: string): string[] 
     const found = avoid.exec(text)?.[0];
     return found === undefined ? [] : [`contains "${found}", which this language does not use: write "${use}".`];
   });
+  const foreign = foreignLetters[language].exec(text)?.[0];
   const isStray = text.trim() === '' || text !== text.trim().normalize('NFC') || /[^\S\u00a0\n] |\t/.test(text);
   return [
     ...avoided,
+    ...(foreign === undefined ? [] : [`contains "${foreign}", which is not a letter of this language.`]),
     ...quoteFaults(language, text),
     ...long.map(
       (word) => `has the word "${word}" of ${word.length} characters, at most ${MAX_WORD} are allowed: it is wider than a button.`,

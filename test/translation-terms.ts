@@ -43,6 +43,15 @@ export const termRules: Readonly<Record<LanguageCode, readonly TermRule[]>> = {
   ],
 };
 
+/** Letters that a language does not have: one of its words was typed in another language. */
+export const foreignLetters: Readonly<Record<LanguageCode, RegExp>> = {
+  en: /[^\p{ASCII}’–—…]/u,
+  lt: /[āēģīķļņ\p{Script=Cyrillic}]/iu,
+  lv: /[ąęėįų\p{Script=Cyrillic}]/iu,
+  uk: /[ёъыэ]|\p{Script=Latin}\p{Script=Cyrillic}|\p{Script=Cyrillic}\p{Script=Latin}/iu,
+  ru: /[ґєії]|\p{Script=Latin}\p{Script=Cyrillic}|\p{Script=Cyrillic}\p{Script=Latin}/iu,
+};
+
 /** The opening and closing quotation mark of each language. English texts have none. */
 export const quotes: Readonly<Record<LanguageCode, readonly [open: string, close: string] | null>> = {
   en: null,

@@ -60,6 +60,8 @@ test.each<[string, LanguageCode, Record<string, string>, RegExp]>([
     /has the quotation marks «: write «…»/,
   ],
   ['a straight apostrophe', 'uk', { 'auth.oidc_scope_profile': "Бачити ваше ім'я" }, /has a straight apostrophe/],
+  ['a letter of a neighboring language', 'lv', { 'auth.terms': 'Jūsų' }, /"auth\.terms" contains "ų", which is not a letter/],
+  ['a Latin letter in a Cyrillic word', 'ru', { 'auth.terms': 'Уcловия' }, /contains "Уc", which is not a letter/],
   ['an empty text', 'ru', { 'auth.terms': ' ' }, /"auth\.terms" is empty/],
   ['decomposed letters', 'lv', { 'auth.privacy': 'Privātums'.normalize('NFD') }, /not in NFC/],
 ])('reports %s', (_, language, changes, message) => {
