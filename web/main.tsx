@@ -7,7 +7,6 @@ import { watchSession } from './lib/session.ts';
 import { Routes } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
-import '@fontsource-variable/geist/wght.css';
 import './portal.css';
 
 // Data stays fresh until a change invalidates it. A call without a network fails at once instead of waiting for one.

@@ -1,4 +1,3 @@
-import '@fontsource-variable/geist/wght.css';
 import './signin.css';
 import { hydrateRoot } from 'react-dom/client';
 import { BOOT_ELEMENT } from '../contract/pages.ts';

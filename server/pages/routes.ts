@@ -1,5 +1,5 @@
-import compression from 'compression';
-import express, { type Request, type Response, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
+import staticFiles from 'express-static-gzip';
 import { type PageEntry, pages, type SignInPage } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
@@ -21,8 +21,13 @@ export function pagesRouter(parts: Parts): Router {
   const { web, openApi } = parts;
   const router = Router();
   // Pages are not compressed: the length of a page with a secret could reveal it (BREACH).
-  const assets = express.static(web.assetsRoot, { immutable: true, maxAge: '365d', index: false, redirect: false });
-  router.use('/assets', web.headers, compression(), assets);
+  const assets = staticFiles(web.assetsRoot, {
+    enableBrotli: true,
+    orderPreference: ['br', 'gz'],
+    index: false,
+    serveStatic: { immutable: true, maxAge: '365d', redirect: false },
+  });
+  router.use('/assets', web.headers, assets);
   router.get('/robots.txt', web.headers, (_, response) => void response.type('text/plain').send(ROBOTS));
   const manifest = manifestOf(web);
   router.get('/manifest.webmanifest', web.headers, (_, response) => void response.type('application/manifest+json').json(manifest));

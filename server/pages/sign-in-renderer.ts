@@ -44,12 +44,29 @@ const siteTexts = Object.fromEntries(
 const textsOf = ({ language, authorization, link }: SignInPage) =>
   authorization || link?.state === 'other_browser' ? texts[language] : siteTexts[language];
 
-/** Returns a function that makes the whole document of a page from the built signin.html. */
-export function signInDocument(html: string, render: RenderSignIn): (boot: SignInBoot) => string {
+/** Returns whether a page contains a secret, an address or what a form posted, so that nothing may keep it. */
+export function isPrivate({ accounts, authorization, leaving, link, search, steps }: SignInBoot): boolean {
+  const person = steps && (steps.email || steps.signedInAs || steps.attempt);
+  return Boolean(authorization || leaving || link || person || accounts.length > 0 || /[?&](?:t|code|token)=/.test(search));
+}
+
+/**
+ * Returns a function that makes the whole document of a page from the built signin.html.
+ * @param preloadsOf the elements for the fonts of a language
+ */
+export function signInDocument(
+  html: string,
+  preloadsOf: (language: LanguageCode) => string,
+  render: RenderSignIn,
+): (boot: SignInBoot) => string {
   const templates = new Map<LanguageCode, string[]>();
   const templateOf = (language: LanguageCode) => {
     const known =
-      templates.get(language) ?? html.replace(/<html lang="\w+"/, `<html lang="${language}"`).split(/<!--(?:title|page|boot)-->/);
+      templates.get(language) ??
+      html
+        .replace(/<html lang="\w+"/, `<html lang="${language}"`)
+        .replace('<title>', `${preloadsOf(language)}<title>`)
+        .split(/<!--(?:title|page|boot)-->/);
     templates.set(language, known);
     return known;
   };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describePages } from './web-app.ts';
 
 const html = '<head><meta name="description" content="old" /><title>Email Auth</title></head><body></body>';
-const pageOf = describePages(html, 'https://auth.example');
+const { pageOf } = describePages(html, 'https://auth.example');
 
 test('a public page has its own title, description and canonical URL', () => {
   const page = pageOf('/tos');

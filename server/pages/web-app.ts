@@ -6,7 +6,8 @@ import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
-import { bootOf, loadRenderer, signInDocument } from './sign-in-renderer.ts';
+import { fontPreloads } from './fonts.ts';
+import { bootOf, isPrivate, loadRenderer, signInDocument } from './sign-in-renderer.ts';
 
 // The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
@@ -21,23 +22,24 @@ export type WebApp = {
   assetsRoot: string;
   /** The path of its icon. */
   icon: string;
-  /** Renders a sign-in page and sends it. */
+  /** Renders a sign-in page and sends it. The back-forward cache keeps one that shows nothing of a person or an attempt. */
   sendSignIn(response: ServerResponse, page: SignInPage, status?: number): void;
-  /** Sends the portal's page with the title and description of `path`. */
+  /** Sends the portal's page with the title and description of `path`. The back-forward cache keeps a public one. */
   sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
 };
 
 /** Returns the built web app with its pages in memory. @throws Error when it is not built */
 export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'secure'>): WebApp {
-  const html = { signin: readPage('signin'), portal: readPage('portal') };
+  const preloadsOf = fontPreloads(`${webRoot}assets`);
+  const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
-  const portalAt = describePages(html.portal, publicUrl);
+  const portal = describePages(html.portal, publicUrl);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
-  const send = (response: ServerResponse, status: number, body: string) => {
+  const send = (response: ServerResponse, status: number, body: string, isStored: boolean) => {
     headers(response.req as IncomingMessage, response, () => {});
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Cache-Control', isStored ? 'private, no-cache' : 'no-store');
     response.setHeader('Content-Length', Buffer.byteLength(body));
     response.end(body);
   };
@@ -47,10 +49,11 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
     icon: /rel="icon" href="([^"]+)"/.exec(html.portal)?.[1] ?? '',
     sendSignIn: (response, page, status = 200) => {
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
-      documentOf ??= signInDocument(html.signin, loadRenderer(webRoot));
-      send(response, status, documentOf(bootOf(page, response.req)));
+      documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
+      const boot = bootOf(page, response.req);
+      send(response, status, documentOf(boot), status === 200 && !isPrivate(boot));
     },
-    sendPortal: (response, path, status) => send(response, status, portalAt(plainPath(path))),
+    sendPortal: (response, path, status) => send(response, status, portal.pageOf(plainPath(path)), portal.isPublic(plainPath(path))),
   };
 }
 
@@ -102,25 +105,25 @@ const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
 };
 
 /**
- * Returns a function from a path to the portal's page with title, description, canonical address and link preview of that path. For
+ * Returns the portal's page of a path with title, description, canonical address and link preview of that path. For
  * a path that is not in the table, the page asks search engines not to list it.
  */
-export function describePages(html: string, publicUrl: string): (path: string) => string {
-  const plain = insert(html, '<meta name="robots" content="noindex" />');
+export function describePages(html: string, publicUrl: string): { pageOf(path: string): string; isPublic(path: string): boolean } {
+  const plain = addToHead(html, '<meta name="robots" content="noindex" />');
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
     docPath(slug),
     { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
   ]);
   for (const [path, text] of [...docs, ...Object.entries(pageTexts)]) described.set(path, describe(html, publicUrl + path, text));
-  return (path) => described.get(path) ?? plain;
+  return { pageOf: (path) => described.get(path) ?? plain, isPublic: (path) => described.has(path) };
 }
 
 function describe(html: string, address: string, { title, description, markdown }: PageText): string {
   const page = html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
     .replace(/(<meta name="description" content=")[^"]*/, (_, start: string) => start + description);
-  return insert(
+  return addToHead(
     page,
     `<link rel="canonical" href="${address}" /><meta property="og:title" content="${title}" />` +
       `<meta property="og:description" content="${description}" /><meta property="og:url" content="${address}" />` +
@@ -128,4 +131,4 @@ function describe(html: string, address: string, { title, description, markdown 
   );
 }
 
-const insert = (html: string, tags: string) => html.replace('</head>', () => `${tags}</head>`);
+const addToHead = (html: string, tags: string) => html.replace('<title>', () => `${tags}<title>`);
