@@ -52,8 +52,10 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
         onChange={setEmail}
         onSend={confirm}
       />
-      <p className="mt-5 border-t border-line pt-4 text-sm text-muted">{t('auth.confirm_or_code')}</p>
-      <p className="mt-2 text-sm text-muted">{t('auth.confirm_not_you')}</p>
+      <div className="mt-5 grid gap-2 border-t border-line pt-4 text-sm text-muted">
+        {link.hasCode && <p>{t('auth.confirm_or_code')}</p>}
+        <p>{t('auth.confirm_not_you')}</p>
+      </div>
     </Card>
   );
 }
