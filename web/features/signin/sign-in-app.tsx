@@ -14,6 +14,7 @@ import { CallbackPage } from './callback-page.tsx';
 import { ConfirmBrowser } from './confirm-browser.tsx';
 import { loadTexts } from './flow.ts';
 import { LanguageSelect } from './language-select.tsx';
+import { LeavingPage } from './leaving-page.tsx';
 import { LinkPage } from './link-page.tsx';
 import { type Refusal, readRefusal } from './refusal.ts';
 import { SignInPage } from './sign-in-page.tsx';
@@ -28,12 +29,14 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { t } = translator;
-  const { authorization, target } = boot;
+  const { authorization, target, leaving } = boot;
 
   useEffect(() => {
     setRefusal(readRefusal());
+    // A reload of the response to a form post would post the form again.
+    if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
     hydrated.set(true);
-  }, []);
+  }, [boot]);
 
   const startAgain = () => {
     history.replaceState(null, '', `${paths.signIn}?language=${translator.language}`);
@@ -56,7 +59,9 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = link ? (
+  const page = leaving ? (
+    <LeavingPage target={target} url={leaving.url} />
+  ) : link ? (
     <LinkPage target={target} link={link} />
   ) : isCallback ? (
     <CallbackPage onStartAgain={startAgain} />
