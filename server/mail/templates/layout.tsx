@@ -42,7 +42,7 @@ export function htmlOf(content: Content, language: LanguageCode, logo: boolean):
       // Removes the markers of React and react-email; Outlook needs the conditional comments.
       .replace(/<!--(?!\[if|<!)[^>]*-->/g, '')
       // React adds it for the logo; mail programs load no resource ahead.
-      .replace(/<link rel="preload"[^>]*>/, '')
+      .replace(/<link rel="preload"[^<>]*>/, '')
       .replace('</head>', `${OUTLOOK_HEAD}</head>`)
       .replace(markerOf(CARD.begin), CARD_BEGINS)
       .replace(markerOf(CARD.end), CARD_ENDS)
