@@ -61,7 +61,9 @@ function Layout({ content, language, logo }: { content: Content; language: Langu
         <style>{styleSheet}</style>
       </Head>
       <Body className="page" style={styles.page}>
-        <div style={styles.preview}>{preview}</div>
+        <div className="preview" style={styles.preview}>
+          {preview}
+        </div>
         <Table align="center" style={styles.gutter}>
           <span {...{ [CARD.begin]: 'true' }} />
           <Table className="card" tableStyle={styles.cardTable} style={styles.card}>

@@ -69,6 +69,6 @@ const dark = [
 /** The style sheet of an email: the colors of dark mode. */
 export const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}}`;
 
-/** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman. */
+/** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman, and hides only by mso-hide. */
 export const outlookStyleSheet =
-  "table,td,h1,p,a,span{font-family:'Segoe UI',Arial,sans-serif!important}.code{font-family:Consolas,'Courier New',monospace!important}";
+  "table,td,h1,p,a,span{font-family:'Segoe UI',Arial,sans-serif!important}.code{font-family:Consolas,'Courier New',monospace!important}.preview{mso-hide:all}";
