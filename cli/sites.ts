@@ -85,6 +85,8 @@ export function formatSite({ terminal }: Pick<Context, 'terminal'>, site: Site, 
     ['verified', site.verified ? 'yes' : `no; prove it with \`emailauth sites verify ${site.domain}\``],
     ['icon', siteData(site, host).iconUrl ?? 'none'],
     ['since', dayOf(site.createdAt)],
+    ['linked to', site.linkedAddress],
+    ['your role', site.role],
   ];
   const lines = rows.map(([name, value]) => `  ${terminal.style('dim', name.padEnd(10))}${value}`);
   return [terminal.style('bold', displayName(site)), ...lines].join('\n');

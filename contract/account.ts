@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
@@ -46,7 +47,25 @@ export const AuditEntry = z.object({
   createdAt: z.string(),
   domain: z.string().nullable(),
 });
-export const AuditQuery = z.object({ limit: z.coerce.number().int().min(1).max(100).default(20) });
+
+const day = z.iso.date({ error: 'Not a date, such as 2026-03-05' });
+
+export const AuditQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(MAX_LIST_PAGE).default(20),
+  before: z
+    .string()
+    .regex(/^\d{1,18}$/, 'Not an entry id')
+    .optional()
+    .meta({ description: 'Only entries before the one with this id' }),
+  action: z
+    .string()
+    .regex(/^[a-z_]{1,50}(?:,[a-z_]{1,50}){0,9}$/, 'Not a list of actions')
+    .optional()
+    .meta({ description: 'Only these actions, separated by commas; `website` stands for all that begin with `website_`' }),
+  domain: z.string().trim().max(253).optional().meta({ description: 'Only entries about this website' }),
+  from: day.optional().meta({ description: 'First UTC day' }),
+  to: day.optional().meta({ description: 'Last UTC day' }),
+});
 
 export const WAITLIST_SERVICES = ['analytics', 'bugs'] as const;
 export const WaitlistEntry = z.object({ service: z.enum(WAITLIST_SERVICES) });
@@ -58,4 +77,22 @@ export const Overview = z.object({
   activeApplications: z.number(),
   apiRequests: z.number().meta({ description: "Calls with the account's API keys" }),
   uptimePercent: z.number().nullable().meta({ description: 'Of the service itself; null: not enough data yet' }),
+});
+
+export const AccountLoginsQuery = z.object({
+  days: z.coerce
+    .number()
+    .refine((days) => STATS_PERIODS.some((period) => period === days), `days is ${STATS_PERIODS.join(', ')}`)
+    .default(STATS_DAYS),
+});
+
+/** The sign-ins to the account's websites and applications per UTC day, with the total of the same number of days before. */
+export const AccountLogins = z.object({
+  days: z.array(z.object({ date: z.string().meta({ description: 'UTC, YYYY-MM-DD' }), count: z.number() })).meta({
+    description: 'Oldest first',
+  }),
+  total: z.number(),
+  previousTotal: z.number().nullable().meta({
+    description: 'Null: the account had no website and no application during the whole period before, so there is nothing to compare with',
+  }),
 });

@@ -79,6 +79,11 @@ export const errors = {
     message: 'This call is only for the pages of this service.',
     hint: 'Call it from the same origin, or from a server without an Origin header.',
   },
+  owner_needed: {
+    status: 403,
+    message: 'Only an owner of this website may do this.',
+    hint: 'Ask an owner, who can also make you one: the team of the website lists them.',
+  },
   domain_not_registered: {
     status: 403,
     message: 'Email authorisation for this domain is not supported.',
@@ -86,7 +91,7 @@ export const errors = {
   },
   site_recipients_used_up: {
     status: 403,
-    message: 'This website has reached the daily number of visitors that applies until its owner confirms it.',
+    message: 'No more visitors can sign in to this website today: until its owner confirms it, their number is limited.',
     hint: 'Its owner can sign in once with the linked address, or prove the domain.',
   },
   not_found: { status: 404, message: 'There is nothing here.', hint: 'Check the address.' },
@@ -94,6 +99,16 @@ export const errors = {
     status: 404,
     message: 'This website is not registered with your address.',
     hint: 'Check the list of your websites.',
+  },
+  member_not_found: {
+    status: 404,
+    message: 'This address is not in the team of the website.',
+    hint: 'Reload the team of the website.',
+  },
+  invitation_not_found: {
+    status: 404,
+    message: 'This invitation was accepted, withdrawn or has expired.',
+    hint: 'Check the list of your websites, or ask an owner of the website to invite you again.',
   },
   application_not_found: { status: 404, message: 'You have no application with this id.', hint: 'Check the list of your applications.' },
   connection_not_found: {
@@ -115,6 +130,16 @@ export const errors = {
     status: 409,
     message: 'This domain is already registered.',
     hint: 'If it is yours, prove it: sign in, add it under My Websites and follow the DNS or file proof.',
+  },
+  already_member: {
+    status: 409,
+    message: 'This address manages the website already.',
+    hint: 'Change its role in the team of the website.',
+  },
+  unproven_domain: {
+    status: 409,
+    message: 'Only a website with a verified domain can have a team.',
+    hint: 'Verify the domain by DNS or by a file, and then invite.',
   },
   no_client_secret: {
     status: 409,

@@ -1,5 +1,7 @@
 /** Life of an emailed link and its code, in seconds. */
 export const ATTEMPT_SECONDS = 600;
+/** Days for which a registered domain is kept until its linked address signs in; the link in the email about it lives as long. */
+export const REGISTRATION_DAYS = 7;
 /** Life of a website's token, in seconds. */
 export const TOKEN_SECONDS = 3600;
 /** How many times a six-digit code may be entered. */
@@ -11,8 +13,14 @@ export const MAX_CODE_TRIES = 5;
 export const RESERVED_MAILS = 4;
 /** Websites with an unproven domain that one account, or one linked address, may have. */
 export const MAX_UNPROVEN_WEBSITES = 100;
+/** Members and invitations of one website, without its linked address. */
+export const MAX_WEBSITE_MEMBERS = 20;
+/** How long an invitation to manage a website is valid. */
+export const INVITATION_DAYS = 7;
 /** Query parameters, form fields, cookies, or entries of one list header of a request. RFC 6265 §6.1 asks clients to support 50 cookies per domain. */
 export const MAX_INPUT_ITEMS = 50;
+/** Websites, and entries of the audit log, that one page of a list has at most. */
+export const MAX_LIST_PAGE = 100;
 /** Applications that one account may have. */
 export const MAX_APPLICATIONS = 50;
 /** Active API keys that one account may have. */
@@ -33,6 +41,9 @@ export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
 export const MAX_EVENT_WAIT_SECONDS = 25;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
+/** UTC days that the statistics of one website can cover. */
+export const STATS_PERIODS = [7, 30, 90] as const;
+export const MAX_STATS_DAYS = 90;
 
 /**
  * Rate limits: `points` requests within `duration` seconds, and what is counted, as the documentation says it. A service in local
@@ -65,6 +76,7 @@ export const RATE_LIMITS = {
     duration: 60,
     description: 'OAuth authorization requests from one network address, counted by each process',
   },
+  invitations: { points: 20, duration: 86_400, description: 'invitations to manage websites, sent by one account' },
   domain_proofs: { points: 30, duration: 3600, description: 'checks of domain proofs by one account' },
   domain_claims: { points: 60, duration: 3600, description: 'new domains for which one account requests a proof' },
   site_checks: { points: 30, duration: 3600, description: "checks of one account's websites by the service's MCP server" },

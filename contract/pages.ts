@@ -19,6 +19,7 @@ export const pages = {
   '/developer-email-auth/live': 'portal',
   '/dashboard': 'portal',
   '/dashboard/overview': 'portal',
+  '/dashboard/activity': 'portal',
   '/dashboard/auth': 'portal',
   '/dashboard/analytics': 'portal',
   '/dashboard/bugs': 'portal',
@@ -33,6 +34,15 @@ export const pages = {
   '/tos': 'portal',
   '/privacy': 'portal',
 } as const;
+
+/** The pages below that of a website, whose own page has its statistics. */
+export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings'] as const;
+export type WebsiteTab = (typeof WEBSITE_TABS)[number];
+
+const WEBSITE_PAGE = new RegExp(`^/dashboard/websites/[^/]+(?:/(?:${WEBSITE_TABS.join('|')}))?$`);
+
+/** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
+export const isWebsitePage = (path: string): boolean => WEBSITE_PAGE.test(path);
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 
@@ -80,8 +90,8 @@ export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'account
 
 /** What the page of an emailed link shows. */
 export type LinkBoot =
-  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. */
-  | { state: 'open'; maskedEmail: string }
+  /** The page prompts for the address and sends it with the link's secret, which is in its own URL. `hasCode`: the email has a code too. */
+  | { state: 'open'; maskedEmail: string; hasCode: boolean }
   /** The link of a native client: the page redirects to `redirectUrl`. */
   | { state: 'native'; redirectUrl: string }
   /** A sign-in to an application that began in another browser, in which the code of the email has to be entered. Nothing was consumed. */

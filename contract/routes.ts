@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  AccountLogins,
+  AccountLoginsQuery,
   AuditEntry,
   AuditQuery,
   Branding,
@@ -46,9 +48,11 @@ import {
 } from './applications.ts';
 import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
+import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, WebsiteEvents } from './events.ts';
 import { Language, LanguageParams, Translations } from './language-schemas.ts';
+import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,
@@ -77,14 +81,18 @@ import {
   Claim,
   DomainInput,
   DomainParams,
+  FoundWebsites,
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
   UploadResponse,
   Website,
+  WebsiteHistory,
+  WebsiteHistoryQuery,
   WebsiteInput,
   WebsiteList,
   WebsiteParams,
+  WebsiteSearch,
   WebsiteStatsList,
   WebsiteUpdate,
 } from './websites.ts';
@@ -163,14 +171,30 @@ export const routes = {
   languages: route('languages', 'The languages of the sign-in pages', nothing, z.array(Language)),
   translations: route('translations', 'The texts of the sign-in pages', LanguageParams, Translations),
 
+  searchDocs: route('searchDocs', 'Search the documentation', DocsSearch, FoundSections),
+
   registerWebsite: route('registerWebsite', 'Register a domain with its linked address', RegisterRequest, RegisterResponse),
   findWebsite: route('findWebsite', 'The registered website of a host', DomainParams, PublicWebsite),
   listWebsites: route('listWebsites', 'My websites', nothing, WebsiteList),
+  searchWebsites: route(
+    'searchWebsites',
+    'One page of my websites, searched and sorted, with their sign-ins in the last 30 days',
+    WebsiteSearch,
+    FoundWebsites,
+  ),
+  readWebsite: route('readWebsite', 'One of my websites', DomainParams, Website),
   createWebsite: route('createWebsite', 'Add a website', WebsiteInput, Website),
   updateWebsite: route('updateWebsite', 'Change a website', WebsiteUpdate, Website),
   deleteWebsite: route('deleteWebsite', 'Delete a website', WebsiteParams, Done),
   claimWebsite: route('claimWebsite', 'How to prove that a domain is mine', DomainParams, Claim),
   proveWebsite: route('proveWebsite', 'Check the proof; a proven claim transfers the domain to the account', DomainInput, Website),
+  listMembers: route('listMembers', 'The team of a website', WebsiteParams, MemberList),
+  inviteMember: route('inviteMember', 'Invite an address to manage a website, by email; again renews the invitation', Invite, Member),
+  changeMember: route('changeMember', 'Change the role of a member', MemberUpdate, Member),
+  removeMember: route('removeMember', 'Remove a member, withdraw an invitation, or leave with your own address', MemberParams, Done),
+  listInvitations: route('listInvitations', 'Invitations to manage websites of others', nothing, InvitationList),
+  acceptInvitation: route('acceptInvitation', 'Accept an invitation', WebsiteParams, Website),
+  declineInvitation: route('declineInvitation', 'Decline an invitation', WebsiteParams, Done),
   beginUpload: route('beginUpload', 'Get a URL to PUT an icon to', nothing, UploadResponse),
   websiteEvents: route(
     'websiteEvents',
@@ -179,6 +203,12 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  websiteHistory: route(
+    'websiteHistory',
+    'Sign-ins to one of my websites in the last days, in sum and per day',
+    WebsiteHistoryQuery,
+    WebsiteHistory,
+  ),
 
   listClients: route('listClients', 'My applications (OAuth clients)', nothing, ClientList),
   createClient: route('createClient', 'Add an application', ClientInput, ChangedClient),
@@ -204,6 +234,7 @@ export const routes = {
   revokeApiKey: route('revokeApiKey', 'Revoke an API key immediately', ApiKeyParams, Done),
   apiKeyUsage: route('apiKeyUsage', 'Calls with an API key per day', ApiKeyParams, ApiKeyUsage),
   overview: route('overview', 'Statistics of the last 30 days for the overview', nothing, Overview),
+  accountLogins: route('accountLogins', 'Sign-ins per day, compared with the period before', AccountLoginsQuery, AccountLogins),
 
   about: route('about', 'What a program needs to know about this service', nothing, About),
   status: route('status', 'Status of the service, as measured by itself', nothing, Status),

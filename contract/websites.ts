@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { Email } from './signin.ts';
 
 const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
@@ -27,10 +28,17 @@ export const PublicWebsite = z.object({
   iconUrl: z.string().nullable(),
 });
 
-/** A website as its owner sees it. */
+/** What an address that manages a website may do: a member may not move, delete or share it, nor export or erase its visitors. */
+export const WEBSITE_ROLES = ['owner', 'member'] as const;
+export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
+
+/** A website as those who manage it see it. */
 export const Website = PublicWebsite.extend({
   id: z.uuid(),
+  onProbation: z.boolean().meta({ description: 'Until the linked address signs in or proves the domain; few visitors can sign in' }),
   createdAt: z.string(),
+  role: z.enum(WEBSITE_ROLES).meta({ description: 'What the account may do with the website' }),
+  linkedAddress: z.string().meta({ description: 'The address that registered or proved the website' }),
   proof: z.object({
     record: z.string().meta({ description: 'Name of the TXT record' }),
     value: z.string().meta({ description: 'Its value' }),
@@ -61,4 +69,54 @@ export const WebsiteStats = z.object({
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
 });
+
+/** Which website, and how many UTC days. */
+export const WebsiteHistoryQuery = WebsiteParams.extend({
+  days: z.coerce
+    .number()
+    .refine((days) => STATS_PERIODS.some((period) => period === days), `days is ${STATS_PERIODS.join(', ')}`)
+    .default(STATS_DAYS)
+    .meta({ description: `The last 7, 30 or 90 UTC days, today included` }),
+});
+
+const counts = {
+  sent: z.number().meta({ description: 'Sign-in emails requested' }),
+  opened: z.number().meta({ description: 'Links opened and codes entered' }),
+  openedByCode: z.number().meta({ description: 'Of these, by code' }),
+  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
+  completed: z.number().meta({ description: 'Tokens that the website verified, of emails and of remembered accounts' }),
+  openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
+  openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),
+};
+const median = (of: string) =>
+  z
+    .number()
+    .nullable()
+    .meta({ description: `Median seconds from the request to the opening, ${of}` });
+
+/** The sign-ins to one website, in sum and per day. */
+export const WebsiteHistory = z.object({
+  total: z.object(counts),
+  median: z.object({ all: median('of all'), link: median('of links'), code: median('of codes') }),
+  days: z
+    .array(z.object({ date: z.string(), ...counts }))
+    .meta({ description: 'UTC days, oldest first, including those without sign-ins' }),
+});
 export const WebsiteStatsList = z.array(WebsiteStats);
+
+export const WEBSITE_SORTS = ['added', 'name', 'sign-ins'] as const;
+export type WebsiteSort = (typeof WEBSITE_SORTS)[number];
+
+export const WebsiteSearch = z.object({
+  q: z.string().trim().max(253).default('').meta({ description: 'Part of the domain, as A-label or decoded' }),
+  sort: z.enum(WEBSITE_SORTS).default('added').meta({ description: 'Newest first, by domain, or by sign-ins of the last 30 days' }),
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  limit: z.coerce.number().int().min(1).max(MAX_LIST_PAGE).default(25),
+});
+
+/** One page of the websites that a search found. A page after the last one is the last one. */
+export const FoundWebsites = z.object({
+  total: z.number().meta({ description: 'Websites that the search found, on all pages' }),
+  page: z.number(),
+  websites: z.array(Website.extend({ stats: WebsiteStats.omit({ id: true }) })),
+});

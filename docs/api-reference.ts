@@ -12,6 +12,7 @@ import {
   MAX_REMEMBERED_ACCOUNTS,
   MAX_UNPROVEN_WEBSITES,
   RATE_LIMITS,
+  REGISTRATION_DAYS,
   TOKEN_SECONDS,
 } from '../contract/limits.ts';
 import { type Route, routes } from '../contract/routes.ts';
@@ -113,6 +114,7 @@ they are a hundred times as high. Verification of a valid token is never limited
       ['Item', 'Value'],
       [
         ['Lifetime of an emailed link and its code', span(ATTEMPT_SECONDS)],
+        ['Lifetime of the link in the email about a registration or an invitation', `${REGISTRATION_DAYS} days`],
         ['Lifetime of a token', span(TOKEN_SECONDS)],
         ['Attempts to enter a code', String(MAX_CODE_TRIES)],
         ['Remembered accounts per browser', String(MAX_REMEMBERED_ACCOUNTS)],

@@ -17,6 +17,7 @@ import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
+import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
@@ -46,7 +47,9 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Members, memberRoutes } from './websites/members.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
+import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -121,6 +124,7 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
+  const stats = new Stats({ database, uptime: () => status.uptimePercent() });
   return {
     uploads,
     websites: new Websites({
@@ -131,10 +135,16 @@ function createPortal(
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
     }),
+    websiteSearch: new WebsiteSearch({ database, stats }),
+    members: new Members({
+      database,
+      limits,
+      inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
+    }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
-    stats: new Stats({ database, uptime: () => status.uptimePercent() }),
+    stats,
     websiteEvents: new WebsiteEvents({ config, database }),
     accounts: new Accounts(database),
     devices: new Devices(database),
@@ -150,6 +160,8 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...memberRoutes(portal.members),
+    ...websiteSearchRoutes(portal.websiteSearch),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
@@ -162,6 +174,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...apiKeyRoutes(portal.apiKeys),
     ...connectionRoutes(portal.connections),
     ...languageRoutes(),
+    ...docsSearchRoutes(config.publicUrl),
   ];
   return served.filter(({ name }) => isDevelopment(config) || !(routes[name] as Route).development);
 }

@@ -153,7 +153,7 @@ describe('a sign-in to an application', () => {
     const begun = await begin(application);
     expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
-    expect(mail.subject).toBe('Sign in to app.example');
+    expect(mail.subject).toBe(`${mail.code} is your code for app.example`);
     expect(mail.text).not.toContain('Notes');
     expect(mail.link.startsWith(`${service.url}/auth/link?t=`)).toBe(true);
 
@@ -315,7 +315,7 @@ describe('a sign-in to an application', () => {
     const begun = await begin(application, freshAddress(), { redirect_uri: 'http://127.0.0.1:51000/cb' });
     expect(begun.response.status).toBe(200);
     const mail = await stage.mailbox.waitFor(begun.email);
-    expect(mail.subject).toBe('Sign in to 127.0.0.1');
+    expect(mail.subject).toBe(`${mail.code} is your code for 127.0.0.1`);
     expect(await redirectOf(mail, begun.email)).toMatch(/^http:\/\/127\.0\.0\.1:51000\/cb\?code=/);
     for (const redirect_uri of ['http://127.0.0.1:51000/other', 'http://localhost:51000/cb', 'http://127.0.0.1:0/cb'])
       expect((await begin(application, freshAddress(), { redirect_uri })).response.status).toBe(400);
@@ -328,7 +328,7 @@ describe('a sign-in to an application', () => {
     const redirect_uri = 'http://127.0.0.1:51999/callback';
     await authorize(client, email, { client_id: 'emailauth_cli', redirect_uri, code_challenge: pkce.codeChallenge });
     const mail = await stage.mailbox.waitFor(email);
-    expect(mail.subject).toBe('Sign in to Email Auth');
+    expect(mail.subject).toBe(`${mail.code} is your code for Email Auth`);
     const code = new URL((await linkPage(mail.link)).link.redirectUrl).searchParams.get('code');
     const body = { code, code_verifier: pkce.codeVerifier, client_id: 'emailauth_cli' };
     expect((await client.post('/api/auth/token', body)).json.authKey).toBeTruthy();

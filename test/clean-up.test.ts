@@ -16,6 +16,7 @@ import {
   removeExpiredTokens,
   removeIdleKeys,
   removeOldClaims,
+  removeOldInvitations,
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
@@ -148,10 +149,27 @@ test('challenges of domains are removed after 30 days, unless the domain is a we
   expect(await ask('select email from domain_claims order by 1')).toMatchObject([{ email: 'b@b.example' }, { email: 'owner@b.example' }]);
 });
 
+test('invitations that were not accepted are removed after 30 days', async () => {
+  const site = randomUUID();
+  await ask(`insert into websites (id, domain, email) values ($1, 'team.example', 'a@b.example')`, [site]);
+  for (const [email, days, joined] of [
+    ['old@b.example', 31, null],
+    ['new@b.example', 29, null],
+    ['joined@b.example', 31, at(0)],
+  ])
+    await ask(
+      `insert into website_members (website_id, email, role, invited_by, invited_at, joined_at)
+       values ($1, $2, 'member', 'a@b.example', now() - make_interval(days => $3), $4)`,
+      [site, email, days, joined],
+    );
+  await run(removeOldInvitations());
+  expect(await ask('select email from website_members order by 1')).toEqual([{ email: 'joined@b.example' }, { email: 'new@b.example' }]);
+});
+
 test('daily times of openings are removed when no statistic covers the day', async () => {
   const site = randomUUID();
   await ask(`insert into websites (id, domain, email) values ($1, 'times.example', 'a@b.example')`, [site]);
-  for (const days of [0, 29, 39, 42])
+  for (const days of [0, 89, 99, 102])
     await ask(`insert into daily_site_times (website, day, seconds, opened) values ($1, current_date - $2::int, '{14}', '{1}')`, [
       site,
       days,
@@ -257,7 +275,7 @@ describe('with planner statistics of a time when no row had ended', () => {
     ['admin_sessions', removeEndedAdminSessions, { hash, expires_at: time('1 hour') }],
     ['website_recipients', removeOldRecipients, { website_id: `'${site}'::uuid`, day: day(3), mailbox: "n || '@b.example'" }],
     ['probes', removeOldProbes, { minute: time('91 days') }],
-    ['daily_site_times', removeOldTimes, { website: 'gen_random_uuid()', day: day(41), seconds: "'{}'", opened: "'{}'" }],
+    ['daily_site_times', removeOldTimes, { website: 'gen_random_uuid()', day: day(101), seconds: "'{}'", opened: "'{}'" }],
   ])('a batch of %s reads only rows that have ended', async (table, begin, values) => {
     await ask(`insert into users (id, email) values ($1, 'plan@b.example') on conflict do nothing`, [user]);
     await ask(`insert into websites (id, domain, email) values ($1, 'plan.example', 'plan@b.example') on conflict do nothing`, [site]);

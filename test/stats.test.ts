@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Output } from '../contract/routes.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
 import { rollUp } from '../server/stats/roll-up.ts';
 import { Stats } from '../server/stats/stats.ts';
@@ -36,6 +37,8 @@ const rollUpNow = (maxMs = 60_000) => rollUp((text, values) => jobs.query(text, 
 const addWebsite = async (owner: Developer, domain = freshDomain()) => (await owner.client.post('/api/websites', { domain })).json;
 const statsOf = async (owner: Developer, id: string) =>
   (await owner.client.get('/api/websites/figures')).json.find((site: { id: string }) => site.id === id);
+const historyOf = async (owner: Developer, id: string, days = 30) =>
+  (await owner.client.get(`/api/websites/${id}/stats?days=${days}`)).json as Output<'websiteHistory'>;
 const overviewOf = async (owner: Developer) => (await owner.client.get('/api/overview')).json;
 const today = async () => (await stats.dailyLogins())[0].count;
 /** Adds a row to the audit log as a sign-in does. @param at an SQL expression */
@@ -92,11 +95,15 @@ describe('the statistics of a website', () => {
     await requestEmail(service.client(), freshAddress(), `https://${site.domain}/`);
 
     const expected = { id: site.id, sent: 3, opened: 2, again: 1, completed: 1, medianSeconds: 14 };
+    const total = { sent: 3, opened: 2, openedByCode: 1, again: 1, completed: 1, openIdSent: 0, openIdOpened: 0 };
+    const median = { all: 14, link: 14, code: 40 };
     expect(await statsOf(ann, site.id)).toEqual(expected);
+    expect(await historyOf(ann, site.id)).toMatchObject({ total, median });
     expect(await today()).toBe(before + 3);
     expect(await rollUpNow()).toBe(true);
     expect(await watermark()).toBe(0);
     expect(await statsOf(ann, site.id)).toEqual(expected);
+    expect(await historyOf(ann, site.id)).toMatchObject({ total, median });
     expect(await today()).toBe(before + 3);
     expect(await overviewOf(ann)).toEqual({ totalLogins: 3, activeApplications: 0, apiRequests: 0, uptimePercent: null });
 
@@ -180,6 +187,70 @@ describe('the statistics of a website', () => {
     expect(await stage.query('select seconds, opened from daily_site_times where website = $1', [site.id])).toEqual([
       { seconds: expect.arrayContaining([9, 30, 600]), opened: expect.arrayContaining([1, 2, 2]) },
     ]);
+  });
+});
+
+describe('the statistics of one website per day', () => {
+  test('cover exactly the last 7, 30 or 90 UTC days, before and after the roll-up', async () => {
+    const site = await addWebsite(ann);
+    await stage.query("update websites set created_at = now() - interval '200 days' where id = $1", [site.id]);
+    const midnight = "date_trunc('day', now(), 'UTC')";
+    for (const days of [0, 6, 29, 89]) {
+      await addRow('sign_in_requested', { domain: site.domain, at: `${midnight} - interval '${days} days'` });
+      await addRow('signed_in', { domain: site.domain, at: `${midnight} - interval '${days} days 1 microsecond'` });
+    }
+    const check = async () => {
+      for (const [days, sent, opened] of [
+        [7, 2, 1],
+        [30, 3, 2],
+        [90, 4, 3],
+      ]) {
+        const history = await historyOf(ann, site.id, days);
+        expect(history.days).toHaveLength(days);
+        expect(history.total).toMatchObject({ sent, opened });
+        expect([history.days[0].sent, history.days.at(-1)?.sent, history.days.at(-2)?.opened]).toEqual([1, 1, 1]);
+        expect(history.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
+      }
+    };
+    await check();
+    await rollUpNow();
+    await check();
+    expect((await ann.client.get(`/api/websites/${site.id}/stats?days=31`)).status).toBe(400);
+  });
+
+  test('include sign-ins by OpenID Connect at the domain and its hosts, and none of other clients', async () => {
+    const site = await addWebsite(ann);
+    for (const clientId of [`https://${site.domain}`, `https://app.${site.domain}`]) {
+      await addRow('sign_in_requested', { clientId });
+      await addRow('application_signed_in', { clientId });
+    }
+    for (const clientId of [`https://not${site.domain}`, `https://other.example/.${site.domain}`, 'app_1'])
+      await addRow('application_signed_in', { clientId });
+    await addRow('application_signed_in', { clientId: `https://${site.domain}`, at: "now() - interval '1 day'" });
+    const total = { sent: 0, opened: 0, completed: 0, openIdSent: 2, openIdOpened: 2 };
+    expect((await historyOf(ann, site.id)).total).toMatchObject(total);
+    await rollUpNow();
+    expect((await historyOf(ann, site.id)).total).toMatchObject(total);
+    expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+  });
+
+  test('are visible to members, and not to other accounts', async () => {
+    const site = await addWebsite(ann);
+    await addRow('sign_in_requested', { domain: site.domain });
+    const path = `/api/websites/${site.id}/stats`;
+    const mine = `/api/websites/mine/${site.domain}`;
+    for (const url of [path, mine]) {
+      const { status, json } = await bob.client.get(url);
+      expect([url, status, json.code]).toEqual([url, 404, 'website_not_found']);
+      expect((await service.client().get(url)).status).toBe(401);
+    }
+    await stage.query("insert into website_members (website_id, email, role, invited_by, joined_at) values ($1, $2, 'member', $3, now())", [
+      site.id,
+      bob.email,
+      ann.email,
+    ]);
+    expect((await bob.client.get(path)).json.total).toMatchObject({ sent: 1 });
+    expect((await bob.client.get(mine)).json).toMatchObject({ id: site.id, domain: site.domain, onProbation: false });
   });
 });
 
@@ -314,10 +385,11 @@ describe('the roll-up', () => {
 
   test('reads the remaining rows by the primary key', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
-    for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW]) {
-      const plan = await database.core.query(
-        `explain ${statement.replaceAll('$1', "'a@b.example'").replaceAll('$2', "'018f0000-0000-7000-8000-000000000000'::uuid")}`,
-      );
+    const { WEBSITE_HISTORY } = await import('../server/stats/website-store.ts');
+    const values = { $1: "'a@b.example'", $2: "'018f0000-0000-7000-8000-000000000000'::uuid", $3: '90' };
+    for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW, WEBSITE_HISTORY]) {
+      const text = Object.entries(values).reduce((filled, [name, value]) => filled.replaceAll(name, value), statement);
+      const plan = await database.core.query(`explain ${text}`);
       expect(JSON.stringify(plan.rows)).toContain('audit_log_pkey');
       expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);
     }

@@ -10,6 +10,7 @@ import { createDatabase } from './postgres.ts';
 import { freshDomain } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 
+const caller = { clientAddress: '192.0.2.1', userAgent: '' };
 const owner = (name: string): Account => ({ id: name, email: `${name}@${freshDomain()}`, name: null });
 
 let database: Database;
@@ -77,7 +78,7 @@ test('one of 50 concurrent registrations, additions and updates gets a domain, a
     }),
   );
   const outcomes = await Promise.all([
-    ...Array.from({ length: 17 }, (_, n) => codeOf(websites.register({ domain, email: owner(`r${n}`).email }, '192.0.2.1'))),
+    ...Array.from({ length: 17 }, (_, n) => codeOf(websites.register({ domain, email: owner(`r${n}`).email }, caller))),
     ...Array.from({ length: 17 }, (_, n) => codeOf(websites.create(owner(`c${n}`), { domain }))),
     ...movers.map(({ account, id }) => codeOf(websites.update(account, { id, domain }))),
   ]);
@@ -261,9 +262,9 @@ test('a registration whose email was rejected leaves the domain free', async () 
   invite = async () => {
     throw new Fault('rate_limited');
   };
-  expect(await codeOf(websites.register({ domain, email: owner('a').email }, '192.0.2.1'))).toBe('rate_limited');
+  expect(await codeOf(websites.register({ domain, email: owner('a').email }, caller))).toBe('rate_limited');
   invite = async () => {};
-  expect(await codeOf(websites.register({ domain, email: owner('b').email }, '192.0.2.1'))).toBe('ok');
+  expect(await codeOf(websites.register({ domain, email: owner('b').email }, caller))).toBe('ok');
 });
 
 test('only registrations without a sign-in are released after seven days', async () => {

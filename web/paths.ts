@@ -1,4 +1,4 @@
-import type { pages } from '../contract/pages.ts';
+import type { pages, WebsiteTab } from '../contract/pages.ts';
 
 /** The paths of all pages that the web app links to. */
 export const paths = {
@@ -13,6 +13,7 @@ export const paths = {
   live: '/developer-email-auth/live',
   dashboard: '/dashboard',
   overview: '/dashboard/overview',
+  activity: '/dashboard/activity',
   applications: '/dashboard/auth',
   analytics: '/dashboard/analytics',
   bugs: '/dashboard/bugs',
@@ -30,6 +31,15 @@ export const paths = {
 
 /** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
+
+/** The beginning of the paths of all pages of websites. */
+export const websitesFolder = `${paths.dashboard}/websites/`;
+
+/** The pages of a website, as a pattern. */
+export const websitePattern = `${websitesFolder}:domain/:tab?`;
+
+/** Returns the path of a website's page, or of one of its tabs. */
+export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
 
 /** Returns the path of the page with the events of a website. */
 export const livePath = (domain: string) => `${paths.live}?domain=${encodeURIComponent(domain)}`;

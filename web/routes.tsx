@@ -1,20 +1,22 @@
-import { type ComponentType, lazy, type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
-import { DashboardShell } from './chrome/dashboard-shell.tsx';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
-import { DeveloperShell, PublicShell } from './chrome/shell.tsx';
-import { LandingPage } from './features/landing/landing-page.tsx';
-import { docPattern, paths } from './paths.ts';
+import { PortalShell } from './chrome/portal-shell.tsx';
+import { PublicShell } from './chrome/shell.tsx';
+import { lazyPage as page } from './lib/lazy-page.ts';
+import { accountLoginsQuery, overviewQuery, periodOf, recentActivityQuery } from './lib/overview-queries.ts';
+import { listStateOf, websitesQuery } from './lib/websites-list.ts';
+import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
+import type { Needs } from './preload.ts';
 
-/** Returns a page that is loaded when it is rendered. */
-const page = <Name extends string, Props = object>(load: () => Promise<Record<Name, ComponentType<Props>>>, name: Name) =>
-  lazy(async () => ({ default: (await load())[name] }));
-
+const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
+const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
+const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
@@ -35,6 +37,46 @@ const RegisteredPage = page(() => import('./features/registration/registered-pag
 const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
 const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
 
+/** The chart of the overview, which is loaded when there is something to show. */
+const dayChart = { preload: () => void import('./ui/day-bars-chart.tsx').catch(() => {}) };
+
+const overviewData: Needs['data'] = (queries, query) => {
+  void queries.prefetchQuery(overviewQuery);
+  void queries.prefetchQuery(accountLoginsQuery(periodOf(query)));
+  void queries.prefetchQuery(recentActivityQuery);
+  void queries.prefetchQuery(websitesQuery(listStateOf(new URLSearchParams())));
+};
+
+/** What the pages need, by path. */
+const needs: Record<string, Needs> = {
+  [paths.landing]: { chunks: [LandingPage] },
+  [paths.developer]: { chunks: [DeveloperPage, TokenLogin] },
+  [paths.websites]: { chunks: [WebsitesPage], data: (queries, query) => queries.prefetchQuery(websitesQuery(listStateOf(query))) },
+  [paths.live]: { chunks: [LivePage] },
+  [paths.profile]: { chunks: [ProfilePage, Devices] },
+  [paths.dashboard]: { chunks: [OverviewPage, dayChart], data: overviewData },
+  [paths.activity]: { chunks: [ActivityPage] },
+  [paths.applications]: { chunks: [ApplicationsPage] },
+  [paths.analytics]: { chunks: [AnalyticsPage] },
+  [paths.bugs]: { chunks: [BugsPage] },
+  [paths.settings]: { chunks: [SettingsPage, Devices, Connections] },
+  [paths.status]: { chunks: [StatusPage] },
+  [paths.admin]: { chunks: [AdminPage] },
+  [paths.loginStats]: { chunks: [LoginStatsPage] },
+  [paths.guide]: { chunks: [GuidePage] },
+  [paths.register]: { chunks: [RegisterPage] },
+  [paths.registered]: { chunks: [RegisteredPage] },
+  [paths.terms]: { chunks: [TermsPage] },
+  [paths.privacy]: { chunks: [PrivacyPage] },
+};
+
+/** Returns what the page at a path needs; undefined for an unknown page. */
+export function needsOf(path: string): Needs | undefined {
+  if (path in needs) return needs[path];
+  if (path.startsWith(websitesFolder)) return { chunks: [WebsitePage] };
+  return path.startsWith(`${paths.guide}/`) ? { chunks: [DocPage] } : undefined;
+}
+
 /** The pages of the portal entry. */
 export function Routes() {
   const [path] = useLocation();
@@ -46,7 +88,7 @@ export function Routes() {
     <Switch>
       <PublicRoute path={paths.landing} page={<LandingPage />} />
       <Route path={paths.developer}>
-        <DeveloperShell>
+        <PortalShell>
           <PageBoundary>
             <TokenLogin>
               <SignedInOnly>
@@ -54,19 +96,21 @@ export function Routes() {
               </SignedInOnly>
             </TokenLogin>
           </PageBoundary>
-        </DeveloperShell>
+        </PortalShell>
       </Route>
-      <DeveloperRoute path={paths.websites} page={<WebsitesPage />} />
-      <DeveloperRoute path={paths.live} page={<LivePage />} />
-      <DeveloperRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
-      <DashboardRoute path={paths.dashboard} page={<OverviewPage />} />
+      <PortalRoute path={paths.websites} page={<WebsitesPage />} />
+      <PortalRoute path={paths.live} page={<LivePage />} />
+      <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
+      <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
+      <PortalRoute path={websitePattern} page={<WebsitePage notFound={<NotFoundPage />} />} />
       <Route path={paths.overview}>
         <Redirect to={paths.dashboard} replace />
       </Route>
-      <DashboardRoute path={paths.applications} page={<ApplicationsPage />} />
-      <DashboardRoute path={paths.analytics} page={<AnalyticsPage />} />
-      <DashboardRoute path={paths.bugs} page={<BugsPage />} />
-      <DashboardRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
+      <PortalRoute path={paths.activity} page={<ActivityPage />} />
+      <PortalRoute path={paths.applications} page={<ApplicationsPage />} />
+      <PortalRoute path={paths.analytics} page={<AnalyticsPage />} />
+      <PortalRoute path={paths.bugs} page={<BugsPage />} />
+      <PortalRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />
@@ -91,28 +135,15 @@ function PublicRoute({ path, page }: { path?: string; page: ReactNode }) {
   );
 }
 
-/** A portal page, for a signed-in developer. */
-function DeveloperRoute({ path, page }: { path: string; page: ReactNode }) {
+/** A page of the portal, for a signed-in developer. */
+function PortalRoute({ path, page }: { path: string; page: ReactNode }) {
   return (
     <Route path={path}>
-      <DeveloperShell>
+      <PortalShell>
         <SignedInOnly>
           <PageBoundary key={path}>{page}</PageBoundary>
         </SignedInOnly>
-      </DeveloperShell>
-    </Route>
-  );
-}
-
-/** A dashboard page, for a signed-in developer. */
-function DashboardRoute({ path, page }: { path: string; page: ReactNode }) {
-  return (
-    <Route path={path}>
-      <DashboardShell>
-        <SignedInOnly>
-          <PageBoundary key={path}>{page}</PageBoundary>
-        </SignedInOnly>
-      </DashboardShell>
+      </PortalShell>
     </Route>
   );
 }

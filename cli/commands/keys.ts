@@ -139,7 +139,7 @@ function parseScopes(given: readonly string[]): ResourceScope[] {
 /** Prints the secret on stdout, and everything about it on stderr. */
 function printNewKey(terminal: Terminal, key: Output<'createApiKey'>): number {
   const permission =
-    key.environment === 'live' ? 'It may do what you may do with your websites and applications' : 'It can read, but not change anything';
+    key.environment === 'live' ? 'It has full access to your websites and applications' : 'It can read everything, but change nothing';
   const limit = key.scopes ? `, as far as ${key.scopes.join(' and ')} permit` : '';
   terminal.note(
     `The API key "${key.name}" is shown only this once: store it now. ${permission}${limit}. Set EMAILAUTH_TOKEN to use it here.`,

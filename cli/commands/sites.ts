@@ -8,7 +8,7 @@ import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requir
 import type { Terminal } from '../terminal.ts';
 import { records, table } from '../text.ts';
 
-const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,proof';
+const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,role,linkedAddress,proof';
 const SITE_SHAPE = `{${SITE_FIELDS}}`;
 
 export const sitesList: CommandSpec = {

@@ -12,7 +12,7 @@ const KeyId = ApiKey.shape.keyId.describe('The beginning of the key, such as ea_
 const Key = z.object({
   keyId: KeyId,
   name: z.string(),
-  environment: ApiKey.shape.environment.describe('live: may do what the person may do; test: can only read'),
+  environment: ApiKey.shape.environment.describe('live: has full access; test: can only read'),
   scopes: ApiKey.shape.scopes,
   isActive: z.boolean(),
   createdAt: z.string().describe('ISO 8601'),

@@ -1,5 +1,6 @@
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { normalHost } from '../../contract/rules.ts';
 import { type Database, isUniqueViolation } from '../db/database.ts';
 import type { User } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
@@ -38,11 +39,21 @@ export class Accounts {
   }
 
   /** Returns the account's own actions, newest first; not the sign-ins of visitors with its address, nor what happened at its applications. */
-  async auditLogs({ email }: Account, limit: number): Promise<Output<'auditLogs'>> {
+  async auditLogs({ email }: Account, filter: Parsed<'auditLogs'>): Promise<Output<'auditLogs'>> {
+    const { limit, before, action, domain, from, to } = filter;
     const { AuditEntry, Op } = await this.#database.orm();
     const entries = await AuditEntry.findAll({
       attributes: ['id', 'action', 'createdAt', 'domain'],
-      where: { email, clientId: null, action: { [Op.notIn]: VISITOR_ACTIONS } },
+      // Without a condition on the action, the index audit_log_account would not be used.
+      where: {
+        email,
+        clientId: null,
+        action: { [Op.notIn]: VISITOR_ACTIONS },
+        ...(action && { [Op.or]: action.split(',').flatMap((each) => [{ action: each }, { action: { [Op.startsWith]: `${each}_` } }]) }),
+        ...(before && { id: { [Op.lt]: before } }),
+        ...(domain && { domain: { [Op.substring]: normalHost(domain) ?? domain.toLowerCase() } }),
+        ...((from || to) && { createdAt: { ...(from && { [Op.gte]: dayStart(from) }), ...(to && { [Op.lt]: dayStart(to, 1) }) } }),
+      },
       order: [['id', 'desc']],
       limit,
       raw: true,
@@ -98,6 +109,9 @@ export class Accounts {
   }
 }
 
+/** Returns the start of a UTC day. @param date as YYYY-MM-DD @param plus days to add */
+const dayStart = (date: string, plus = 0) => new Date(Date.parse(date) + plus * 86_400_000);
+
 function present({ email, name, organisation, brandName, brandLogoUrl, createdAt }: User): Output<'settings'> {
   return {
     email,
@@ -116,7 +130,7 @@ export function accountRoutes(accounts: Accounts): Served[] {
     serve('saveProfile', (input, { account }) => accounts.saveProfile(account, input)),
     serve('saveOrganisation', (input, { account }) => accounts.saveOrganisation(account, input)),
     serve('saveBranding', (input, { account }) => accounts.saveBranding(account, input)),
-    serve('auditLogs', ({ limit }, { account }) => accounts.auditLogs(account, limit)),
+    serve('auditLogs', (filter, { account }) => accounts.auditLogs(account, filter)),
     serve('waitlist', (_, { account }) => accounts.waitlist(account)),
     serve('joinWaitlist', (input, { account }) => accounts.joinWaitlist(account, input)),
   ];

@@ -10,7 +10,7 @@ const UNKNOWN = 'Unknown browser';
 const PROGRAM = /^emailauth\b/;
 const MAX_USER_AGENT_LENGTH = 512;
 
-const labels = new LRUCache<string, string>({ max: 500 });
+const devices = new LRUCache<string, { device: Device | null }>({ max: 500 });
 
 /** What identifies the browser or program of a request. `attempt` and `device` are created when it has none; `session` is its `sid`. */
 export type Browser = { attempt: string; device: string; session: string | undefined; clientAddress: string; userAgent: string };
@@ -122,24 +122,39 @@ function rememberedIn(cookies: Cookies): RememberedAccount[] {
   return readRememberedAccounts(cookies.get(hintCookies.remembered)).slice(0, MAX_REMEMBERED_ACCOUNTS);
 }
 
+/** The names of a browser and its system, as the parser knows them; a program has no system. */
+type Device = { browser: string; system: string | null };
+
 /**
  * Returns a label by which a person may recognize a device, such as `Firefox on Linux`. It consists of names that the parser
  * knows, so that no text of a request's own appears in a list of devices.
  */
 export async function deviceLabelOf(userAgent: string): Promise<string> {
-  if (PROGRAM.test(userAgent)) return 'Email Auth CLI';
-  if (userAgent === '' || userAgent.length > MAX_USER_AGENT_LENGTH) return UNKNOWN;
-  const cached = labels.get(userAgent);
-  if (cached !== undefined) return cached;
-  // Imported on first use: 6 ms that would delay the start of the service.
-  const label = labelOf((await import('bowser')).default, userAgent);
-  labels.set(userAgent, label);
-  return label;
+  const device = await deviceOf(userAgent);
+  if (!device) return UNKNOWN;
+  return device.system ? `${device.browser} on ${device.system}` : device.browser;
 }
 
-function labelOf(bowser: typeof Bowser, userAgent: string): string {
+/** Returns the names of the same device for a text in any language, such as `Firefox · Linux`; null when they are not known. */
+export async function deviceNamesOf(userAgent: string): Promise<string | null> {
+  const device = await deviceOf(userAgent);
+  return device && [device.browser, device.system].filter(Boolean).join(' · ');
+}
+
+async function deviceOf(userAgent: string): Promise<Device | null> {
+  if (PROGRAM.test(userAgent)) return { browser: 'Email Auth CLI', system: null };
+  if (userAgent === '' || userAgent.length > MAX_USER_AGENT_LENGTH) return null;
+  const cached = devices.get(userAgent);
+  if (cached) return cached.device;
+  // Imported on first use: 6 ms that would delay the start of the service.
+  const device = parse((await import('bowser')).default, userAgent);
+  devices.set(userAgent, { device });
+  return device;
+}
+
+function parse(bowser: typeof Bowser, userAgent: string): Device | null {
   const parser = bowser.getParser(userAgent);
   const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
-  if (!Object.values(bowser.BROWSER_MAP).includes(browser)) return UNKNOWN;
-  return Object.values(bowser.OS_MAP).includes(system) ? `${browser} on ${system}` : browser;
+  if (!Object.values(bowser.BROWSER_MAP).includes(browser)) return null;
+  return { browser, system: Object.values(bowser.OS_MAP).includes(system) ? system : null };
 }

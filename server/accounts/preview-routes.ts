@@ -11,6 +11,7 @@ import type { Mail } from '../mail/mail.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { escapeHtml } from '../mail/mime.ts';
 import type { Accounts } from './accounts.ts';
+import { deviceNamesOf } from './browser.ts';
 
 // The email has its own styles and shows the logo from any address; it runs no scripts and opens no links.
 const POLICY =
@@ -26,7 +27,7 @@ const styleSheet = `.envelope{margin:0;padding:14px 20px;border-bottom:1px solid
 @media (prefers-color-scheme:dark){.envelope{border-color:#2a2f2d;background:#161918;color:#edf0ee}.envelope dt,.envelope span{color:#a0a9a4}}`;
 
 const PreviewQuery = Branding.extend({ language: LanguageChoice });
-type PreviewInput = z.output<typeof PreviewQuery>;
+type PreviewInput = z.output<typeof PreviewQuery> & { device?: string };
 
 type PreviewParts = { publicUrl: string; mailer: Pick<Mailer, 'write'>; accounts: Pick<Accounts, 'newestBrandedDomain'> };
 
@@ -49,7 +50,8 @@ export function previewRouter(
     requireOwnOrigin(request, 'person', parts.origins);
     const account = await parts.accountOf(request, response);
     if (!account) throw new Fault('sign_in_needed');
-    const html = await renderPreview(parts, account, inputOf(request));
+    const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
+    const html = await renderPreview(parts, account, { ...inputOf(request), ...(device && { device }) });
     response.set(headers).end(html);
   });
   return router;
@@ -66,12 +68,12 @@ function inputOf(request: IncomingMessage): PreviewInput {
 
 /**
  * Returns the email that visitors of an account's proven websites would get, as an HTML document with sender and subject above it.
- * The mailer writes it as it writes any other, with a link and a code that are not valid.
+ * The mailer writes it as it writes any other, with the person's own browser, and a link and a code that are not valid.
  */
-async function renderPreview(parts: PreviewParts, account: Account, { fromName, logoUrl, language }: PreviewInput): Promise<string> {
+async function renderPreview(parts: PreviewParts, account: Account, { language, ...brandAndDevice }: PreviewInput): Promise<string> {
   const { publicUrl, mailer, accounts } = parts;
   const host = (await accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
-  const mail: Mail = { id: 'preview', kind: 'sign_in', recipient: account.email, language, data: { host, fromName, logoUrl } };
+  const mail: Mail = { id: 'preview', kind: 'sign_in', recipient: account.email, language, data: { host, ...brandAndDevice } };
   const message = await mailer.write(mail, { link: `${publicUrl}/auth/link?t=preview`, code: SAMPLE_CODE });
   const { default: PostalMime } = await import('postal-mime');
   const { html = '', subject = '', from } = await PostalMime.parse(message);

@@ -1,24 +1,14 @@
-import {
-  type CreationOptional,
-  type DataType,
-  DataTypes,
-  type InferAttributes,
-  type InferCreationAttributes,
-  type Model,
-  type NonAttribute,
-  Op,
-  type Sequelize,
-} from 'sequelize';
+import { type CreationOptional, DataTypes, type NonAttribute, Op, type Sequelize } from 'sequelize';
 import type { Authentication } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
+import type { WebsiteRole } from '../../contract/websites.ts';
+import { type Entity, key } from './entity.ts';
+import { defineSessions } from './session-models.ts';
 
 /*
  * The records of the service. The migrations create the tables; a model only describes the columns that it reads and writes. A column
  * with a default in the database is optional here, so that all times come from the clock of the database.
  */
-
-/** A model with its attributes, all of which have to be given for a new record unless they are CreationOptional. */
-type Entity<M extends Model> = Model<InferAttributes<M>, InferCreationAttributes<M>>;
 
 /** The account of an email address. */
 export interface User extends Entity<User> {
@@ -35,7 +25,7 @@ export interface User extends Entity<User> {
 export interface Website extends Entity<Website> {
   id: string;
   domain: string;
-  /** The linked address, the only one that sees or changes the website. Null: `localhost` of local mode. */
+  /** The linked address, which owns the website. Null: `localhost` of local mode. */
   email: string | null;
   /** When the linked address first signed in or proved the domain. Null: the website is on probation. */
   claimedAt: CreationOptional<Date | null>;
@@ -45,6 +35,18 @@ export interface Website extends Entity<Website> {
   /** Id of the upload. */
   icon: CreationOptional<string | null>;
   createdAt: CreationOptional<Date>;
+}
+
+/** An address that manages a website beside the linked one, or is invited to. */
+export interface WebsiteMember extends Entity<WebsiteMember> {
+  websiteId: string;
+  email: string;
+  role: WebsiteRole;
+  /** The owner who sent the newest invitation. */
+  invitedBy: string;
+  invitedAt: CreationOptional<Date>;
+  /** Null: the invitation was not accepted. */
+  joinedAt: CreationOptional<Date | null>;
 }
 
 /** The challenge that an address publishes to prove a domain. */
@@ -125,55 +127,14 @@ export interface WaitlistPlace extends Entity<WaitlistPlace> {
   email: string;
 }
 
-/** An open session of the admin pages. */
-export interface AdminSession extends Entity<AdminSession> {
-  hash: Buffer;
-  seenAt: CreationOptional<Date>;
-  expiresAt: Date;
-}
-
-/** A session of a developer, or with a `clientId` the token of an application. */
-export interface Session extends Entity<Session> {
-  hash: Buffer;
-  userId: string;
-  device: Buffer | null;
-  label: string | null;
-  clientId: string | null;
-  createdAt: CreationOptional<Date>;
-  seenAt: CreationOptional<Date>;
-  expiresAt: Date;
-}
-
-/** The key of a remembered account in one browser. An empty verifier: the key is void, and the limits still know the device. */
-export interface RememberedKey extends Entity<RememberedKey> {
-  selector: Buffer;
-  device: Buffer;
-  label: string | null;
-  email: string;
-  verifier: Buffer;
-  previousVerifier: Buffer | null;
-  usedAt: CreationOptional<Date>;
-  expiresAt: Date;
-}
-
-/** A sign-in token. Without a domain it is for the portal. */
-export interface Token extends Entity<Token> {
-  hash: Buffer;
-  domain: string | null;
-  email: string;
-  usedAt: CreationOptional<Date | null>;
-}
-
 /** The models, with their connection and the operators of conditions. */
 export type Orm = ReturnType<typeof defineModels>;
 
 const { ARRAY, BIGINT, BLOB, BOOLEAN, DATE, JSONB, TEXT, UUID } = DataTypes;
 
-const key = (type: DataType) => ({ type, primaryKey: true });
-
 /** Defines the models on a connection: of User and its attribute createdAt the table is users and the column created_at. */
 export function defineModels(sequelize: Sequelize) {
-  const models = { ...defineAccounts(sequelize), ...defineDevices(sequelize), ...defineRecords(sequelize) };
+  const models = { ...defineAccounts(sequelize), ...defineSessions(sequelize), ...defineRecords(sequelize) };
   const { Application, AuditEntry } = models;
   Application.hasMany(AuditEntry, { as: 'log', sourceKey: 'clientId', foreignKey: 'clientId', constraints: false });
   /** A time by the clock of the database, as an SQL expression. */
@@ -211,42 +172,7 @@ function defineAccounts(sequelize: Sequelize) {
     },
     { tableName: 'waitlist' },
   );
-  const AdminSession = sequelize.define<AdminSession>('AdminSession', {
-    hash: key(BLOB),
-    seenAt: DATE,
-    expiresAt: DATE,
-  });
-  return { User, AuditEntry, WaitlistPlace, AdminSession };
-}
-
-function defineDevices(sequelize: Sequelize) {
-  const Session = sequelize.define<Session>('Session', {
-    hash: key(BLOB),
-    userId: UUID,
-    device: BLOB,
-    label: TEXT,
-    clientId: TEXT,
-    createdAt: DATE,
-    seenAt: DATE,
-    expiresAt: DATE,
-  });
-  const RememberedKey = sequelize.define<RememberedKey>('RememberedKey', {
-    selector: key(BLOB),
-    device: BLOB,
-    label: TEXT,
-    email: TEXT,
-    verifier: BLOB,
-    previousVerifier: BLOB,
-    usedAt: DATE,
-    expiresAt: DATE,
-  });
-  const Token = sequelize.define<Token>('Token', {
-    hash: key(BLOB),
-    domain: TEXT,
-    email: TEXT,
-    usedAt: DATE,
-  });
-  return { Session, RememberedKey, Token };
+  return { User, AuditEntry, WaitlistPlace };
 }
 
 function defineRecords(sequelize: Sequelize) {
@@ -259,6 +185,14 @@ function defineRecords(sequelize: Sequelize) {
     movedAt: DATE,
     icon: UUID,
     createdAt: DATE,
+  });
+  const WebsiteMember = sequelize.define<WebsiteMember>('WebsiteMember', {
+    websiteId: key(UUID),
+    email: key(TEXT),
+    role: TEXT,
+    invitedBy: TEXT,
+    invitedAt: DATE,
+    joinedAt: DATE,
   });
   const Application = sequelize.define<Application>('Application', {
     id: key(UUID),
@@ -301,5 +235,5 @@ function defineRecords(sequelize: Sequelize) {
     storedAt: DATE,
   });
   const DomainClaim = sequelize.define<DomainClaim>('DomainClaim', { domain: key(TEXT), email: key(TEXT) });
-  return { Website, DomainClaim, Application, ApiKey, Upload };
+  return { Website, WebsiteMember, DomainClaim, Application, ApiKey, Upload };
 }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
+import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS } from '../../contract/limits.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -178,8 +178,22 @@ export const removeOldClaims = removal({
   and: 'not exists (select from websites w where w.domain = domain_claims.domain and w.email = domain_claims.email)',
 });
 
+/** Invitations that were not accepted, 30 days after they were sent; they are valid for INVITATION_DAYS. */
+export const removeOldInvitations = removal({
+  table: 'website_members',
+  column: 'invited_at',
+  ...byTime,
+  before: "now() - interval '30 days'",
+  and: 'joined_at is null',
+});
+
 /** Probes of the service, after 90 days. */
 export const removeOldProbes = removal({ table: 'probes', column: 'minute', ...byTime, before: "now() - interval '90 days'" });
 
 /** Sign-in times of a website, once no statistics cover the day. */
-export const removeOldTimes = removal({ table: 'daily_site_times', column: 'day', ...byDay, before: 'current_date - 40' });
+export const removeOldTimes = removal({
+  table: 'daily_site_times',
+  column: 'day',
+  ...byDay,
+  before: `current_date - ${MAX_STATS_DAYS + 10}`,
+});

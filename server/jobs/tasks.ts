@@ -13,6 +13,7 @@ import {
   removeIdleKeys,
   removeOldClaims,
   removeOldEvents,
+  removeOldInvitations,
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
@@ -45,6 +46,7 @@ const ACCOUNT_REMOVALS = [
   removeEndedAdminSessions,
   removeOldRecipients,
   removeOldClaims,
+  removeOldInvitations,
   removeOldProbes,
   removeOldTimes,
 ];

@@ -2,7 +2,7 @@ import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { compose, type Sender } from './composition.ts';
-import type { Mail, MailKind } from './mail.ts';
+import type { Mail, MailKind, MailSecrets } from './mail.ts';
 
 const sender: Sender = {
   name: 'Email Auth',
@@ -11,7 +11,8 @@ const sender: Sender = {
   messageIdHost: 'auth.example',
 };
 const secrets = { link: `https://auth.example/auth/link?t=${'Ab-_'.repeat(16)}`, code: '012345' };
-const id = '0193b5a0-0000-7000-8000-000000000001';
+// A UUID of version 7 of 10 December 2024, 21:30:23 UTC.
+const id = '0193b27a-f8d5-7000-8000-000000000001';
 
 const mailOf = (parts: Partial<Mail> = {}): Mail => ({
   id,
@@ -24,7 +25,7 @@ const mailOf = (parts: Partial<Mail> = {}): Mail => ({
 
 async function written(
   mail: Mail,
-  mailSecrets: typeof secrets | null = secrets,
+  mailSecrets: MailSecrets | null = secrets,
 ): Promise<{ raw: string; mail: Awaited<ReturnType<typeof PostalMime.parse>> }> {
   const raw = (await compose(mail.kind, mail.language, sender)).fill(mail, mailSecrets);
   return { raw, mail: await PostalMime.parse(raw) };
@@ -32,7 +33,7 @@ async function written(
 
 test.each(languages)('a sign-in email in $name contains the host, the link and the code in both parts', async ({ code: language }) => {
   const { raw, mail } = await written(mailOf({ language }));
-  expect(mail.subject).toContain('shop.example');
+  expect(mail.subject).toMatch(/^012345 .*shop\.example/);
   expect(mail.html).toContain(`lang="${language}"`);
   for (const part of [mail.text, mail.html]) {
     expect(part).toContain(secrets.link);
@@ -55,6 +56,8 @@ const kinds: [MailKind, Record<string, string>, boolean][] = [
   ['app_sign_in', { host: 'shop.example' }, true],
   ['portal_sign_in', {}, true],
   ['registered', { domain: 'shop.example' }, true],
+  ['invited_owner', { domain: 'shop.example', inviter: 'bob@example.com' }, true],
+  ['invited_member', { domain: 'shop.example', inviter: 'bob@example.com' }, true],
   ['domain_proven', { domain: 'shop.example' }, false],
   ['domain_lost', { domain: 'shop.example' }, false],
 ];
@@ -95,9 +98,28 @@ test.each([
   await expect(written(mailOf({ data: { host } }))).rejects.toThrow(/not a valid host name/);
 });
 
+test.each(['Bob <bob@example.com>', 'bob@example.com\nCall 555', 'Bob', ''])('the inviter %j is rejected', async (inviter) => {
+  const mail = mailOf({ kind: 'invited_member', data: { domain: 'shop.example', inviter } });
+  await expect(written(mail)).rejects.toThrow(/not a valid address/);
+});
+
+test('an invitation names the inviter, the website and the role, and has a link but no code', async () => {
+  const data = { domain: 'shop.example', inviter: 'bob@example.com' };
+  for (const [kind, role] of [
+    ['invited_owner', 'as an owner'],
+    ['invited_member', 'as a member'],
+  ] as const) {
+    const { mail } = await written(mailOf({ kind, data }));
+    for (const part of [mail.text, mail.html]) {
+      for (const text of [data.inviter, data.domain, role, secrets.link]) expect(part).toContain(text);
+      expect(part).not.toContain(secrets.code);
+    }
+  }
+});
+
 test('a host is shown as its A-label', async () => {
   const { mail } = await written(mailOf({ data: { host: 'žalia.example' } }));
-  expect(mail.subject).toBe('Sign in to xn--alia-kbb.example');
+  expect(mail.subject).toBe('012345 is your code for xn--alia-kbb.example');
 });
 
 test.each([
@@ -118,4 +140,64 @@ test('slots are escaped in the HTML and unchanged in the text', async () => {
   expect(mail.html).not.toContain('<img');
   await expect(written(mailOf(), { ...secrets, link: 'javascript:alert(1)' })).rejects.toThrow(/no valid link/);
   await expect(written(mailOf(), null)).rejects.toThrow(/has no/);
+});
+
+const times = {
+  en: 'Requested: 10 December 2024 at 21:30 UTC · Firefox · Linux',
+  lt: 'Laiško paprašyta: 2024 m. gruodžio 10 d. 21:30 UTC · Firefox · Linux',
+  lv: 'Pieprasīts: 2024. gada 10. decembris 21:30 UTC · Firefox · Linux',
+  uk: 'Запит: 10 грудня 2024 р. о 21:30 UTC · Firefox · Linux',
+  ru: 'Запрос: 10 декабря 2024 г. в 21:30 UTC · Firefox · Linux',
+};
+
+test.each(languages)('an email in $name names the time of the request in UTC and the device, in both parts', async ({ code: language }) => {
+  const { mail } = await written(mailOf({ language, data: { host: 'shop.example', device: 'Firefox · Linux' } }));
+  expect(mail.text?.split('\n')).toContain(times[language]);
+  expect(mail.html).toContain(times[language]);
+});
+
+test.each([undefined, '', 'curl/8.5 <b>', 'Firefox · Linux · x', 'Call +371 20000000, now!', 'A\r\nBcc: eve@example.com', 'x'.repeat(100)])(
+  'an email whose device is %j names the time alone',
+  async (device) => {
+    const data: Record<string, string> = device === undefined ? {} : { device };
+    const { mail } = await written(mailOf({ kind: 'portal_sign_in', data }));
+    expect(mail.text?.split('\n')).toContain('Requested: 10 December 2024 at 21:30 UTC');
+    expect(mail.headers.some(({ key }) => key === 'bcc')).toBe(false);
+  },
+);
+
+test.each(languages)('a list of emails shows the code first, in $name', async ({ code: language }) => {
+  const { mail } = await written(mailOf({ language }));
+  const hidden = /<body[^>]*>.*?<div style="display:none[^"]*">([^<]*)<\/div>/.exec(mail.html ?? '')?.[1];
+  expect(hidden).toMatch(/^012345: /);
+});
+
+test.each(languages)('the plain text has no button, in $name', async ({ code: language }) => {
+  for (const [kind, data, signsIn] of kinds) {
+    const { mail } = await written(mailOf({ kind, data, language }), signsIn ? secrets : null);
+    expect(mail.text).not.toMatch(/button|mygtuk|pog[au]|кнопк/i);
+    expect(mail.html).toMatch(/button|mygtuk|pog[au]|кнопк/i);
+  }
+});
+
+test('the email about a registration has a link for 7 days and no code', async () => {
+  const { mail } = await written(mailOf({ kind: 'registered', data: { domain: 'shop.example' } }), { ...secrets, code: null });
+  expect(mail.subject).toBe('shop.example is registered');
+  expect(mail.text).toContain(secrets.link);
+  expect(mail.text).toContain('within 7 days');
+  for (const part of [mail.text, mail.html]) expect(part?.replace(/(?:#|&#x)[0-9a-f]+/gi, '')).not.toMatch(/10 minutes|\bcode\b:|\d{6}/);
+});
+
+test('Outlook on Windows gets tables with a width, and padding only on cells', async () => {
+  const { mail } = await written(mailOf());
+  const html = mail.html ?? '';
+  expect(html).toContain('<!--[if mso]><table role="presentation" align="center" width="480"');
+  expect(html.match(/<!--\[if mso\]>/g)?.length).toBe(html.match(/<!\[endif\]-->/g)?.length);
+  for (const [table] of html.matchAll(/<table[^>]*>/g)) {
+    expect(table).toMatch(/width="(?:100%|480)"/);
+    expect(table).toContain('role="presentation"');
+    expect(table).not.toMatch(/[^l]padding|background|border:/);
+  }
+  expect(html).not.toContain('data-card');
+  expect(html).not.toContain('<hr');
 });

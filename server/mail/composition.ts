@@ -1,16 +1,22 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalEmail } from '../../contract/rules.ts';
-import { brandOf, type Mail, type MailKind, type MailSecrets, shownHost } from './mail.ts';
+import { brandOf, type Mail, type MailKind, type MailSecrets, shownDevice, shownHost } from './mail.ts';
 import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
+import { requestTimeOf } from './request-time.ts';
 import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
+import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import { domainLost, domainProven } from './templates/notices.ts';
-import { portalSignIn, registered, signIn } from './templates/sign-in.ts';
+import { registered } from './templates/registration.ts';
+import { portalSignIn, signIn } from './templates/sign-in.ts';
 
-const templates: Record<MailKind, Template> = {
+/** The content of the emails, by kind. */
+export const templates: Readonly<Record<MailKind, Template>> = {
   sign_in: signIn,
   app_sign_in: signIn,
   portal_sign_in: portalSignIn,
   registered,
+  invited_owner: invitedOwner,
+  invited_member: invitedMember,
   domain_proven: domainProven,
   domain_lost: domainLost,
 };
@@ -93,19 +99,24 @@ function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: st
   return { beforeText, beforeHtml, end: `\r\n--${BOUNDARY}--\r\n` };
 }
 
+/** The link and the code are on lines of their own, so that they can be copied and programs find them. */
 function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content): string {
-  const code = codeIntroduction === null ? [] : [codeIntroduction, slot('code')];
-  return [title, ...paragraphs, `${action.label}:\n${action.href}`, ...code, ...notes].join('\n\n');
+  const code = codeIntroduction === null ? [] : [`${codeIntroduction}\n${slot('code')}`];
+  return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...code, ...notes].join('\n\n');
 }
 
 function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
-  const { host, domain } = mail.data;
-  if (secrets && !(LINK.test(secrets.link) && CODE.test(secrets.code))) throw new Error('The email has no valid link or code');
+  const { host, domain, inviter } = mail.data;
+  if (inviter !== undefined && normalEmail(inviter) !== inviter) throw new Error('The inviter in the email is not a valid address');
+  if (secrets && !(LINK.test(secrets.link) && (secrets.code === null || CODE.test(secrets.code))))
+    throw new Error('The email has no valid link or code');
   return {
     host: host === undefined ? undefined : shownHost(host),
     domain: domain === undefined ? undefined : shownHost(domain),
+    inviter,
     link: secrets?.link,
-    code: secrets?.code,
+    code: secrets?.code ?? undefined,
+    request: [requestTimeOf(mail), shownDevice(mail)].filter(Boolean).join(' · '),
   };
 }
 

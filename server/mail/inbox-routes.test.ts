@@ -65,7 +65,7 @@ test('messages.json lists the emails, newest first, and filters by address', asy
   const [mail] = JSON.parse((await fetchPath('/dev/inbox/messages.json?to=Ann@example.com')).body);
   expect(mail).toMatchObject({
     to: 'ann@example.com',
-    subject: 'Sign in to localhost',
+    subject: '654321 is your code for localhost',
     link: 'http://localhost:3000/auth/link?t=a123456b',
     code: '654321',
   });

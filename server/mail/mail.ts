@@ -1,7 +1,15 @@
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
 
-export type MailKind = 'sign_in' | 'app_sign_in' | 'portal_sign_in' | 'registered' | 'domain_proven' | 'domain_lost';
+export type MailKind =
+  | 'sign_in'
+  | 'app_sign_in'
+  | 'portal_sign_in'
+  | 'registered'
+  | 'invited_owner'
+  | 'invited_member'
+  | 'domain_proven'
+  | 'domain_lost';
 
 /** An email to send: one row of the table `outbox`. */
 export type Mail = {
@@ -12,15 +20,16 @@ export type Mail = {
   recipient: string;
   language: LanguageCode;
   /**
-   * `host` for sign_in and app_sign_in, `domain` for registered and domain_*: host names, the only text in an email that a requester
-   * chooses. `website` for sign_in: the registered domain, whose owner sees the delivery as an event. `fromName`, `logoUrl` for
-   * sign_in: the branding that the website's owner chose.
+   * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
+   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in: the registered domain,
+   * whose owner sees the delivery as an event. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
+   * `device`: the names of browser and system that requested the email.
    */
   data: Record<string, string>;
 };
 
-/** The link and the code that an email carries. */
-export type MailSecrets = { link: string; code: string };
+/** The link and the code that an email carries; no code for an email that was requested in no window. */
+export type MailSecrets = { link: string; code: string | null };
 
 /**
  * The result of a try to send an email. `temporary`: to be tried again; with `connection`, the mail server could not be reached.
@@ -40,6 +49,14 @@ export function shownHost(host: string): string {
   const name = normalHost(host);
   if (name) return name;
   throw new Error('The host in the email is not a valid host name');
+}
+
+// The form of the names that the parser of user agents knows (accounts/browser.ts).
+const DEVICE = /^[A-Za-z0-9][A-Za-z0-9 .+-]{0,39}(?: · [A-Za-z0-9][A-Za-z0-9 .+-]{0,39})?$/;
+
+/** Returns the browser and system that requested an email, or an empty text. It is validated again here; the email is sent without an invalid one. */
+export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
+  return device !== undefined && DEVICE.test(device) ? device : '';
 }
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */

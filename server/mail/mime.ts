@@ -66,8 +66,9 @@ function encodedWords(text: string): string {
   const words: string[] = [];
   let word = '';
   for (const character of text) {
-    // 45 bytes become 60 characters of base64; RFC 2047 §2 allows 75 characters for a whole word.
-    if (Buffer.byteLength(word + character) > 45) {
+    // 45 bytes become 60 characters of base64; RFC 2047 §2 allows 75 characters for a whole word, and 76 for a line, which begins with
+    // the name of the header.
+    if (Buffer.byteLength(word + character) > (words.length === 0 ? 39 : 45)) {
       words.push(word);
       word = '';
     }

@@ -36,7 +36,14 @@ claimed as (
 select coalesce((select json_agg(claimed) from claimed), '[]') as mails, (select count(*)::integer from dead) as expired`;
 
 /** Emails that the request statement has counted; every other kind is a notice. */
-const COUNTED_AT_REQUEST: readonly MailKind[] = ['sign_in', 'app_sign_in', 'portal_sign_in', 'registered'];
+const COUNTED_AT_REQUEST: readonly MailKind[] = [
+  'sign_in',
+  'app_sign_in',
+  'portal_sign_in',
+  'registered',
+  'invited_owner',
+  'invited_member',
+];
 
 // The key is that of the request statement (signin/request-store.ts), and the reserve is left to sign-ins. The mark in `data` keeps
 // a retry from being counted again. $1 id, $2 key, $3 limit.

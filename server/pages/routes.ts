@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import staticFiles from 'express-static-gzip';
-import { type PageEntry, pages } from '../../contract/pages.ts';
+import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
@@ -47,7 +47,7 @@ export function pagesRouter(parts: Parts): Router {
 /** Returns the entry that shows a path, or null where there is no page. */
 function entryOf(path: string): PageEntry | null {
   const plain = plainPath(path);
-  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) ? 'portal' : null);
+  return (pages as Record<string, PageEntry>)[plain] ?? (slugAt(plain) || isWebsitePage(plain) ? 'portal' : null);
 }
 
 /**

@@ -90,7 +90,7 @@ export class SignInCodes {
     const match = await this.#slots.run(() => this.#match(by, { email, code, state: state ?? null }, browser.clientAddress));
     if (!match) throw new Fault('bad_code', { field: 'code' });
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
-    const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null });
+    const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null, byCode: true });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
   }

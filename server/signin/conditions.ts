@@ -1,5 +1,24 @@
-import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, INVITATION_DAYS, REGISTRATION_DAYS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+
+/**
+ * Returns the life of an attempt, an interval as SQL: ATTEMPT_SECONDS, and days for the link of a registration or an invitation.
+ * @param row alias of a row with the attempt's kind
+ */
+export const lifeOf = (row: string) =>
+  `case ${row}.kind when 'registration' then interval '${REGISTRATION_DAYS} days' when 'invitation' then interval '${INVITATION_DAYS} days'
+    else interval '${ATTEMPT_SECONDS} seconds' end`;
+
+/**
+ * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
+ * an invitation to be accepted; `host` contains the domain. True for attempts of other kinds.
+ * @param attempt alias of the row
+ */
+export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
+      select coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+        and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
+          else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
+      from websites w where w.domain = ${attempt}.host) is true)`;
 
 /**
  * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it

@@ -10,7 +10,7 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import { sameRegistration } from './conditions.ts';
+import { lifeOf, sameRegistration } from './conditions.ts';
 import type { LinkPage } from './link-page.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
 import type { AttemptSecrets } from './secrets.ts';
@@ -21,8 +21,8 @@ where id = $1 and consumed_at is null and secret_tries < ${MAX_CODE_TRIES}
 returning email, case when ${sameRegistration('a.domain', `a.expires_at - interval '${ATTEMPT_SECONDS} seconds'`)} then domain end as domain`;
 
 const COUNT_BROWSER_TRY = `
-update sign_in_attempts set secret_tries = secret_tries + 1
-where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at > now() - interval '${3600 - ATTEMPT_SECONDS} seconds' returning email`;
+update sign_in_attempts a set secret_tries = secret_tries + 1
+where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a')} > now() - interval '1 hour' returning email`;
 
 // Like the row that a logout leaves: the rate limits know the device by it, and it signs nobody in.
 const KNOW_DEVICE = `

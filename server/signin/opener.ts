@@ -3,14 +3,14 @@ import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { endedBySibling, sameRegistration } from './conditions.ts';
+import { endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { withToken } from './redirects.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
 
-/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. */
-type OpenedBy = { browser: Buffer | null; email: string | null };
+/** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */
+type OpenedBy = { browser: Buffer | null; email: string | null; byCode?: boolean };
 
 /** The opening of an attempt by its link or code. */
 type Opening = OpenedBy & {
@@ -29,13 +29,14 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$7 and $10: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many whole
- * seconds the visitor took: less than $9, as the attempt had not expired.
+ * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many
+ * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
+ * that the statistics can tell both apart without another column. It is null for a link that lives for days.
  */
 const OPEN = `
 with given as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[])
-  with ordinality as g (id, browser, email, token, device, selector, verifier, label, n)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $10::text[], $11::boolean[])
+  with ordinality as g (id, browser, email, token, device, selector, verifier, label, by_code, n)
 ),
 consumed as (
   update sign_in_attempts a set consumed_at = now()
@@ -44,12 +45,14 @@ consumed as (
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
+    and ${stillAwaited('a')}
   returning g.n, a.id, a.kind, a.email, a.domain, a.client_id, a.host, a.forward_url, a.browser, a.expires_at,
-    g.token, g.device, g.selector, g.verifier, g.label
+    g.token, g.device, g.selector, g.verifier, g.label, g.by_code,
+    case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, host, email, browser, now() + make_interval(secs => $8) from consumed
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, browser, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
@@ -60,7 +63,7 @@ remembered as (
 audit as (
   insert into audit_log (action, email, domain, client_id, seconds)
   select case when kind = 'oidc' then 'application_signed_in' else 'signed_in' end, email, domain,
-    case when kind = 'oidc' then client_id end, greatest(0, floor($9 - extract(epoch from expires_at - now()))) from consumed
+    case when kind = 'oidc' then client_id end, case when by_code then ~seconds else seconds end from consumed
 )
 select n::integer, email, forward_url from consumed`;
 
@@ -101,6 +104,7 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       TOKEN_SECONDS,
       ATTEMPT_SECONDS,
       openings.map(({ label }) => label),
+      openings.map(({ byCode = false }) => byCode),
     ],
   });
   const opened: (Opened | null)[] = openings.map(() => null);

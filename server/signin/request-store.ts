@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import { ATTEMPT_SECONDS, RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
+import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
+import { lifeOf } from './conditions.ts';
 import type { AttemptKind } from './secrets.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */
@@ -16,9 +17,11 @@ export type NewAttempt = {
   /** SHA-256 of its device cookie. */
   device: Buffer | null;
   clientAddress: string;
+  /** Names the browser and system in the email; it is not stored. */
+  userAgent: string;
   /** Registered domain; null for the portal and for OAuth clients. */
   domain: string | null;
-  /** The host that the token will be for. */
+  /** The host that the token will be for; for a registration or invitation, the domain. */
   host: string | null;
   forwardUrl: string | null;
   clientId: string | null;
@@ -74,16 +77,16 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
 
 /**
  * Counts the limits, then inserts attempts, pending emails and audit rows. One array per column: row n of all arrays is one request.
- * $1…$17: the columns of NewAttempt, $18 $19 $20: the limits, $21: life of an attempt and $22: the email's lease, in seconds.
+ * $1…$17: the columns of NewAttempt, $18 $19 $20: the limits, $21: the email's lease in seconds.
  * The counters follow one another, so that a request refused by one is not counted by the next. A browser whose device cookie is
  * known for the address has its own counters, which nobody else can use up.
  *
- * Of the $20 emails that a mailbox gets in an hour, $24 are a reserve of which a network (IPv6: a /48) gets $25. So it takes requests
+ * Of the $20 emails that a mailbox gets in an hour, $23 are a reserve of which a network (IPv6: a /48) gets $24. So it takes requests
  * from that many networks to refuse a browser that is not known. The window of the reserve ends with the mailbox's, so that no hour of
  * it has more than $20 emails. Notices about domains count for the mailbox too, and get nothing of the reserve (mail/store.ts).
  *
  * A website that is not claimed yet may send to a number of different mailboxes a day. To count them exactly, its requests run
- * alone, one after the other, with $23 true; without it the result is `on_probation` and nothing is done.
+ * alone, one after the other, with $22 true; without it the result is `on_probation` and nothing is done.
  *
  * `brand`: the branding of the website's account, once the domain is proven; it is in the outbox too, so that every retry sends
  * the same email.
@@ -108,7 +111,7 @@ target as materialized (
   left join users u on u.email = w.email and w.proven_at is not null
   left join remembered_keys k on k.device = g.device and k.email = g.email
 ),
-counted as (select * from target where $23 or not unclaimed),
+counted as (select * from target where $22 or not unclaimed),
 ${counter('address', 'counted', 'address_key', inSeconds(3600), '$18')},
 deliverable as materialized (
   select * from address_passed p where p.registered and (not p.unclaimed
@@ -121,25 +124,25 @@ recipients as (
   on conflict do nothing
 ),
 ${counter('pair', 'deliverable', 'pair_key', inSeconds(900), '$19')},
-${counter('mailbox', 'pair_passed', 'mailbox_key', inSeconds(3600), 'case when s.known then $20::integer else $20 - $24 end')},
+${counter('mailbox', 'pair_passed', 'mailbox_key', inSeconds(3600), 'case when s.known then $20::integer else $20 - $23 end')},
 over_limit as (
   select *, 'share ' || coalesce(substring(address from '^(.*):[^:]*::/64$'), address) || ' ' || mailbox as share_key,
     'reserve ' || mailbox as reserve_key
   from mailbox_ranked where not mailbox_passes and not known
 ),
-${counter('share', 'over_limit', 'share_key', inSeconds(3600), '$25')},
-${counter('reserve', 'share_passed', 'reserve_key', 'min(mailbox_resets_at)', '$24')},
+${counter('share', 'over_limit', 'share_key', inSeconds(3600), '$24')},
+${counter('reserve', 'share_passed', 'reserve_key', 'min(mailbox_resets_at)', '$23')},
 granted as materialized (
   select m.* from mailbox_ranked m left join reserve_ranked r on r.n = m.n where m.mailbox_passes or r.reserve_passes
 ),
 attempts as (
   insert into sign_in_attempts (id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, expires_at)
-  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + make_interval(secs => $21)
+  select id, kind, email, language, browser, domain, host, forward_url, client_id, redirect_uri, challenge, state, now() + ${lifeOf('granted')}
   from granted order by id
 ),
 pending as (
   insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
-  select id, mail_kind, email, language, mail_data || coalesce(brand, '{}'), now() + make_interval(secs => $22), now() + make_interval(secs => $21)
+  select id, mail_kind, email, language, mail_data || coalesce(brand, '{}'), now() + make_interval(secs => $21), now() + ${lifeOf('granted')}
   from granted
 ),
 audit as (
@@ -244,7 +247,6 @@ export class RequestStore {
         LIMITS.address * this.#limitFactor,
         LIMITS.pair * this.#limitFactor,
         LIMITS.mailbox * this.#limitFactor,
-        ATTEMPT_SECONDS,
         this.#leaseSeconds,
         alone,
         LIMITS.reserve * this.#limitFactor,

@@ -4,7 +4,8 @@ import type { LanguageCode } from '../../contract/languages.ts';
 import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf } from '../../contract/rules.ts';
-import type { Browser } from '../accounts/browser.ts';
+import type { WebsiteRole } from '../../contract/websites.ts';
+import { type Browser, deviceNamesOf } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Mail } from '../mail/mail.ts';
@@ -31,6 +32,8 @@ type Parts = {
   outbox: Pick<Outbox, 'handOver'>;
   events: Pick<EventRecorder, 'record'>;
 };
+
+type Invitation = { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string };
 
 /** Requests for a sign-in email: each begins an attempt. */
 export class SignInRequests {
@@ -81,17 +84,33 @@ export class SignInRequests {
   }
 
   /**
-   * Sends the linked address of a new website an email with a link to the portal, which any browser may open after giving the address.
+   * Sends the linked address of a new website an email with a link to the portal, which any browser may open after giving the
+   * address: once, until the address has signed in or the registration ends.
+   * @param owner.userAgent of the request that registers the website
    * @param register inserts the website, in the same transaction as the email
    */
   async inviteOwner(
-    owner: { email: string; domain: string; clientAddress: string },
+    owner: { email: string; domain: string; clientAddress: string; userAgent: string },
     register: (query: Query) => Promise<unknown>,
   ): Promise<void> {
-    const { clientAddress } = owner;
-    const noBrowser: Browser = { attempt: randomSecret(), device: randomSecret(), session: undefined, clientAddress, userAgent: '' };
-    const attempt = { ...newAttempt(owner.email, 'en', noBrowser), forwardUrl: this.#parts.targets.portalHome };
-    await this.begin({ ...attempt, kind: 'portal', mailKind: 'registered', mailData: { domain: owner.domain } }, register);
+    const { email, domain, clientAddress, userAgent } = owner;
+    const attempt = { ...newAttempt(email, 'en', noBrowser(clientAddress, userAgent)), ...this.#portalFor(domain) };
+    await this.begin({ ...attempt, kind: 'registration', mailKind: 'registered', mailData: { domain } }, register);
+  }
+
+  /**
+   * Sends an address an email with a link to the portal, where it can accept to manage a website: once, until it has accepted or
+   * the invitation ends.
+   * @param add inserts the invitation, in the same transaction as the email
+   */
+  async inviteMember({ email, domain, role, inviter, clientAddress }: Invitation, add: (query: Query) => Promise<unknown>): Promise<void> {
+    const attempt = { ...newAttempt(email, 'en', noBrowser(clientAddress, '')), ...this.#portalFor(domain) };
+    const mailKind = role === 'owner' ? 'invited_owner' : 'invited_member';
+    await this.begin({ ...attempt, kind: 'invitation', mailKind, mailData: { domain, inviter } }, add);
+  }
+
+  #portalFor(domain: string): Pick<NewAttempt, 'host' | 'forwardUrl'> {
+    return { host: domain, forwardUrl: this.#parts.targets.portalHome };
   }
 
   /**
@@ -101,7 +120,9 @@ export class SignInRequests {
   async begin(attempt: NewAttempt, first?: (query: Query) => Promise<unknown>): Promise<void> {
     const { store, outbox, events } = this.#parts;
     // The secrets of the email derive from the attempt's kind and id, at the first try as at every retry.
-    const data = { ...attempt.mailData, attempt: attempt.kind };
+    const data: Record<string, string> = { ...attempt.mailData, attempt: attempt.kind };
+    const device = await deviceNamesOf(attempt.userAgent);
+    if (device) data.device = device;
     const row = { ...attempt, mailData: data };
     const result = await (first ? store.requestAfter(first, row) : store.request(row));
     if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
@@ -121,6 +142,15 @@ export class SignInRequests {
   }
 }
 
+/** Returns a browser that nobody has, for an email that its recipient did not request. */
+const noBrowser = (clientAddress: string, userAgent: string): Browser => ({
+  attempt: randomSecret(),
+  device: randomSecret(),
+  session: undefined,
+  clientAddress,
+  userAgent,
+});
+
 /** Returns an attempt of a browser, without its target. */
 export function newAttempt(email: string, language: LanguageCode, browser: Browser): Omit<NewAttempt, 'kind' | 'mailKind' | 'mailData'> {
   return {
@@ -131,6 +161,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     browser: digest(browser.attempt),
     device: digest(browser.device),
     clientAddress: browser.clientAddress,
+    userAgent: browser.userAgent,
     domain: null,
     host: null,
     forwardUrl: null,

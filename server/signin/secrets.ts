@@ -2,10 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 
-/** What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect. */
-export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc';
+/**
+ * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
+ * `registration`, `invitation`: the portal too, by the email about the registration of a domain or an invitation to a team.
+ */
+export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc' | 'registration' | 'invitation';
 
-const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc'];
+const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc', 'registration', 'invitation'];
 const ID_BYTES = 16;
 const LINK = /^[A-Za-z0-9_-]{64}$/;
 
@@ -60,8 +63,13 @@ export class AttemptSecrets {
       kind === 'app' && data.state !== undefined
         ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
         : `${publicUrl}/auth/link?t=${secret}`;
-    return { link, code: this.code(kind, id) };
+    return { link, code: hasCode(kind) ? this.code(kind, id) : null };
   }
+}
+
+/** Returns whether the email of an attempt has a code: not when no browser began it, since there is no window in which to enter one. */
+export function hasCode(kind: AttemptKind): boolean {
+  return kind !== 'registration' && kind !== 'invitation';
 }
 
 function mac(key: Buffer, kind: AttemptKind, use: 'link' | 'code', id: Buffer): Buffer {

@@ -8,6 +8,7 @@ import type { Limits } from '../http/limits.ts';
 import type { Caller } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
+import { managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './conditions.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
@@ -57,8 +58,9 @@ from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, ho
 left join tokens t on t.hash = g.hash
 order by g.n`;
 
-const WEBSITE_OF_TOKEN =
-  'select w.email as owner from tokens t left join websites w on w.domain = t.domain where t.hash = $1 and t.domain is not null';
+const MANAGES_WEBSITE_OF_TOKEN = `
+select coalesce(${managedBy('w', '$2')}, false) as manages
+from tokens t left join websites w on w.domain = t.domain where t.hash = $1 and t.domain is not null`;
 
 type Parts = {
   core: Database['core'];
@@ -81,8 +83,8 @@ export class TokenVerifier {
   }
 
   /**
-   * Returns whom a token identifies, once. A token for another website than `domain`, or for one whose linked address is not that
-   * of the caller's API key, is refused and stays valid.
+   * Returns whom a token identifies, once. A token for another website than `domain`, or for one that the owner of the
+   * caller's API key does not manage, is refused and stays valid.
    * @throws Fault rate_limited, bad_api_key, test_key
    */
   async verify(
@@ -104,8 +106,8 @@ export class TokenVerifier {
   async #verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner: string | undefined): Promise<Result> {
     const hash = digest(token);
     if (owner !== undefined) {
-      const website = await this.#websiteOf(hash);
-      if (website?.owner !== owner) return { valid: false, reason: website ? 'other_domain' : 'unknown', issuedFor: null };
+      const manages = await this.#managesWebsite(owner, hash);
+      if (!manages) return { valid: false, reason: manages === null ? 'unknown' : 'other_domain', issuedFor: null };
     }
     const verification: Verification = {
       hash,
@@ -130,14 +132,14 @@ export class TokenVerifier {
     });
   }
 
-  /** Returns the linked address of the website that a token is for, without using it; null when it is not a token of a website. */
-  async #websiteOf(hash: Buffer): Promise<{ owner: string | null } | null> {
-    const { rows } = await this.#parts.core.query<{ owner: string | null }>({
-      name: 'signin-token-site',
-      text: WEBSITE_OF_TOKEN,
-      values: [hash],
+  /** Returns whether an address manages the website that a token is for, without using it; null when it is not a token of a website. */
+  async #managesWebsite(email: string, hash: Buffer): Promise<boolean | null> {
+    const { rows } = await this.#parts.core.query<{ manages: boolean }>({
+      name: 'signin-token-manager',
+      text: MANAGES_WEBSITE_OF_TOKEN,
+      values: [hash, email],
     });
-    return rows[0] ?? null;
+    return rows[0]?.manages ?? null;
   }
 }
 

@@ -11,22 +11,36 @@ const IS_SIGN_IN =
   "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and domain is not null))";
 
 /** The rows that any of the statistics counts. */
-const COUNTED =
+export const COUNTED =
   "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
-const DAY_OF_ROW = "(at at time zone 'UTC')::date";
-const TODAY = "(now() at time zone 'UTC')::date";
+export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
+export const TODAY = "(now() at time zone 'UTC')::date";
 const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
-/** The four counts of a website over rows of the audit log. */
-const WEBSITE_COUNTS = `
-  count(*) filter (where action = 'sign_in_requested') as sent,
+/**
+ * The host of a website that is a client of OpenID Connect, whose client_id is its origin; null for other rows. Such a sign-in ends
+ * at the provider, so its rows have a client_id and no domain.
+ */
+export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
+
+/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. */
+export const WEBSITE_COUNTS = `
+  count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
   count(*) filter (where action = 'signed_in_again') as again,
-  count(*) filter (where action = 'token_verified') as completed`;
+  count(*) filter (where action = 'token_verified') as completed,
+  count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
+  count(*) filter (where action = 'application_signed_in') as openid_opened`;
+
+/**
+ * The seconds from the request to the opening, of a row of the audit log or an element of daily_site_times. The complement of the
+ * seconds, which is negative, is stored for an opening by the code.
+ */
+export const positive = (seconds: string) => `greatest(${seconds}, ~${seconds})`;
 
 /** When a website got its domain. Its owner does not see what happened at the domain before. */
-const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
+export const websiteSince = (website: string) => `coalesce(${website}.moved_at, ${website}.created_at)`;
 
 /**
  * Selects the newest row, and the transactions that may still add a row before it.
@@ -58,15 +72,23 @@ with span as materialized (
   from roll_up where only_row and last_audit_id < $1::bigint for update skip locked
 ),
 event as materialized (
-  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds
+  select ${DAY_OF_ROW} as day, at, action, domain, client_id, seconds, ${OPENID_HOST} as host
   from audit_log where id > (select after from span) and id <= (select up_to from span) and ${COUNTED}
+),
+host_domain as materialized (
+  select host, array_to_string(labels[n:], '.') as domain
+  from (select distinct host, string_to_array(host, '.') as labels from event where host is not null) of_event
+  cross join lateral generate_series(1, cardinality(labels)) n
 ),
 registered as materialized (
   select id, domain, ${websiteSince('w')} as since from websites w
-  where domain = any(array(select distinct domain from event)) order by id for key share
+  where domain = any(array(select domain from event union select domain from host_domain)) order by id for key share
 ),
 website_event as materialized (
-  select registered.id as website, day, action, seconds from event join registered on registered.domain = event.domain and at >= since
+  select registered.id as website, day, action, seconds, host from event join registered on registered.domain = event.domain and at >= since
+  union all
+  select registered.id, day, action, seconds, host
+  from event join host_domain using (host) join registered on registered.domain = host_domain.domain and at >= since
 ),
 logins as (
   insert into daily_logins as old (day, logins)
@@ -74,10 +96,11 @@ logins as (
   on conflict (day) do update set logins = old.logins + excluded.logins
 ),
 sites as (
-  insert into daily_sites as old (website, day, sent, opened, again, completed)
+  insert into daily_sites as old (website, day, sent, opened, again, completed, openid_sent, openid_opened)
   select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
   on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
-    again = old.again + excluded.again, completed = old.completed + excluded.completed
+    again = old.again + excluded.again, completed = old.completed + excluded.completed,
+    openid_sent = old.openid_sent + excluded.openid_sent, openid_opened = old.openid_opened + excluded.openid_opened
 ),
 times as (
   insert into daily_site_times as old (website, day, seconds, opened)
@@ -104,7 +127,7 @@ moved as (
 select up_to::text as "upTo" from span`;
 
 /** The rows that the totals do not include. They are read in one snapshot with the totals, so that statistics are always exact. */
-const IS_NEW = 'id > (select last_audit_id from roll_up)';
+export const IS_NEW = 'id > (select last_audit_id from roll_up)';
 
 /** The sign-ins of each day, newest first. */
 export const DAILY_LOGINS = `
@@ -115,22 +138,22 @@ left join daily_logins totals on totals.day = given.day
 left join new_row on new_row.day = given.day
 order by given.day desc`;
 
-// The websites of the address $1, with their rows that the totals do not include.
-const OWN_WEBSITES = `
-registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+/** Returns the websites of the address $1 that meet a condition on `w`, with their rows that the totals do not include. */
+const ownWebsites = (condition: string) => `
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')} and ${condition}),
 new_row as materialized (
   select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
 ),
 website_new as materialized (
-  select registered.id as website, action, seconds from new_row join registered on registered.domain = new_row.domain and at >= since
+  select registered.id as website, action, seconds, null::text as host from new_row join registered on registered.domain = new_row.domain and at >= since
   where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
-/** The statistics of the websites of the address $1. The median is a measured time: of two in the middle, the lower one. */
+/** The statistics of the websites of the address $1; $2: only of these ids, or null. The median is a measured time: of two in the middle, the lower one. */
 export const WEBSITE_STATS = `
-with ${OWN_WEBSITES},
+with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
 parts as (
-  select website, sent, opened, again, completed from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
+  select website, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
   select website, ${WEBSITE_COUNTS} from website_new group by website
 ),
@@ -139,11 +162,11 @@ totals as (
 ),
 times as (
   select website, seconds, sum(opened) as opened from (
-    select website, entry.seconds, entry.opened
+    select website, ${positive('entry.seconds')} as seconds, entry.opened
     from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
     where day >= ${FIRST_DAY}
     union all
-    select website, seconds, 1 from website_new where action = 'signed_in' and seconds is not null
+    select website, ${positive('seconds')}, 1 from website_new where action = 'signed_in' and seconds is not null
   ) each group by website, seconds
 ),
 ranked as (
@@ -159,7 +182,7 @@ order by registered.id`;
 /** The overview of the account with the address $1 and the id $2. */
 export const OVERVIEW = `
 with application as materialized (select client_id, is_active from applications where user_id = $2),
-${OWN_WEBSITES},
+${ownWebsites('true')},
 application_late as (
   select count(*) as logins from audit_log
   where ${IS_NEW} and client_id = any(array(select client_id from application))
@@ -179,8 +202,9 @@ export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogin
   return (await core.query({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
-export async function readWebsiteStats(core: pg.Pool, email: string): Promise<Output<'websiteStats'>> {
-  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email] })).rows;
+/** @param ids of the websites to read; null: all that the address manages */
+export async function readWebsiteStats(core: pg.Pool, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
+  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] })).rows;
 }
 
 export async function readOverview(

@@ -5,7 +5,7 @@ import type { MailKind } from '../mail/mail.ts';
 import { newChallenge, type ProofKind } from './proof.ts';
 
 /** What is shown of a website. */
-export type WebsiteRecord = Pick<Website, 'id' | 'domain' | 'claimedAt' | 'provenAt' | 'icon' | 'createdAt'>;
+export type WebsiteRecord = Pick<Website, 'id' | 'domain' | 'email' | 'claimedAt' | 'provenAt' | 'icon' | 'createdAt'>;
 
 /** A proof that was found for this challenge. @property leaseSeconds for how long only this instance sends the emails */
 type Claim = { id: string; domain: string; email: string; challenge: string; kind: ProofKind; leaseSeconds: number };
@@ -41,7 +41,7 @@ const END_OTHERS = 'delete from domain_claims where domain = $1 and email <> $2'
 const audited = (change: string, action: string) =>
   `with website as (${change} returning *),
    audit as (insert into audit_log (action, email, domain) select '${action}', email, domain from website)
-   select id, domain, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt" from website`;
+   select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt" from website`;
 
 const REMOVE = audited('delete from websites where id = $1', 'website_lost');
 const CONFIRM = audited('update websites set proven_at = now(), claimed_at = coalesce(claimed_at, now()) where id = $1', 'website_proven');

@@ -1,21 +1,23 @@
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
+import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
+import { normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
+import type { Website } from '../db/models.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
-import { uploadPath } from '../uploads/upload-url.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { findChallenge, grantDomain, obtainChallenges, type WebsiteRecord } from './claims-store.ts';
+import { findChallenge, grantDomain, obtainChallenges } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
+import { checkOwner, findManaged, findOwned, managedBy, roleAt } from './managers.ts';
+import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
 import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
 
-/** A registration whose linked address never signed in is deleted after this time. */
-const UNCLAIMED_DAYS = 7;
 const RELEASE_BATCH = 500;
 /** How long one run of the release may take; the next one continues. */
 const RELEASE_MS = 20_000;
@@ -28,7 +30,7 @@ type Parts = {
   uploads: Pick<Uploads, 'ownIcon'>;
   /** Emails a sign-in link to the linked address of a new website. */
   inviteOwner: (
-    owner: { email: string; domain: string; clientAddress: string },
+    owner: { email: string; domain: string; clientAddress: string; userAgent: string },
     register: (query: Query) => Promise<unknown>,
   ) => Promise<void>;
   /** Where proofs are searched; by default with the configured name servers and on the public internet. */
@@ -51,12 +53,15 @@ export class Websites {
    * Registers a domain, which works at once, on probation until its linked address signs in.
    * @throws Fault bad_domain, domain_taken, rate_limited, too_many
    */
-  async register(input: Parsed<'registerWebsite'>, clientAddress: string): Promise<Output<'registerWebsite'>> {
+  async register(
+    input: Parsed<'registerWebsite'>,
+    { clientAddress, userAgent }: { clientAddress: string; userAgent: string },
+  ): Promise<Output<'registerWebsite'>> {
     const { config, limits, inviteOwner } = this.#parts;
     const { email } = input;
     const domain = rootDomainOf(input.domain);
     await limits.hit('registrations', clientAddress);
-    await inviteOwner({ email, domain, clientAddress }, async (query) => {
+    await inviteOwner({ email, domain, clientAddress, userAgent }, async (query) => {
       await checkUnprovenLimit(query, email, { onlyClaimed: false });
       if (!(await registerWebsite(query, { id: uuid(), domain, email }))) throw domainTaken();
     });
@@ -80,16 +85,25 @@ export class Websites {
   }
 
   async list(account: Account): Promise<Output<'listWebsites'>> {
-    const { Website } = await this.#parts.database.orm();
+    const { sequelize, Website } = await this.#parts.database.orm();
     const websites = await Website.findAll({
-      where: { email: account.email },
+      where: sequelize.literal(managedBy('"Website"', ':email')),
+      replacements: { email: account.email },
       order: [
         ['createdAt', 'desc'],
         ['id', 'desc'],
       ],
       raw: true,
     });
-    return this.#presentAll(account, websites);
+    return presentWebsites(this.#parts.database, account, websites);
+  }
+
+  /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
+  async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
+    const found = await this.#byDomain(normalHost(domain.trim()) ?? '');
+    if (!found) throw new Fault('website_not_found');
+    const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
+    return presentWebsite(this.#parts.database, account, website);
   }
 
   /**
@@ -109,65 +123,75 @@ export class Websites {
       await this.#audit('website_added', added, transaction);
       return added;
     });
-    return this.#present(account, website);
+    return presentWebsite(database, account, website);
   }
 
   /**
-   * Moves a website to another domain, which is then unproven, and changes or removes its icon. A move counts as a registration.
-   * @throws Fault bad_domain, bad_request, domain_taken, rate_limited, too_many, website_not_found
+   * Moves a website to another domain, which is then unproven, and changes or removes its icon. Only an owner may move it; a move counts
+   * as a registration, and withdraws the invitations that were not accepted.
+   * @throws Fault bad_domain, bad_request, domain_taken, owner_needed, rate_limited, too_many, website_not_found
    */
   async update(account: Account, input: Parsed<'updateWebsite'>): Promise<Output<'updateWebsite'>> {
     const { database, limits, uploads } = this.#parts;
     const { email } = account;
     const { id } = input;
     const domain = rootDomainOf(input.domain);
-    const { sequelize, time, Website } = await database.orm();
-    const before = await Website.findOne({ where: { id, email }, raw: true });
-    if (!before) throw new Fault('website_not_found');
-    const isMove = before.domain !== domain;
-    if (isMove) await limits.hit('registrations', email);
+    const orm = await database.orm();
+    const before = await findManaged(orm, email, id);
+    const isMove = before.website.domain !== domain;
+    if (isMove) {
+      checkOwner(before);
+      await limits.hit('registrations', email);
+    }
     const icon = input.iconUrl ? await uploads.ownIcon(account, input.iconUrl) : input.iconUrl;
     const website = await this.#change(async (transaction) => {
-      if (isMove) await checkUnprovenLimit(queryOf(sequelize, transaction), email, { onlyClaimed: true, except: id });
-      const changed = await Website.findOne({ where: { id, email }, lock: true, transaction });
-      if (!changed) throw new Fault('website_not_found');
-      if (icon && changed.claimedAt === null) throw onProbation();
+      const { linkedAddress } = before;
+      if (isMove) await checkUnprovenLimit(queryOf(orm.sequelize, transaction), linkedAddress, { onlyClaimed: true, except: id });
+      const managed = await findManaged(orm, email, id, transaction);
+      const { website: changed } = managed;
       const previous = changed.domain;
+      if (previous !== domain) checkOwner(managed);
+      if (icon && changed.claimedAt === null) throw onProbation();
       if (icon !== undefined) changed.icon = icon;
-      if (previous !== domain) changed.set({ domain, provenAt: null, movedAt: time('now()') });
+      if (previous !== domain) changed.set({ domain, provenAt: null, movedAt: orm.time('now()') });
       if (!changed.changed()) return changed;
       await changed.save({ transaction });
-      await this.#audit('website_changed', changed, transaction);
-      if (previous !== domain) await this.#endClaim(previous, email, transaction);
+      await this.#audit('website_changed', { email, domain }, transaction);
+      if (previous !== domain) await this.#endUse(changed, previous, transaction);
       return changed;
     });
-    return this.#present(account, website);
+    return presentWebsite(database, account, website);
   }
 
-  /** @throws Fault website_not_found */
+  /** @throws Fault owner_needed, website_not_found */
   async delete({ email }: Account, id: string): Promise<Output<'deleteWebsite'>> {
-    const { Website } = await this.#parts.database.orm();
+    const orm = await this.#parts.database.orm();
     await this.#change(async (transaction) => {
-      const website = await Website.findOne({ where: { id, email }, lock: true, transaction });
-      if (!website) throw new Fault('website_not_found');
+      const { website, linkedAddress } = await findOwned(orm, email, id, transaction);
       await website.destroy({ transaction });
-      await this.#audit('website_deleted', website, transaction);
-      await this.#endClaim(website.domain, email, transaction);
+      await this.#audit('website_deleted', { email, domain: website.domain }, transaction);
+      await this.#endClaim(website.domain, linkedAddress, transaction);
     });
     return { success: true };
   }
 
-  /** Returns what an account has to publish to prove that it controls a domain. @throws Fault bad_domain, rate_limited */
-  async claim({ email }: Account, input: string): Promise<Output<'claimWebsite'>> {
+  /**
+   * Returns what an account has to publish to prove that it controls a domain. For a website that it manages, this is the proof of the
+   * linked address.
+   * @throws Fault bad_domain, rate_limited
+   */
+  async claim(account: Account, input: string): Promise<Output<'claimWebsite'>> {
     const { database, limits } = this.#parts;
     const domain = rootDomainOf(input);
+    const { email } = await this.#claimantOf(account, domain);
     const known = await findChallenge(database.core, email, domain);
-    if (known === null) await limits.hit('domain_claims', email);
+    if (known === null) await limits.hit('domain_claims', account.email);
     return { domain, proof: proofFor(domain, known ?? (await this.#challengeOf(email, domain))) };
   }
 
   /**
-   * Searches an account's proof and, if it is found, gives it the domain, also when another address registered it. If another address
+   * Searches an account's proof and, if it is found, gives it the domain, also when another address registered it. A website that the
+   * account manages stays with its linked address, whose proof is searched. If another address
    * proved the domain, only the DNS record counts: it shows who controls the zone now, while a file can be written by
    * others who publish on the site.
    * @throws Fault bad_domain, not_proven, rate_limited
@@ -175,12 +199,12 @@ export class Websites {
   async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
     const { database, limits, outbox } = this.#parts;
     const domain = rootDomainOf(input.domain);
-    const { email } = account;
-    await limits.hit('domain_proofs', email);
-    if (this.#proving.has(email)) throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
-    this.#proving.add(email);
+    await limits.hit('domain_proofs', account.email);
+    if (this.#proving.has(account.email))
+      throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
+    this.#proving.add(account.email);
     try {
-      const holder = await this.#byDomain(domain);
+      const { email, holder } = await this.#claimantOf(account, domain);
       const needsDns = holder !== null && holder.provenAt !== null && holder.email !== email;
       const challenge = await this.#challengeOf(email, domain);
       const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], this.#proofOptions);
@@ -189,9 +213,9 @@ export class Websites {
       const result = await grantDomain(database.core, claim, uuid);
       if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
       for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
-      return this.#present(account, result.website);
+      return presentWebsite(database, account, result.website);
     } finally {
-      this.#proving.delete(email);
+      this.#proving.delete(account.email);
     }
   }
 
@@ -203,7 +227,7 @@ export class Websites {
   async releaseUnclaimed(query: Query): Promise<number> {
     let released = 0;
     for (const end = Date.now() + RELEASE_MS; Date.now() < end; ) {
-      const count = await releaseUnclaimed(query, UNCLAIMED_DAYS, RELEASE_BATCH);
+      const count = await releaseUnclaimed(query, REGISTRATION_DAYS, RELEASE_BATCH);
       released += count;
       if (count < RELEASE_BATCH) break;
     }
@@ -213,6 +237,13 @@ export class Websites {
   async #byDomain(domain: string) {
     const { Website } = await this.#parts.database.orm();
     return Website.findOne({ where: { domain }, raw: true });
+  }
+
+  /** Returns the website of a domain, and the address that a proof of the account is for: the linked one, if it manages the website. */
+  async #claimantOf(account: Account, domain: string) {
+    const holder = await this.#byDomain(domain);
+    const role = holder && (await roleAt(await this.#parts.database.orm(), holder, account.email));
+    return { holder, email: (role && holder.email) || account.email };
   }
 
   /** Runs a change in a transaction. @throws Fault domain_taken */
@@ -225,6 +256,7 @@ export class Websites {
     }
   }
 
+  /** @param by.email the account that made the change */
   async #audit(action: string, { email, domain }: { email: string | null; domain: string }, transaction: Transaction): Promise<void> {
     const { AuditEntry } = await this.#parts.database.orm();
     await AuditEntry.create({ action, email, domain }, { transaction });
@@ -236,32 +268,17 @@ export class Websites {
     await DomainClaim.destroy({ where: { domain, email }, transaction });
   }
 
+  /** Ends what was granted for a domain that a website no longer has: the claim of its linked address, and pending invitations. */
+  async #endUse({ id, email }: Website, domain: string, transaction: Transaction): Promise<void> {
+    const { WebsiteMember } = await this.#parts.database.orm();
+    await WebsiteMember.destroy({ where: { websiteId: id, joinedAt: null }, transaction });
+    if (email) await this.#endClaim(domain, email, transaction);
+  }
+
   async #challengeOf(email: string, domain: string): Promise<string> {
     return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
   }
-
-  async #present(account: Account, website: WebsiteRecord): Promise<Output<'createWebsite'>> {
-    return (await this.#presentAll(account, [website]))[0];
-  }
-
-  /** Returns websites as their owner sees them. */
-  async #presentAll({ email }: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
-    const domains = websites.map(({ domain }) => domain);
-    const challenges = await obtainChallenges(this.#parts.database.core, email, domains);
-    return websites.map((website) => ({
-      id: website.id,
-      domain: website.domain,
-      displayDomain: displayDomainOf(website.domain),
-      verified: website.provenAt !== null,
-      iconUrl: iconUrlOf(website),
-      createdAt: website.createdAt.toISOString(),
-      proof: proofFor(website.domain, challenges.get(website.domain) as string),
-    }));
-  }
 }
-
-/** Returns the path of the icon, or null; a website on probation shows none. */
-const iconUrlOf = ({ icon, claimedAt }: WebsiteRecord) => (icon && claimedAt ? uploadPath(icon) : null);
 
 const domainTaken = () => new Fault('domain_taken', { field: 'domain' });
 
@@ -278,9 +295,12 @@ function notProven(needsDns: boolean): Fault {
 
 export function websiteRoutes(websites: Websites): Served[] {
   return [
-    serve('registerWebsite', (input, { clientAddress }) => websites.register(input, clientAddress)),
+    serve('registerWebsite', (input, { clientAddress, header }) =>
+      websites.register(input, { clientAddress, userAgent: header('user-agent') ?? '' }),
+    ),
     serve('findWebsite', ({ domain }) => websites.find(domain)),
     serve('listWebsites', (_, { account }) => websites.list(account)),
+    serve('readWebsite', ({ domain }, { account }) => websites.read(account, domain)),
     serve('createWebsite', (input, { account }) => websites.create(account, input)),
     serve('updateWebsite', (input, { account }) => websites.update(account, input)),
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),

@@ -58,7 +58,7 @@ async function checkConnection() {
 }
 
 const messages = {
-  offline: { title: 'You are offline', text: 'This page goes on by itself once you are back.' },
+  offline: { title: 'You are offline', text: 'This page continues when you are back online.' },
   unavailable: { title: 'The service does not answer', text: 'Trying again every few seconds. What you typed is kept.' },
 };
 

@@ -1,105 +1,178 @@
 import { Command } from 'cmdk';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import type { Output } from '../../contract/routes.ts';
 import { useLogout, useUser } from '../lib/session.ts';
-import { paths } from '../paths.ts';
+import { signInUrlOf } from '../lib/snippets.ts';
+import { paths, websitePath } from '../paths.ts';
 import { copyText } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
 import { switchTheme, useTheme } from '../ui/theme-switch.tsx';
+import { useFoundSections, useFoundWebsites, useOwnClients } from './palette-data.ts';
+import { type Entry, homePage, matchingEntries, portalPages, publicPages } from './palette-entries.ts';
 
-type Entry = { label: string; keywords?: string[]; note?: string; run: () => void };
+type Website = Output<'searchWebsites'>['websites'][number];
 
-const publicPages = [
-  { href: paths.guide, label: 'Documentation', keywords: ['guide', 'help', 'integrate'] },
-  { href: paths.register, label: 'Register a domain', keywords: ['website', 'site'] },
-  { href: paths.status, label: 'Status', keywords: ['incidents', 'uptime'] },
-  { href: paths.terms, label: 'Terms', keywords: ['legal', 'tos'] },
-  { href: paths.privacy, label: 'Privacy', keywords: ['legal'] },
-];
-const portalPages = [
-  { href: paths.developer, label: 'Developer Home', keywords: ['portal'] },
-  { href: paths.websites, label: 'Email Auth Service', keywords: ['my websites', 'domains'] },
-  { href: paths.live, label: 'Live Sign-ins', keywords: ['tail', 'log', 'events', 'debug'] },
-  { href: paths.dashboard, label: 'Dashboard', keywords: ['overview', 'figures', 'statistics'] },
-  { href: paths.applications, label: 'Applications and API keys', keywords: ['authentication', 'oauth', 'clients'] },
-  { href: paths.analytics, label: 'Analytics', keywords: ['waitlist', 'soon'] },
-  { href: paths.bugs, label: 'Bug Reports', keywords: ['waitlist', 'soon'] },
-  { href: paths.settings, label: 'Settings', keywords: ['name', 'organization', 'branding'] },
-  { href: paths.profile, label: 'Profile', keywords: ['account', 'devices'] },
-];
+/** Websites with an entry of their own to copy their sign-in URL. */
+const MAX_COPY_ENTRIES = 3;
 
-/** A dialog that finds pages and actions by a few letters. */
+/** A dialog that finds pages, actions, websites, applications, API keys and sections of the documentation by a few letters. */
 export function Palette({ onClose }: { onClose: () => void }) {
-  const [path, navigate] = useLocation();
   const { data: user } = useUser();
-  const logout = useLogout(() => navigate(paths.landing, { replace: true }));
+  const [search, setSearch] = useState('');
+  // What a chosen website is for.
+  const [mode, setMode] = useState<'all' | 'copy'>('all');
   const input = useRef<HTMLInputElement>(null);
+  const isSignedIn = Boolean(user);
+  const chooseWebsite = () => {
+    setMode('copy');
+    setSearch('');
+    input.current?.focus();
+  };
 
-  const go = (href: string) => () => navigate(href);
-  const pages = [...(user ? portalPages : [{ href: paths.landing, label: 'Home', keywords: ['start', 'landing'] }]), ...publicPages].map(
-    ({ href, ...page }) => ({ ...page, note: href === path ? 'You are here' : undefined, run: go(href) }),
-  );
-  const signInUrl = location.origin + paths.signIn;
-  const otherTheme = useTheme() === 'dark' ? 'light' : 'dark';
-  const actions: Entry[] = [
-    ...(user
-      ? [
-          { label: 'Add website', keywords: ['new', 'domain'], run: go(`${paths.websites}?add=website`) },
-          { label: 'Generate API key', keywords: ['new', 'token'], run: go(`${paths.applications}?add=key`) },
-        ]
-      : // The sign-in page is a separate entry: only a page load reaches it.
-        [{ label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),
-    { label: 'Copy sign-in URL', keywords: ['link', 'auth'], run: () => void copyText(signInUrl, signInUrl) },
-    { label: `Switch to ${otherTheme} theme`, keywords: ['dark', 'light', 'mode'], run: switchTheme },
-    ...(user ? [{ label: 'Sign out', keywords: ['logout', 'leave'], run: () => logout.mutate() }] : []),
+  const websites = useFoundWebsites(search, isSignedIn && (mode === 'copy' || search.trim() !== ''));
+  const groups = useGroups(search, isSignedIn, websites.data?.websites ?? [], chooseWebsite);
+  const copyGroups = [
+    { heading: 'Copy the sign-in URL of', entries: (websites.data?.websites ?? []).map((website) => copyEntry(website, true)) },
   ];
+  const shown = (mode === 'copy' ? copyGroups : groups).filter(({ entries }) => entries.length > 0);
+  const isSearching = websites.isFetching;
 
   return (
     <Dialog title="Commands" first={input} onClose={onClose}>
-      <Command label="Commands" filter={matches} vimBindings={false} loop>
+      <Command label="Commands" shouldFilter={false} vimBindings={false} loop>
         <div className="flex items-center gap-2 rounded-control border border-edge/60 px-3 focus-within:border-accent">
           <SearchIcon className="size-4 text-muted" />
           <Command.Input
             ref={input}
-            placeholder="Where to, or what to do?"
+            value={search}
+            onValueChange={setSearch}
+            maxLength={200}
+            placeholder={mode === 'copy' ? 'Of which website?' : 'Where to, or what to do?'}
+            onKeyDown={(event) => {
+              if (event.key === 'Backspace' && search === '') setMode('all');
+            }}
             className="h-11 w-full min-w-0 bg-transparent text-base outline-none"
           />
         </div>
-        <Command.List label="Pages and actions" className="-mx-2 mt-3 h-[min(22rem,50dvh)] overflow-y-auto overscroll-contain px-2">
-          <Command.Empty className="px-3 py-10 text-center text-sm text-muted">Nothing is called that.</Command.Empty>
-          <Entries heading="Pages" entries={pages} onClose={onClose} />
-          <Entries heading="Actions" entries={actions} onClose={onClose} />
+        <Command.List label="Pages and actions" className="-mx-2 mt-3 h-[min(24rem,50dvh)] overflow-y-auto overscroll-contain px-2">
+          {shown.map(({ heading, entries }) => (
+            <Entries key={heading} heading={heading} entries={entries} onClose={onClose} />
+          ))}
+          {shown.length === 0 && (
+            <p role="status" className="px-3 py-10 text-center text-sm text-muted">
+              {isSearching ? 'Searching...' : mode === 'copy' && search === '' ? 'You have no website yet.' : 'Nothing found.'}
+            </p>
+          )}
         </Command.List>
       </Command>
     </Dialog>
   );
 }
 
-/** Returns 1 when every search word is the start of a word of the label, 0.5 when keywords were needed too, else 0. */
-function matches(label: string, search: string, keywords: string[] = []): number {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const beginIn = (text: string) => words.every((word) => ` ${text.toLowerCase()}`.includes(` ${word}`));
-  if (beginIn(label)) return 1;
-  return beginIn([label, ...keywords].join(' ')) ? 0.5 : 0;
+type Group = { heading: string; entries: Entry[] };
+
+/** Returns what matches the search, in the order of the list. */
+function useGroups(search: string, isSignedIn: boolean, websites: Website[], chooseWebsite: () => void): Group[] {
+  const [path, navigate] = useLocation();
+  const logout = useLogout(() => navigate(paths.landing, { replace: true }));
+  const otherTheme = useTheme() === 'dark' ? 'light' : 'dark';
+  const sections = useFoundSections(search, true).data ?? [];
+  const { applications, apiKeys } = useOwnClients(isSignedIn);
+  const go = (href: string) => () => navigate(href);
+  const isBlank = search.trim() === '';
+
+  const pages = [...(isSignedIn ? portalPages : [homePage]), ...publicPages].map(({ href, ...page }) => ({
+    ...page,
+    id: href,
+    note: href === path ? 'You are here' : undefined,
+    run: go(href),
+  }));
+  const actions: Entry[] = [
+    ...(isSignedIn
+      ? [
+          { id: 'add-website', label: 'Add website', keywords: ['new', 'domain'], run: go(`${paths.websites}?add=website`) },
+          { id: 'add-key', label: 'Generate API key', keywords: ['new', 'token'], run: go(`${paths.applications}?add=key`) },
+          { id: 'copy', label: 'Copy sign-in URL of a website...', keywords: ['link', 'auth', 'login'], kept: true, run: chooseWebsite },
+        ]
+      : // The sign-in page is a separate entry: only a page load reaches it.
+        [{ id: 'sign-in', label: 'Sign in', keywords: ['login', 'email'], run: () => location.assign(paths.signIn) }]),
+    { id: 'theme', label: `Switch to ${otherTheme} theme`, keywords: ['dark', 'light', 'mode'], run: switchTheme },
+    ...(isSignedIn ? [{ id: 'sign-out', label: 'Sign out', keywords: ['logout', 'leave'], run: () => logout.mutate() }] : []),
+  ];
+  const clients: Entry[] = [
+    ...applications.map(({ id, name, clientId }) => ({
+      id,
+      label: name,
+      detail: 'Application',
+      keywords: ['application', clientId],
+      run: go(`${paths.applications}#${id}`),
+    })),
+    ...apiKeys.map(({ id, name, keyId, environment }) => ({
+      id,
+      label: name,
+      detail: `API key, ${environment}`,
+      keywords: ['api', 'key', keyId],
+      run: go(`${paths.applications}#${id}`),
+    })),
+  ];
+  if (isBlank)
+    return [
+      { heading: 'Pages', entries: pages },
+      { heading: 'Actions', entries: actions },
+    ];
+  return [
+    { heading: 'Pages', entries: matchingEntries(pages, search) },
+    {
+      heading: 'Websites',
+      entries: websites.map(({ id, domain, displayDomain }) => ({ id, label: displayDomain, run: go(websitePath(domain)) })),
+    },
+    { heading: 'Applications and API keys', entries: matchingEntries(clients, search) },
+    {
+      heading: 'Actions',
+      entries: [...matchingEntries(actions, search), ...websites.slice(0, MAX_COPY_ENTRIES).map((website) => copyEntry(website, false))],
+    },
+    {
+      heading: 'Documentation',
+      entries: sections.map(({ title, heading, url }) => ({
+        id: url,
+        label: heading,
+        detail: heading === title ? undefined : title,
+        run: go(url.slice(new URL(url).origin.length)),
+      })),
+    },
+  ];
+}
+
+/** @param isShort the heading of the group says what it does */
+function copyEntry({ id, domain, displayDomain }: Website, isShort: boolean): Entry {
+  const url = signInUrlOf(location.origin, domain);
+  return {
+    id: `copy-${id}`,
+    label: isShort ? displayDomain : `Copy sign-in URL of ${displayDomain}`,
+    run: () => void copyText(url, url),
+  };
 }
 
 function Entries({ heading, entries, onClose }: { heading: string; entries: Entry[]; onClose: () => void }) {
   return (
     <Command.Group heading={<span className="block px-3 pt-2 pb-1 text-[0.8125rem] text-muted">{heading}</span>}>
-      {entries.map(({ label, keywords, note, run }) => (
+      {entries.map(({ id, label, detail, note, kept, run }) => (
         <Command.Item
-          key={label}
-          value={label}
-          keywords={keywords}
+          key={id}
+          value={id}
           onSelect={() => {
-            onClose();
+            if (!kept) onClose();
             run();
           }}
-          className="flex min-h-11 cursor-pointer items-center justify-between gap-4 rounded-control px-3 text-[0.9375rem] data-[selected=true]:bg-sunk"
+          className="flex min-h-11 cursor-pointer items-center justify-between gap-4 rounded-control px-3 py-1.5 text-[0.9375rem] data-[selected=true]:bg-sunk"
         >
-          {label}
-          {note && <span className="text-[0.8125rem] text-muted">{note}</span>}
+          <span className="min-w-0 wrap-anywhere">
+            {label}
+            {detail && <span className="block text-[0.8125rem] text-muted">{detail}</span>}
+          </span>
+          {note && <span className="shrink-0 text-[0.8125rem] text-muted">{note}</span>}
         </Command.Item>
       ))}
     </Command.Group>

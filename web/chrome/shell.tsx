@@ -5,7 +5,6 @@ import { paths } from '../paths.ts';
 import { SearchIcon } from '../ui/icons.tsx';
 import { ThemeSwitch } from '../ui/theme-switch.tsx';
 import { Tooltip } from '../ui/tooltip.tsx';
-import { AccountMenu, ServicesMenu } from './menus.tsx';
 import { Bar, CONTENT, Footer, SkipLink } from './page-frame.tsx';
 import { openPalette, shortcut } from './palette-host.tsx';
 
@@ -37,25 +36,6 @@ export function PublicShell({ children }: { children: ReactNode }) {
         {children}
       </main>
       <Footer as={Link} status />
-    </>
-  );
-}
-
-/** Bar, with the menus of a developer, and footer of a portal page. */
-export function DeveloperShell({ children }: { children: ReactNode }) {
-  return (
-    <>
-      <SkipLink />
-      <Bar as={Link}>
-        <PaletteButton />
-        <ServicesMenu />
-        <AccountMenu logoutLabel="Logout" />
-        <ThemeButton />
-      </Bar>
-      <main id={CONTENT} tabIndex={-1} className="mx-auto w-full max-w-5xl grow px-4 py-8 sm:px-6 sm:py-12">
-        {children}
-      </main>
-      <Footer as={Link} terms="Terms of Service" privacy="Privacy Policy" />
     </>
   );
 }

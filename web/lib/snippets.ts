@@ -10,9 +10,11 @@ redirect('${origin}/auth?' + new URLSearchParams({ forward_url: forwardUrl, lang
 /** The link on the website's pages. */
 export const linkSnippet = '<a href="/login">Login with Email</a>';
 
+/** Returns the address of the sign-in page of a website, which returns to its home page. */
+export const signInUrlOf = (origin: string, domain: string) => `${origin}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
+
 /** A link to the sign-in page, for a website that has no state yet. */
-export const signInLinkSnippet = (origin: string, domain: string) =>
-  `<a href="${origin}/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}">Login with Email</a>`;
+export const signInLinkSnippet = (origin: string, domain: string) => `<a href="${signInUrlOf(origin, domain)}">Login with Email</a>`;
 
 /** The request of the visitor's browser after the sign-in. */
 export const returnSnippet = (domain: string) => `GET https://${domain}/auth/callback?state=…&token=…`;

@@ -28,7 +28,7 @@ export function Dialog({
   children: ReactNode;
 }) {
   useState(() => {
-    if (!document.activeElement?.closest('[role=dialog]')) opener = document.activeElement;
+    if (!document.activeElement?.closest('[role=dialog]')) opener = openerOf(document.activeElement);
   });
   return (
     <Radix.Root open onOpenChange={onClose}>
@@ -65,6 +65,12 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Returns what gets the focus back: for an entry of a menu, which closes, the menu's button. */
+function openerOf(element: Element | null): Element | null {
+  const menu = element?.closest('[role=menu]');
+  return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : element;
 }
 
 /** Focuses the opener, or the page's heading when the opener was removed, unless a page or another dialog took the focus. */
@@ -130,6 +136,12 @@ export function useAddParameter(name: string, open: () => void) {
   useEffect(() => {
     if (!requested) return;
     latest.current();
-    setQuery({}, { replace: true });
+    setQuery(
+      (query) => {
+        query.delete('add');
+        return query;
+      },
+      { replace: true },
+    );
   }, [requested, setQuery]);
 }

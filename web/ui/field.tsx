@@ -91,17 +91,23 @@ export function TextArea({
   );
 }
 
-/** A native select with its label and hint. */
+/** A native select with its label and hint. @param hideLabel only screen readers get the label, where the options explain themselves */
 export function Select<Value extends string>({
   label,
+  hideLabel,
   hint,
   options,
   ...rest
-}: SelectHTMLAttributes<HTMLSelectElement> & { label: string; hint?: string; options: readonly { value: Value; label: string }[] }) {
+}: SelectHTMLAttributes<HTMLSelectElement> & {
+  label: string;
+  hideLabel?: boolean;
+  hint?: string;
+  options: readonly { value: Value; label: string }[];
+}) {
   const id = useId();
   return (
     <div>
-      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
+      <label htmlFor={id} className={hideLabel ? 'sr-only' : 'mb-1.5 block text-sm font-medium'}>
         {label}
       </label>
       <div className="relative">

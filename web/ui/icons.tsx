@@ -105,6 +105,11 @@ export const ImageIcon = (props: Props) => (
     <path d="m2.5 11.5 3.3-3 2.4 2 2.6-2.7 2.9 2.9" />
   </Icon>
 );
+export const DownloadIcon = (props: Props) => (
+  <Icon {...props}>
+    <path d="M8 2.5v8m-3.2-3L8 10.7l3.2-3.2M2.5 13.5h11" />
+  </Icon>
+);
 export const MenuIcon = (props: Props) => (
   <Icon {...props}>
     <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />

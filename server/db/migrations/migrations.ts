@@ -2,7 +2,8 @@ import type { Step } from '../migration-steps.ts';
 import { up as signIn } from './0001-sign-in.ts';
 import { steps as portal } from './0002-portal.ts';
 import { steps as openIdConnect } from './0008-openid-connect.ts';
-import { up as websiteMembers } from './0009-website-members.ts';
+import { steps as websiteMembers } from './0009-website-members.ts';
+import { steps as registrationLinks } from './0012-registration-links.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -55,6 +56,11 @@ create table website_events (
 create index website_events_at on website_events (at);
 `;
 
+/** Sign-ins to a website by OpenID Connect, whose rows in the audit log have its origin as client_id. */
+const websiteOpenIdTotals = `
+alter table daily_sites add column openid_sent bigint not null default 0, add column openid_opened bigint not null default 0;
+`;
+
 /**
  * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
  * How to write one is in docs/architecture.md.
@@ -69,5 +75,7 @@ export const migrations: readonly Migration[] = [
   { name: '0006-clean-up-indexes', steps: cleanUpIndexes },
   { name: '0007-website-events', sql: websiteEvents },
   { name: '0008-openid-connect', steps: openIdConnect },
-  { name: '0009-website-members', sql: websiteMembers },
+  { name: '0009-website-members', steps: websiteMembers },
+  { name: '0012-registration-links', steps: registrationLinks },
+  { name: '0014-website-openid-totals', sql: websiteOpenIdTotals },
 ];

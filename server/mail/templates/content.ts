@@ -3,9 +3,12 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 /** The content of an email, without its layout. Its texts may contain slots. */
 export type Content = {
   subject: string;
+  /** What a list of emails shows after the subject. It is hidden in the email itself. */
+  preview: string;
   title: string;
   paragraphs: string[];
-  action: { label: string; href: string };
+  /** The button. Plain text has `introduction` and the address instead. */
+  action: { introduction: string; label: string; href: string };
   /** The sentence that introduces the six-digit code; null when the email has none. */
   codeIntroduction: string | null;
   /** Small print at the end. */
@@ -15,8 +18,11 @@ export type Content = {
 /** Composes one kind of email; called once for each language. */
 export type Template = (language: LanguageCode, service: { publicUrl: string }) => Content;
 
-/** `logo` and `sender`: the address of the website's logo, and the name of the sender. */
-export type SlotName = 'host' | 'domain' | 'link' | 'code' | 'logo' | 'sender';
+/**
+ * `inviter`: the address of the account that invites. `logo` and `sender`: the address of the website's logo, and the name of the
+ * sender. `request`: when the email was requested, and with which browser and system where they are known.
+ */
+export type SlotName = 'host' | 'domain' | 'inviter' | 'link' | 'code' | 'logo' | 'sender' | 'request';
 
 // Characters of Unicode's private use area: the texts do not contain them, and HTML leaves them unchanged.
 const OPEN = '\u{e000}';

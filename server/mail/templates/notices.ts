@@ -6,16 +6,16 @@ const domain = slot('domain');
 const provenTexts: Record<LanguageCode, { title: string; proven: string; effect: string; button: string; ignore: string }> = {
   en: {
     title: `${domain} is verified`,
-    proven: `The proof that ${domain} is yours was found. The site is linked to this address.`,
-    effect: 'The limits of an unverified domain are lifted, and the site is shown as verified.',
+    proven: `The proof that ${domain} is yours was found. The website is linked to this address.`,
+    effect: 'The limits of an unverified domain no longer apply, and the website is shown as verified.',
     button: 'Open my websites',
-    ignore: 'You need to do nothing. You may remove the DNS record or the file again.',
+    ignore: 'There is nothing left to do. You can remove the DNS record or the file.',
   },
   lt: {
     title: `Domenas ${domain} patvirtintas`,
     proven: `Rastas įrodymas, kad domenas ${domain} yra jūsų. Svetainė susieta su šiuo adresu.`,
     effect: 'Nepatvirtinto domeno apribojimai panaikinti, o svetainė rodoma kaip patvirtinta.',
-    button: 'Atidaryti mano svetaines',
+    button: 'Atverti mano svetaines',
     ignore: 'Jums nieko daryti nereikia. DNS įrašą ar failą jau galite pašalinti.',
   },
   lv: {
@@ -46,9 +46,10 @@ export const domainProven: Template = (language, { publicUrl }) => {
   const words = provenTexts[language];
   return {
     subject: words.title,
+    preview: words.effect,
     title: words.title,
     paragraphs: [words.proven, words.effect],
-    action: { label: words.button, href: `${publicUrl}/developer-email-auth` },
+    action: { introduction: `${words.button}:`, label: words.button, href: `${publicUrl}/developer-email-auth` },
     codeIntroduction: null,
     notes: [words.ignore],
   };
@@ -57,9 +58,9 @@ export const domainProven: Template = (language, { publicUrl }) => {
 const lostTexts: Record<LanguageCode, { title: string; lost: string; effect: string; comeBack: string; button: string }> = {
   en: {
     title: `${domain} has a new owner`,
-    lost: `Somebody else proved to own ${domain}, by a DNS record or by a file on the site. It is no longer linked to this address.`,
-    effect: 'You can no longer sign in for this site or manage it. Its visitors sign in as before.',
-    comeBack: 'If the domain is yours, add it again under My Websites and prove it.',
+    lost: `Someone else proved that they own ${domain}, with a DNS record or a file on the website. It is no longer linked to this address.`,
+    effect: 'You can no longer manage this website. Its visitors sign in as before.',
+    comeBack: 'If the domain is yours, add it again under My Websites and verify it.',
     button: 'Open my websites',
   },
   lt: {
@@ -67,7 +68,7 @@ const lostTexts: Record<LanguageCode, { title: string; lost: string; effect: str
     lost: `Kažkas kitas DNS įrašu arba failu svetainėje įrodė, kad domenas ${domain} priklauso jam. Su šiuo adresu jis nebesusietas.`,
     effect: 'Šios svetainės tvarkyti nebegalite. Jos lankytojai prisijungia kaip anksčiau.',
     comeBack: 'Jei domenas jūsų, vėl pridėkite jį prie savo svetainių ir įrodykite, kad jis jūsų.',
-    button: 'Atidaryti mano svetaines',
+    button: 'Atverti mano svetaines',
   },
   lv: {
     title: `Domēnam ${domain} ir jauns īpašnieks`,
@@ -97,9 +98,10 @@ export const domainLost: Template = (language, { publicUrl }) => {
   const words = lostTexts[language];
   return {
     subject: words.title,
+    preview: words.effect,
     title: words.title,
     paragraphs: [words.lost, words.effect, words.comeBack],
-    action: { label: words.button, href: `${publicUrl}/developer-email-auth` },
+    action: { introduction: `${words.button}:`, label: words.button, href: `${publicUrl}/developer-email-auth` },
     codeIntroduction: null,
     notes: [],
   };

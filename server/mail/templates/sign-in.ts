@@ -1,143 +1,104 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { slot, type Template } from './content.ts';
 
+const code = slot('code');
 const host = slot('host');
-const domain = slot('domain');
+const request = slot('request');
 
-/** The sentences that all emails with a link and a code share. */
+/** The sentences of every email with a link and a code. */
 type Sentences = {
-  /** How to use the link, and how long it is valid (ATTEMPT_SECONDS). */
-  howTo: string;
+  preview: string;
+  /** How long link and code are valid (ATTEMPT_SECONDS). */
+  validity: string;
+  introduction: string;
   button: string;
   codeIntroduction: string;
+  requested: string;
   ignore: string;
 };
 
 const sentences: Record<LanguageCode, Sentences> = {
   en: {
-    howTo: 'Click the button to sign in. The link works once and expires in 10 minutes.',
+    preview: `${code}: enter this code where you began, or open the link. Both expire in 10 minutes.`,
+    validity: 'Sign in with the link or with the code. Both expire in 10 minutes and work only once.',
+    introduction: 'Open this link to sign in:',
     button: 'Sign in',
-    codeIntroduction: 'Or type this code in the window where you began:',
-    ignore: 'If you did not ask for this email, ignore it: nobody can sign in without it.',
+    codeIntroduction: 'Or enter this code in the window where you began:',
+    requested: `Requested: ${request}`,
+    ignore: 'If this was not you, ignore this email: no one can sign in without it.',
   },
   lt: {
-    howTo: 'Paspauskite mygtuką ir prisijungsite. Nuoroda veikia vieną kartą ir galioja 10 minučių.',
+    preview: `${code}: įveskite šį kodą ten, kur pradėjote, arba atverkite nuorodą. Jie galioja 10 minučių.`,
+    validity: 'Prisijunkite naudodami nuorodą arba kodą. Jie galioja 10 minučių ir tinka tik vieną kartą.',
+    introduction: 'Norėdami prisijungti, atverkite šią nuorodą:',
     button: 'Prisijungti',
     codeIntroduction: 'Arba įveskite šį kodą lange, kuriame pradėjote:',
-    ignore: 'Jei šio laiško neprašėte, nekreipkite į jį dėmesio: be jo niekas negali prisijungti.',
+    requested: `Laiško paprašyta: ${request}`,
+    ignore: 'Jei tai buvote ne jūs, nekreipkite į šį laišką dėmesio: be jo niekas negali prisijungti.',
   },
   lv: {
-    howTo: 'Nospiediet pogu, lai pierakstītos. Saite darbojas vienu reizi un ir derīga 10 minūtes.',
+    preview: `${code}: ievadiet šo kodu tur, kur sākāt, vai atveriet saiti. Tie ir derīgi 10 minūtes.`,
+    validity: 'Pierakstieties ar saiti vai kodu. Tie ir derīgi 10 minūtes un izmantojami tikai vienu reizi.',
+    introduction: 'Lai pierakstītos, atveriet šo saiti:',
     button: 'Pierakstīties',
-    codeIntroduction: 'Vai arī ievadiet šo kodu logā, kurā sākāt:',
-    ignore: 'Ja jūs šo vēstuli nepieprasījāt, neņemiet to vērā: bez tās neviens nevar pierakstīties.',
+    codeIntroduction: 'Vai ievadiet šo kodu logā, kurā sākāt:',
+    requested: `Pieprasīts: ${request}`,
+    ignore: 'Ja tas nebijāt jūs, neņemiet šo vēstuli vērā: bez tās neviens nevar pierakstīties.',
   },
   uk: {
-    howTo: 'Натисніть кнопку, щоб увійти. Посилання діє один раз і лише 10 хвилин.',
+    preview: `${code}: введіть цей код там, де почали вхід, або відкрийте посилання. Вони дійсні 10 хвилин.`,
+    validity: 'Увійдіть за посиланням або за кодом. Вони дійсні 10 хвилин і діють лише один раз.',
+    introduction: 'Щоб увійти, відкрийте це посилання:',
     button: 'Увійти',
     codeIntroduction: 'Або введіть цей код у вікні, де ви почали вхід:',
-    ignore: 'Якщо ви не замовляли цього листа, просто не зважайте на нього: без нього ніхто не зможе увійти.',
+    requested: `Запит: ${request}`,
+    ignore: 'Якщо це були не ви, не зважайте на цей лист: без нього ніхто не зможе увійти.',
   },
   ru: {
-    howTo: 'Нажмите кнопку, чтобы войти. Ссылка сработает один раз и действует 10 минут.',
+    preview: `${code}: введите этот код там, где начали вход, или откройте ссылку. Они действуют 10 минут.`,
+    validity: 'Войдите по ссылке или по коду. Они действуют 10 минут и только один раз.',
+    introduction: 'Чтобы войти, откройте эту ссылку:',
     button: 'Войти',
     codeIntroduction: 'Или введите этот код в окне, где вы начали вход:',
-    ignore: 'Если вы не запрашивали это письмо, просто не обращайте на него внимания: без него никто не сможет войти.',
+    requested: `Запрос: ${request}`,
+    ignore: 'Если это были не вы, не обращайте внимания на это письмо: без него никто не сможет войти.',
   },
 };
 
-const siteTitles: Record<LanguageCode, string> = {
-  en: `Sign in to ${host}`,
-  lt: `Prisijungimas prie ${host}`,
-  lv: `Pierakstīšanās vietnē ${host}`,
-  uk: `Вхід на ${host}`,
-  ru: `Вход на ${host}`,
+type Headline = { subject: string; title: string };
+
+const websiteHeadlines: Record<LanguageCode, Headline> = {
+  en: { subject: `${code} is your code for ${host}`, title: `Sign in to ${host}` },
+  lt: { subject: `${code} – jūsų prisijungimo prie ${host} kodas`, title: `Prisijungimas prie ${host}` },
+  lv: { subject: `${code} ir jūsu kods vietnei ${host}`, title: `Pierakstīšanās vietnē ${host}` },
+  uk: { subject: `${code} — ваш код для входу на ${host}`, title: `Вхід на ${host}` },
+  ru: { subject: `${code} — ваш код для входа на ${host}`, title: `Вход на ${host}` },
 };
+
+const portalHeadlines: Record<LanguageCode, Headline> = {
+  en: { subject: `${code} is your code for Email Auth`, title: 'Sign in to Email Auth' },
+  lt: { subject: `${code} – jūsų prisijungimo prie „Email Auth“ kodas`, title: 'Prisijungimas prie „Email Auth“' },
+  lv: { subject: `${code} ir jūsu kods pakalpojumam „Email Auth”`, title: 'Pierakstīšanās pakalpojumā „Email Auth”' },
+  uk: { subject: `${code} — ваш код для входу до Email Auth`, title: 'Вхід до Email Auth' },
+  ru: { subject: `${code} — ваш код для входа в Email Auth`, title: 'Вход в Email Auth' },
+};
+
+const signInWith =
+  (headlines: Record<LanguageCode, Headline>): Template =>
+  (language) => {
+    const { preview, validity, introduction, button, codeIntroduction, requested, ignore } = sentences[language];
+    return {
+      ...headlines[language],
+      preview,
+      paragraphs: [validity],
+      action: { introduction, label: button, href: slot('link') },
+      codeIntroduction,
+      notes: [requested, ignore],
+    };
+  };
 
 /** Sent to a visitor of a website or a user of an application: signs in to its host. */
-export const signIn: Template = (language) => {
-  const words = sentences[language];
-  return {
-    subject: siteTitles[language],
-    title: siteTitles[language],
-    paragraphs: [words.howTo],
-    action: { label: words.button, href: slot('link') },
-    codeIntroduction: words.codeIntroduction,
-    notes: [words.ignore],
-  };
-};
-
-const portalTitles: Record<LanguageCode, string> = {
-  en: 'Sign in to Email Auth',
-  lt: 'Prisijungimas prie „Email Auth“',
-  lv: 'Pierakstīšanās pakalpojumā “Email Auth”',
-  uk: 'Вхід до Email Auth',
-  ru: 'Вход в Email Auth',
-};
+export const signIn = signInWith(websiteHeadlines);
 
 /** Sent to a developer: signs in to the portal, the command line or another program. */
-export const portalSignIn: Template = (language) => {
-  const words = sentences[language];
-  return {
-    subject: portalTitles[language],
-    title: portalTitles[language],
-    paragraphs: [words.howTo],
-    action: { label: words.button, href: slot('link') },
-    codeIntroduction: words.codeIntroduction,
-    notes: [words.ignore],
-  };
-};
-
-type RegisteredTexts = { title: string; active: string; keep: string; later: (url: string) => string; ignore: string };
-
-const registeredTexts: Record<LanguageCode, RegisteredTexts> = {
-  en: {
-    title: `${domain} is registered`,
-    active: `${domain} can now sign its visitors in by email. This address is linked to it: only you can sign in and manage the site.`,
-    keep: 'Sign in once within 7 days to keep the registration.',
-    later: (url) => `The link and the code expire in 10 minutes. Later, ask for a new email at ${url}`,
-    ignore: 'If you did not register this domain, ignore this email: the registration ends by itself after 7 days.',
-  },
-  lt: {
-    title: `Domenas ${domain} užregistruotas`,
-    active: `Svetainės ${domain} lankytojai jau gali prisijungti el. paštu. Su ja susietas šis adresas: tik jūs galite prisijungti ir ją tvarkyti.`,
-    keep: 'Kad registracija išliktų, prisijunkite bent kartą per 7 dienas.',
-    later: (url) => `Nuoroda ir kodas galioja 10 minučių. Vėliau naujo laiško paprašykite čia: ${url}`,
-    ignore: 'Jei šio domeno neregistravote, nekreipkite dėmesio į šį laišką: po 7 dienų registracija baigsis savaime.',
-  },
-  lv: {
-    title: `Domēns ${domain} ir reģistrēts`,
-    active: `Vietnes ${domain} apmeklētāji tagad var pierakstīties ar e-pastu. Ar to ir saistīta šī adrese: tikai jūs varat pierakstīties un pārvaldīt vietni.`,
-    keep: 'Lai reģistrācija saglabātos, pierakstieties vismaz vienu reizi 7 dienu laikā.',
-    later: (url) => `Saite un kods ir derīgi 10 minūtes. Vēlāk jaunu vēstuli pieprasiet šeit: ${url}`,
-    ignore: 'Ja jūs šo domēnu nereģistrējāt, neņemiet šo vēstuli vērā: pēc 7 dienām reģistrācija beigsies pati.',
-  },
-  uk: {
-    title: `Домен ${domain} зареєстровано`,
-    active: `Відвідувачі сайту ${domain} тепер можуть входити за допомогою електронної пошти. З ним пов’язано цю адресу: лише ви можете увійти й керувати сайтом.`,
-    keep: 'Щоб зберегти реєстрацію, увійдіть хоча б раз протягом 7 днів.',
-    later: (url) => `Посилання й код діють 10 хвилин. Пізніше замовте новий лист тут: ${url}`,
-    ignore: 'Якщо ви не реєстрували цей домен, не зважайте на цей лист: через 7 днів реєстрація закінчиться сама.',
-  },
-  ru: {
-    title: `Домен ${domain} зарегистрирован`,
-    active: `Посетители сайта ${domain} теперь могут входить по электронной почте. С ним связан этот адрес: только вы можете войти и управлять сайтом.`,
-    keep: 'Чтобы сохранить регистрацию, войдите хотя бы один раз в течение 7 дней.',
-    later: (url) => `Ссылка и код действуют 10 минут. Позже запросите новое письмо здесь: ${url}`,
-    ignore: 'Если вы не регистрировали этот домен, не обращайте внимания на это письмо: через 7 дней регистрация закончится сама.',
-  },
-};
-
-/** Sent to the address with which a domain was registered: a notice that also signs in. */
-export const registered: Template = (language, { publicUrl }) => {
-  const words = registeredTexts[language];
-  const { button, codeIntroduction } = sentences[language];
-  return {
-    subject: words.title,
-    title: words.title,
-    paragraphs: [words.active, words.keep],
-    action: { label: button, href: slot('link') },
-    codeIntroduction,
-    notes: [words.later(`${publicUrl}/auth`), words.ignore],
-  };
-};
+export const portalSignIn = signInWith(portalHeadlines);

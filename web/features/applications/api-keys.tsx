@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
+import { useFragment } from '../../lib/fragment.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -23,6 +24,7 @@ export function ApiKeys() {
   const generate = () => setOpen({ dialog: 'generate' });
   useAddParameter('key', generate);
   const keys = query.data;
+  useFragment(keys !== undefined);
 
   return (
     <Section title="API Keys" add="Generate Key" onAdd={generate}>
@@ -72,7 +74,7 @@ function ApiKeyRow({
 }) {
   const { name, environment, isActive, keyId, scopes, lastUsed, expiresAt } = apiKey;
   return (
-    <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
+    <li id={apiKey.id} tabIndex={-1} className="flex scroll-mt-4 flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
       <div className="min-w-0 grow basis-72">
         <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
           <h3 className="mr-1 font-medium wrap-anywhere">{name}</h3>

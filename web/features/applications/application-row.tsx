@@ -21,7 +21,7 @@ export function ApplicationRow({ application, onOpen }: { application: Applicati
     </Button>
   );
   return (
-    <li className="flex flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
+    <li id={application.id} tabIndex={-1} className="flex scroll-mt-4 flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
       <div className="min-w-0 grow basis-72">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h3 className="font-medium wrap-anywhere">{name}</h3>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useFragment } from '../../lib/fragment.ts';
 import { authorizeSnippet } from '../../lib/snippets.ts';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -38,6 +39,7 @@ function Applications() {
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
   const applications = query.data;
+  useFragment(applications !== undefined);
   // The list is loaded again after a change, and a dialog shows its newest state.
   const shown = open?.application && (applications?.find(({ id }) => id === open.application?.id) ?? open.application);
   const ApplicationAction = open?.application && dialogs[open.dialog];

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -27,7 +28,7 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
   const field = useRef<HTMLInputElement>(null);
   const { path, search, failure } = useBoot();
   const errors = useFormErrors('link', 'auth.error_unavailable');
-  const [email, setEmail] = useState(failure?.typed ?? '');
+  const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? '');
   const host = target.kind === 'site' ? target.displayHost : null;
 
   const confirm = async (address: string) => {
@@ -52,8 +53,10 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
         onChange={setEmail}
         onSend={confirm}
       />
-      <p className="mt-5 border-t border-line pt-4 text-sm text-muted">{t('auth.confirm_or_code')}</p>
-      <p className="mt-2 text-sm text-muted">{t('auth.confirm_not_you')}</p>
+      <div className="mt-5 grid gap-2 border-t border-line pt-4 text-sm text-muted">
+        {link.hasCode && <p>{t('auth.confirm_or_code')}</p>}
+        <p>{t('auth.confirm_not_you')}</p>
+      </div>
     </Card>
   );
 }

@@ -1,43 +1,47 @@
 import { Link } from 'wouter';
+import type { Output } from '../../../contract/routes.ts';
 import { dayOf } from '../../lib/dates.ts';
-import { livePath } from '../../paths.ts';
+import { livePath, websitePath } from '../../paths.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Button, ButtonLink } from '../../ui/button.tsx';
-import { cx } from '../../ui/cx.ts';
+import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
+import { Menu } from '../../ui/menu.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
-import { Skeleton } from '../../ui/states.tsx';
-import type { Website, WebsiteStats } from './queries.ts';
+import type { Website } from './queries.ts';
 
-export function WebsiteRow({
-  website,
-  stats,
-  statsFailed,
-  onTry,
-  onOpenId,
-  onProve,
-  onEdit,
-  onDelete,
-}: {
-  website: Website;
-  /** Undefined: not loaded yet. */
-  stats: WebsiteStats | undefined;
-  statsFailed: boolean;
-  onTry: () => void;
-  onOpenId: () => void;
-  onProve: () => void;
-  onEdit: () => void;
-  onDelete: () => void;
-}) {
-  const { domain, displayDomain, verified, iconUrl, createdAt } = website;
+type ListedWebsite = Output<'searchWebsites'>['websites'][number];
+
+/** What can be done with a website of the list. */
+export type RowActions = Record<'onTry' | 'onOpenId' | 'onProve' | 'onEdit' | 'onDelete', (website: Website) => void>;
+
+type Props = RowActions & {
+  website: ListedWebsite;
+  /** Undefined: it cannot be selected. */
+  selected: boolean | undefined;
+  onSelect: (isSelected: boolean) => void;
+};
+
+/** A website of the list. Its own page has everything else. */
+export function WebsiteRow({ website, selected, onSelect, ...actions }: Props) {
+  const { domain, displayDomain, verified, iconUrl, createdAt, stats } = website;
   return (
-    <li className="p-4 sm:px-5">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <div className="flex min-w-0 grow basis-80 items-start gap-4 sm:items-center">
+    <li className="flex gap-x-1 py-3 pr-2 pl-4 sm:pl-5">
+      {selected !== undefined && (
+        <label className="-my-3 -ml-4 grid w-11 shrink-0 cursor-pointer place-items-center sm:-ml-3">
+          <span className="sr-only">Select {displayDomain}</span>
+          <input type="checkbox" checked={selected} onChange={({ target }) => onSelect(target.checked)} className="size-4 accent-accent" />
+        </label>
+      )}
+      <div className="flex min-w-0 grow flex-wrap items-center gap-x-4 gap-y-1">
+        <div className="flex min-w-0 grow basis-72 items-start gap-4 sm:items-center">
           <SiteIcon name={displayDomain} iconUrl={iconUrl} />
           <div className="min-w-0 grow">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <h3 className="font-medium wrap-anywhere">{displayDomain}</h3>
+              <h3 className="font-medium wrap-anywhere">
+                <Link href={websitePath(domain)} className="hover:underline hover:underline-offset-4">
+                  {displayDomain}
+                </Link>
+              </h3>
               {displayDomain !== domain && <span className="font-mono text-[0.8125rem] text-muted wrap-anywhere">{domain}</span>}
               <Badge tone="live">Active</Badge>
               {verified && (
@@ -48,65 +52,54 @@ export function WebsiteRow({
               )}
             </div>
             <p className="mt-0.5 text-sm text-muted">Email authentication enabled · Added {dayOf(createdAt)}</p>
+            <SignIns stats={stats} />
           </div>
         </div>
-        <div className="-mx-3 flex flex-wrap max-sm:-mx-2">
-          <Action name="Test sign-in" of={displayDomain} onClick={onTry} />
-          <ButtonLink
-            as={Link}
-            href={livePath(domain)}
-            variant="quiet"
-            small
-            aria-label={`Live sign-ins of ${displayDomain}`}
-            className="max-sm:px-2"
-          >
-            Live
-          </ButtonLink>
-          <Action name="OpenID Connect" of={displayDomain} onClick={onOpenId} />
-          {!verified && <Action name="Verify" of={displayDomain} onClick={onProve} />}
-          <Action name="Edit" of={displayDomain} onClick={onEdit} />
-          <Action name="Delete" of={displayDomain} onClick={onDelete} className="hover:text-danger" />
-        </div>
-      </div>
-      <div className="mt-3 sm:pl-13">
-        <SignInStats stats={stats} failed={statsFailed} />
+        <Actions website={website} {...actions} />
       </div>
     </li>
   );
 }
 
-function Action({ name, of, className, onClick }: { name: string; of: string; className?: string; onClick: () => void }) {
+function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowActions & { website: Website }) {
+  const { domain, displayDomain, verified } = website;
   return (
-    <Button variant="quiet" small aria-label={`${name} ${of}`} onClick={onClick} className={cx('max-sm:px-2', className)}>
-      {name}
-    </Button>
+    <div className="-ml-3 flex shrink-0">
+      <Button variant="quiet" small aria-label={`Edit ${displayDomain}`} onClick={() => onEdit(website)}>
+        Edit
+      </Button>
+      <Button variant="quiet" small aria-label={`Delete ${displayDomain}`} onClick={() => onDelete(website)} className="hover:text-danger">
+        Delete
+      </Button>
+      <Menu
+        icon={null}
+        label={
+          <span>
+            More<span className="sr-only"> actions for {displayDomain}</span>
+          </span>
+        }
+        items={[
+          { label: 'Test sign-in', onSelect: () => onTry(website) },
+          { label: 'Live sign-ins', href: livePath(domain), as: Link },
+          { label: 'OpenID Connect', onSelect: () => onOpenId(website) },
+          ...(verified ? [] : [{ label: 'Verify', onSelect: () => onProve(website) }]),
+        ]}
+      />
+    </div>
   );
 }
 
-/** The sign-ins of the last 30 days in one line. @param stats undefined: not loaded yet @param failed they could not be loaded */
-function SignInStats({ stats, failed }: { stats: WebsiteStats | undefined; failed: boolean }) {
-  if (!stats) {
-    if (failed) return <p className="text-[0.8125rem] leading-5 text-muted">The sign-in statistics could not be loaded.</p>;
-    return (
-      <p role="status" aria-label="Loading statistics" className="flex h-5 items-center">
-        <Skeleton className="h-3 w-64 max-w-full" />
-      </p>
-    );
-  }
+/** The sign-ins of the last 30 days in one line. */
+function SignIns({ stats }: { stats: ListedWebsite['stats'] }) {
   const { sent, opened, completed, again, medianSeconds } = stats;
-  if (sent + opened + completed + again === 0)
-    return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet. They are counted here from the first email on.</p>;
+  if (sent + opened + completed + again === 0) return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet</p>;
   return (
-    <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-4 gap-y-0.5 text-[0.8125rem] leading-5">
-      <Count label="Sent" value={sent.toLocaleString('en')} />
+    <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-4 text-[0.8125rem] leading-5">
+      <Count label="Emails sent" value={sent.toLocaleString('en')} />
       <Count label="Opened" value={opened.toLocaleString('en')} />
-      <Count label="Completed" value={completed.toLocaleString('en')} />
       <Count label="Remembered" value={again.toLocaleString('en')} />
+      <Count label="Tokens verified" value={completed.toLocaleString('en')} />
       {medianSeconds !== null && <Count label="Median time" value={durationOf(medianSeconds)} />}
-      <div className="text-muted">
-        <dt className="sr-only">Period</dt>
-        <dd>last 30 days</dd>
-      </div>
     </dl>
   );
 }

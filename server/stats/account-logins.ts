@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import type { Output } from '../../contract/routes.ts';
+import { managedBy } from '../websites/managers.ts';
+import { DAY_OF_ROW, IS_NEW, TODAY, websiteSince } from './store.ts';
+
+/**
+ * The sign-ins per day of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
+ * before. `complete`: whether the account had a website or an application during all of those.
+ */
+export const ACCOUNT_LOGINS = `
+with application as materialized (select client_id, created_at from applications where user_id = $2),
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+counted as materialized (
+  select day, opened + again as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
+  union all
+  select day, logins from daily_applications join application using (client_id) where day > ${TODAY} - 2 * $3::integer
+  union all
+  select ${DAY_OF_ROW}, 1 from audit_log join registered using (domain)
+  where ${IS_NEW} and at >= since and domain = any(array(select domain from registered)) and action in ('signed_in', 'signed_in_again')
+  union all
+  select ${DAY_OF_ROW}, 1 from audit_log
+  where ${IS_NEW} and client_id = any(array(select client_id from application)) and action = 'application_signed_in'
+),
+each_day as materialized (
+  select given.day, coalesce(sum(logins), 0)::float8 as count
+  from (select ${TODAY} - n as day from generate_series(0, 2 * $3::integer - 1) n) given left join counted using (day) group by given.day
+)
+select
+  (select json_agg(json_build_object('date', day, 'count', count) order by day) from each_day where day > ${TODAY} - $3::integer) as days,
+  (select sum(count) from each_day where day > ${TODAY} - $3::integer) as total,
+  (select sum(count) from each_day where day <= ${TODAY} - $3::integer) as previous,
+  coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
+    < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
+
+/** Reads the sign-ins of an account. @param days how many days, up to today */
+export async function readAccountLogins(
+  core: pg.Pool,
+  account: { id: string; email: string },
+  days: number,
+): Promise<Output<'accountLogins'>> {
+  const values = [account.email, account.id, days];
+  const { rows } = await core.query({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
+  const { previous, complete, ...logins } = rows[0];
+  return { ...logins, previousTotal: complete ? previous : null };
+}

@@ -1,0 +1,196 @@
+import type { Transaction } from 'sequelize';
+import { Fault } from '../../contract/errors.ts';
+import { INVITATION_DAYS } from '../../contract/limits.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import type { WebsiteRole } from '../../contract/websites.ts';
+import type { Database, Query } from '../db/database.ts';
+import type { WebsiteMember } from '../db/models.ts';
+import type { Limits } from '../http/limits.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
+import { displayDomainOf } from './domains.ts';
+import { findManaged, findOwned } from './managers.ts';
+import { addInvitation } from './members-store.ts';
+import { presentWebsite } from './presentation.ts';
+
+type Parts = {
+  database: Database;
+  limits: Pick<Limits, 'hit'>;
+  /** Emails an invitation, together with `add`. */
+  inviteMember: (
+    invitation: { email: string; domain: string; role: WebsiteRole; inviter: string; clientAddress: string },
+    add: (query: Query) => Promise<unknown>,
+  ) => Promise<void>;
+};
+
+const DAY_MS = 86_400_000;
+const EXPIRES_AFTER_MS = INVITATION_DAYS * DAY_MS;
+const IS_VALID = `now() - interval '${INVITATION_DAYS} days'`;
+
+/**
+ * The teams of websites: the linked address, and those who accepted an invitation. Every change is in the audit log twice: once for the
+ * account that made it, and once for the other address.
+ */
+export class Members {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Returns the linked address, and then members and invitations, oldest first. @throws Fault website_not_found */
+  async list({ email }: Account, id: string): Promise<Output<'listMembers'>> {
+    const orm = await this.#parts.database.orm();
+    const { linkedAddress } = await findManaged(orm, email, id);
+    const members = await orm.WebsiteMember.findAll({ where: { websiteId: id }, order: ['invitedAt', 'email'], raw: true });
+    const linked = { email: linkedAddress, role: 'owner', status: 'linked', invitedBy: null, invitedAt: null, joinedAt: null } as const;
+    return [linked, ...members.map(presentMember)];
+  }
+
+  /**
+   * Emails an invitation, which is valid for INVITATION_DAYS; a second one renews the first. It gives nothing before its address
+   * accepts it.
+   * @throws Fault already_member, owner_needed, rate_limited, too_many, unproven_domain, website_not_found
+   */
+  async invite(account: Account, { id, email, role }: Parsed<'inviteMember'>, clientAddress: string): Promise<Output<'inviteMember'>> {
+    const { database, limits, inviteMember } = this.#parts;
+    const orm = await database.orm();
+    const { website } = await findOwned(orm, account.email, id);
+    if (!website.provenAt) throw new Fault('unproven_domain');
+    await limits.hit('invitations', account.email);
+    const inviter = account.email;
+    await inviteMember({ email, domain: website.domain, role, inviter, clientAddress }, (query) =>
+      addInvitation(query, { websiteId: id, email, role, invitedBy: inviter }),
+    );
+    return this.#member(id, email);
+  }
+
+  /** Changes the role of a member or of an invitation. @throws Fault bad_request, member_not_found, owner_needed, website_not_found */
+  async changeRole(account: Account, { id, email, role }: Parsed<'changeMember'>): Promise<Output<'changeMember'>> {
+    const orm = await this.#parts.database.orm();
+    await orm.sequelize.transaction(async (transaction) => {
+      const { website, linkedAddress } = await findOwned(orm, account.email, id, transaction);
+      if (email === linkedAddress) throw linkedStays();
+      const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
+      if (!member) throw new Fault('member_not_found');
+      if (member.role === role) return;
+      await member.update({ role }, { transaction });
+      await this.#audit(website.domain, [account.email, 'member_role_changed'], [email, 'role_changed'], transaction);
+    });
+    return this.#member(id, email);
+  }
+
+  /**
+   * Removes a member, withdraws an invitation, or leaves the team with the account's own address.
+   * @throws Fault bad_request, member_not_found, owner_needed, website_not_found
+   */
+  async remove(account: Account, { id, email }: Parsed<'removeMember'>): Promise<Output<'removeMember'>> {
+    const orm = await this.#parts.database.orm();
+    const isLeaving = email === account.email;
+    await orm.sequelize.transaction(async (transaction) => {
+      const { website, linkedAddress } = await (isLeaving ? findManaged : findOwned)(orm, account.email, id, transaction);
+      if (email === linkedAddress) throw linkedStays();
+      const member = await orm.WebsiteMember.findOne({ where: { websiteId: id, email }, transaction });
+      if (!member) throw new Fault('member_not_found');
+      await member.destroy({ transaction });
+      const [done, undergone] = member.joinedAt
+        ? ['member_removed', 'removed_from_website']
+        : ['invitation_withdrawn', 'invitation_withdrawn'];
+      if (isLeaving) await this.#audit(website.domain, [email, 'website_left'], [linkedAddress, 'member_left'], transaction);
+      else await this.#audit(website.domain, [account.email, done], [email, undergone], transaction);
+    });
+    return { success: true };
+  }
+
+  /** Returns the invitations that the account can accept, newest first. */
+  async invitations({ email }: Account): Promise<Output<'listInvitations'>> {
+    const { Op, time, Website, WebsiteMember } = await this.#parts.database.orm();
+    const where = { email, joinedAt: null, invitedAt: { [Op.gt]: time(IS_VALID) } };
+    const invitations = await WebsiteMember.findAll({ where, order: [['invitedAt', 'desc']], raw: true });
+    const websites = await Website.findAll({ where: { id: invitations.map(({ websiteId }) => websiteId) }, raw: true });
+    return invitations.flatMap(({ websiteId, role, invitedBy, invitedAt }) =>
+      websites
+        .filter(({ id }) => id === websiteId)
+        .map(({ id, domain }) => ({
+          id,
+          domain,
+          displayDomain: displayDomainOf(domain),
+          role,
+          invitedBy,
+          expiresAt: new Date(invitedAt.getTime() + EXPIRES_AFTER_MS).toISOString(),
+        })),
+    );
+  }
+
+  /** Accepts an invitation, once. @throws Fault invitation_not_found */
+  async accept(account: Account, id: string): Promise<Output<'acceptInvitation'>> {
+    const { database } = this.#parts;
+    const orm = await database.orm();
+    const website = await orm.sequelize.transaction(async (transaction) => {
+      const found = await orm.Website.findByPk(id, { lock: true, transaction });
+      const invited = { websiteId: id, email: account.email, joinedAt: null, invitedAt: { [orm.Op.gt]: orm.time(IS_VALID) } };
+      const [accepted] = found ? await orm.WebsiteMember.update({ joinedAt: orm.time('now()') }, { where: invited, transaction }) : [0];
+      if (!found || accepted === 0) throw new Fault('invitation_not_found');
+      await this.#audit(found.domain, [account.email, 'invitation_accepted'], [found.email, 'member_joined'], transaction);
+      return found;
+    });
+    return presentWebsite(database, account, website);
+  }
+
+  /** Declines an invitation. @throws Fault invitation_not_found */
+  async decline({ email }: Account, id: string): Promise<Output<'declineInvitation'>> {
+    const orm = await this.#parts.database.orm();
+    await orm.sequelize.transaction(async (transaction) => {
+      const website = await orm.Website.findByPk(id, { lock: true, transaction });
+      const declined = await orm.WebsiteMember.destroy({ where: { websiteId: id, email, joinedAt: null }, transaction });
+      if (!website || declined === 0) throw new Fault('invitation_not_found');
+      await this.#audit(website.domain, [email, 'invitation_declined'], [website.email, 'member_declined'], transaction);
+    });
+    return { success: true };
+  }
+
+  /** @throws Fault member_not_found */
+  async #member(websiteId: string, email: string): Promise<Output<'inviteMember'>> {
+    const { WebsiteMember } = await this.#parts.database.orm();
+    const member = await WebsiteMember.findOne({ where: { websiteId, email }, raw: true });
+    if (!member) throw new Fault('member_not_found');
+    return presentMember(member);
+  }
+
+  /** Adds a row of the audit log for each of two addresses, with its own action. */
+  async #audit(domain: string, by: [string, string], other: [string | null, string], transaction: Transaction): Promise<void> {
+    const { AuditEntry } = await this.#parts.database.orm();
+    const rows = [by, other].map(([email, action]) => ({ action, email, domain }));
+    await AuditEntry.bulkCreate(rows, { transaction });
+  }
+}
+
+function presentMember({ email, role, invitedBy, invitedAt, joinedAt }: WebsiteMember): Output<'listMembers'>[number] {
+  const isExpired = invitedAt.getTime() + EXPIRES_AFTER_MS <= Date.now();
+  return {
+    email,
+    role,
+    status: joinedAt ? 'joined' : isExpired ? 'expired' : 'invited',
+    invitedBy,
+    invitedAt: invitedAt.toISOString(),
+    joinedAt: joinedAt?.toISOString() ?? null,
+  };
+}
+
+const linkedStays = () =>
+  new Fault('bad_request', {
+    field: 'email',
+    message: 'The linked address always owns the website.',
+    hint: 'To give the website to another address, that address leaves the team and proves the domain.',
+  });
+
+export function memberRoutes(members: Members): Served[] {
+  return [
+    serve('listMembers', ({ id }, { account }) => members.list(account, id)),
+    serve('inviteMember', (input, { account, clientAddress }) => members.invite(account, input, clientAddress)),
+    serve('changeMember', (input, { account }) => members.changeRole(account, input)),
+    serve('removeMember', (input, { account }) => members.remove(account, input)),
+    serve('listInvitations', (_, { account }) => members.invitations(account)),
+    serve('acceptInvitation', ({ id }, { account }) => members.accept(account, id)),
+    serve('declineInvitation', ({ id }, { account }) => members.decline(account, id)),
+  ];
+}

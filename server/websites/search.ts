@@ -1,0 +1,75 @@
+import { domainToASCII } from 'node:url';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import type { Database } from '../db/database.ts';
+import { type Account, type Served, serve } from '../http/serve.ts';
+import type { Stats } from '../stats/stats.ts';
+import { displayDomainOf } from './domains.ts';
+import { presentWebsites } from './presentation.ts';
+import { findNames, readWebsites } from './search-store.ts';
+
+type Parts = {
+  database: Database;
+  stats: Pick<Stats, 'ofWebsites'>;
+};
+
+type Name = { id: string; domain: string; displayDomain: string };
+type WebsiteStats = Output<'websiteStats'>[number];
+
+const NO_STATS = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: null };
+
+/** Searches the websites that an account manages. */
+export class WebsiteSearch {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns one page of the websites whose domain contains the text. Of the others only the names are read: they are compared here,
+   * because the database does not know how a domain is displayed.
+   */
+  async find(account: Account, { q, sort, page, limit }: Parsed<'searchWebsites'>): Promise<Output<'searchWebsites'>> {
+    const { database, stats } = this.#parts;
+    const names = (await findNames(database.core, account.email))
+      .map((name) => ({ ...name, displayDomain: displayDomainOf(name.domain) }))
+      .filter(matching(q));
+    const ofAll = sort === 'sign-ins' ? byId(await stats.ofWebsites(account)) : null;
+    if (sort === 'name') names.sort(byName);
+    if (ofAll) names.sort((a, b) => signInsOf(ofAll.get(b.id)) - signInsOf(ofAll.get(a.id)) || byName(a, b));
+
+    const last = Math.max(1, Math.ceil(names.length / limit));
+    const shown = Math.min(page, last);
+    const ids = names.slice((shown - 1) * limit, shown * limit).map(({ id }) => id);
+    const [records, read] = await Promise.all([
+      readWebsites(database.core, account.email, ids),
+      ofAll ?? stats.ofWebsites(account, ids).then(byId),
+    ]);
+    const found = await presentWebsites(database, account, records);
+    // A website may have been deleted since its name was read.
+    const rows = ids.flatMap((id) => found.find((website) => website.id === id) ?? []);
+    return {
+      total: names.length,
+      page: shown,
+      websites: rows.map((website) => ({ ...website, stats: read.get(website.id) ?? NO_STATS })),
+    };
+  }
+}
+
+const byId = (stats: WebsiteStats[]) => new Map(stats.map(({ id, ...counts }) => [id, counts]));
+
+const signInsOf = (stats: Omit<WebsiteStats, 'id'> | undefined) => (stats ? stats.opened + stats.again : 0);
+
+const byName = (a: Name, b: Name) => collator.compare(a.displayDomain, b.displayDomain);
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Returns whether a domain contains a text as it is displayed, or as A-labels (RFC 5890). */
+function matching(q: string): (name: Name) => boolean {
+  const text = q.normalize('NFC').toLowerCase();
+  const ascii = domainToASCII(text) || text;
+  return ({ domain, displayDomain }) => displayDomain.includes(text) || domain.includes(text) || domain.includes(ascii);
+}
+
+export function websiteSearchRoutes(search: WebsiteSearch): Served[] {
+  return [serve('searchWebsites', (input, { account }) => search.find(account, input))];
+}

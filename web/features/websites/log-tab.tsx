@@ -1,0 +1,4 @@
+import type { TabProps } from './website-tabs.tsx';
+
+/** The tab. */
+export const LogTab = ({ website }: TabProps) => <p>{website.domain}</p>;

@@ -1,0 +1,183 @@
+import { type ReactNode, Suspense } from 'react';
+import { Link, useParams } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
+import { paths, websitePath } from '../../paths.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
+import { BackIcon, CheckIcon, OpenIcon } from '../../ui/icons.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { RowsLoading } from '../../ui/panels.tsx';
+import { SiteIcon } from '../../ui/site-icon.tsx';
+import { Failed, Skeleton } from '../../ui/states.tsx';
+import { useWebsite, type Website } from './queries.ts';
+import { homeOf } from './sign-in-url.ts';
+import { type Tab, tabs } from './website-tabs.tsx';
+
+/** /dashboard/websites/DOMAIN and the tabs below it. */
+export function WebsitePage({ notFound }: { notFound: ReactNode }) {
+  const { domain = '', tab: path = null } = useParams<{ domain: string; tab?: string }>();
+  const { data: website, error, isFetching, refetch } = useWebsite(domain);
+  const current = tabs.find((tab) => tab.path === path);
+  if (!current) return notFound;
+  return (
+    <>
+      <Link
+        href={paths.websites}
+        className="-mx-2 -mt-3 inline-flex min-h-11 items-center gap-1.5 rounded-control px-2 text-sm text-muted hover:text-ink"
+      >
+        <BackIcon className="size-4" />
+        Websites
+      </Link>
+      {website && <Header website={website} current={current} />}
+      {!website && !error && <HeaderLoading domain={domain} />}
+      {error && !website && isNotFound(error) && <NotYours domain={domain} />}
+      {error && !website && !isNotFound(error) && (
+        <div className="mt-4 grid gap-6">
+          <PageHeading title={domain} />
+          <Failed error={error} fallback="The website could not be loaded." isFetching={isFetching} refetch={refetch} />
+        </div>
+      )}
+      {website && (
+        <div className="mt-8">
+          <Suspense fallback={<RowsLoading what={current.label.toLowerCase()} rows={4} />}>
+            <current.Page key={`${website.id} ${path}`} website={website} />
+          </Suspense>
+        </div>
+      )}
+    </>
+  );
+}
+
+const isNotFound = (error: unknown) => error instanceof ApiError && error.code === 'website_not_found';
+
+function Header({ website, current }: { website: Website; current: Tab }) {
+  const { domain, displayDomain, iconUrl } = website;
+  return (
+    <header>
+      <div className="mt-2 flex items-center gap-4">
+        <SiteIcon name={displayDomain} iconUrl={iconUrl} />
+        <div className="min-w-0 grow">
+          <PageHeading
+            title={current.path === null ? displayDomain : `${current.label} of ${displayDomain}`}
+            className="text-2xl leading-8 wrap-anywhere"
+          >
+            {displayDomain}
+          </PageHeading>
+          {displayDomain !== domain && <p className="font-mono text-[0.8125rem] leading-5 text-muted wrap-anywhere">{domain}</p>}
+        </div>
+      </div>
+      <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1">
+        <WebsiteStatus website={website} />
+        <a
+          href={homeOf(domain)}
+          target="_blank"
+          rel="noopener noreferrer"
+          className="inline-flex min-h-11 items-center gap-1.5 text-sm text-muted hover:text-ink"
+        >
+          Open the site
+          <OpenIcon className="size-4" />
+          <span className="sr-only">(in a new tab)</span>
+        </a>
+      </div>
+      <Tabs domain={domain} current={current} />
+    </header>
+  );
+}
+
+/** Whether the domain is proven, with what that means and a link to the proof. */
+export function WebsiteStatus({ website: { domain, verified, onProbation } }: { website: Website }) {
+  if (verified)
+    return (
+      <Badge>
+        <CheckIcon className="size-3" />
+        Verified
+      </Badge>
+    );
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-3">
+      <Badge>{onProbation ? 'On probation' : 'Not verified'}</Badge>
+      <Link
+        href={`${websitePath(domain, 'settings')}#proof`}
+        className="inline-flex min-h-11 items-center text-sm text-accent underline underline-offset-2"
+      >
+        {onProbation ? 'Verify the domain to lift its limits' : 'Verify the domain'}
+      </Link>
+    </span>
+  );
+}
+
+function Tabs({ domain, current }: { domain: string; current: Tab }) {
+  return (
+    <nav
+      aria-label="Pages of the website"
+      className="mt-3 -mx-4 overflow-x-auto px-4 shadow-[inset_0_-1px_var(--color-line)] sm:mx-0 sm:px-0"
+    >
+      <ul className="flex gap-1">
+        {tabs.map((tab) => {
+          const isCurrent = tab.path === current.path;
+          return (
+            <li key={tab.label}>
+              <Link
+                href={websitePath(domain, tab.path ?? undefined)}
+                aria-current={isCurrent ? 'page' : undefined}
+                className={cx(
+                  'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
+                  isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
+                )}
+              >
+                {tab.label}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}
+
+/** A placeholder of the size of Header. */
+function HeaderLoading({ domain }: { domain: string }) {
+  return (
+    <div role="status" aria-label={`Loading ${domain}`}>
+      <div className="mt-2 flex items-center gap-4">
+        <Skeleton className="size-9" />
+        <Skeleton className="h-7 w-56 max-w-full" />
+      </div>
+      <div className="mt-3 flex h-11 items-center">
+        <Skeleton className="h-5 w-24" />
+      </div>
+      <div className="mt-3 flex h-11 items-center gap-6 shadow-[inset_0_-1px_var(--color-line)]">
+        <Skeleton className="h-4 w-20" />
+        <Skeleton className="h-4 w-12" />
+        <Skeleton className="h-4 w-20" />
+      </div>
+      <div className="mt-8">
+        <RowsLoading what={domain} rows={4} />
+      </div>
+    </div>
+  );
+}
+
+/** The domain is not registered, or other accounts manage it. Both look the same, so that nobody learns which. */
+function NotYours({ domain }: { domain: string }) {
+  return (
+    <div className="mx-auto max-w-md py-16 text-center">
+      <PageHeading title="No such website" />
+      <p className="mt-2 text-muted wrap-anywhere">
+        {domain} is not one of your websites. It may have been deleted or moved, or another account manages it.
+      </p>
+      <p className="mt-2 text-muted">
+        If the domain is yours, add it: a DNS record or a file proves it, also when it is registered already.
+      </p>
+      <div className="mt-6 flex flex-wrap justify-center gap-2">
+        <ButtonLink as={Link} href={paths.websites}>
+          My websites
+        </ButtonLink>
+        <ButtonLink as={Link} variant="secondary" href={`${paths.websites}?add=website`}>
+          Add a website
+        </ButtonLink>
+      </div>
+    </div>
+  );
+}

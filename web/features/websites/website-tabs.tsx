@@ -1,0 +1,19 @@
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import type { WebsiteTab } from '../../../contract/pages.ts';
+import type { Website } from './queries.ts';
+
+/** What each tab gets. */
+export type TabProps = { website: Website };
+
+/** A page of a website. `path`: null for the website's own page. */
+export type Tab = { path: WebsiteTab | null; label: string; Page: LazyExoticComponent<ComponentType<TabProps>> };
+
+const tab = <Name extends string>(load: () => Promise<Record<Name, ComponentType<TabProps>>>, name: Name) =>
+  lazy(async () => ({ default: (await load())[name] }));
+
+/** The pages of a website, in the order of their links. */
+export const tabs: readonly Tab[] = [
+  { path: null, label: 'Statistics', Page: tab(() => import('./stats-tab.tsx'), 'StatsTab') },
+  { path: 'log', label: 'Log', Page: tab(() => import('./log-tab.tsx'), 'LogTab') },
+  { path: 'settings', label: 'Settings', Page: tab(() => import('./settings-tab.tsx'), 'SettingsTab') },
+];

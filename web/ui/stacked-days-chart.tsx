@@ -1,0 +1,60 @@
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+
+/** One part of each bar of a chart. `color`: a custom property of the theme. */
+export type Series<Key extends string> = { key: Key; label: string; color: string };
+
+const label = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** Returns a UTC day as `5 Mar`. @param date YYYY-MM-DD */
+export const shortDay = (date: string) => label.format(new Date(`${date}T00:00:00Z`));
+const short = new Intl.NumberFormat('en', { notation: 'compact' });
+const tick = { fill: 'var(--color-muted)', fontSize: 12 };
+
+/** A bar for each day, made of several parts. */
+export function StackedDaysChart<Key extends string>({
+  series,
+  days,
+}: {
+  series: readonly Series<Key>[];
+  days: readonly ({ date: string } & Record<Key, number>)[];
+}) {
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <BarChart data={[...days]} margin={{ top: 4, right: 0, bottom: 0, left: 0 }} accessibilityLayer={false}>
+        <CartesianGrid vertical={false} stroke="var(--color-line)" />
+        <XAxis dataKey="date" tickFormatter={shortDay} tick={tick} tickLine={false} axisLine={false} minTickGap={24} />
+        <YAxis
+          allowDecimals={false}
+          tickFormatter={(count) => short.format(count)}
+          tick={tick}
+          tickLine={false}
+          axisLine={false}
+          width={36}
+        />
+        <Tooltip
+          cursor={{ fill: 'var(--color-sunk)' }}
+          isAnimationActive={false}
+          content={({ active, payload }) => {
+            const day = active && payload?.[0]?.payload;
+            return day ? <DayNote day={day} series={series} /> : null;
+          }}
+        />
+        {series.map(({ key, color }) => (
+          <Bar key={key} dataKey={key} stackId="day" fill={`var(${color})`} maxBarSize={36} isAnimationActive={false} />
+        ))}
+      </BarChart>
+    </ResponsiveContainer>
+  );
+}
+
+function DayNote<Key extends string>({ day, series }: { day: { date: string } & Record<Key, number>; series: readonly Series<Key>[] }) {
+  return (
+    <div className="rounded-control border border-line bg-panel px-3 py-2 text-sm shadow-raised">
+      <p className="text-muted">{shortDay(day.date)}</p>
+      {series.map(({ key, label }) => (
+        <p key={key} className="flex justify-between gap-4">
+          {label} <span className="font-medium tabular-nums">{day[key].toLocaleString('en')}</span>
+        </p>
+      ))}
+    </div>
+  );
+}

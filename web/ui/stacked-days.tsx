@@ -1,0 +1,66 @@
+import { lazy, Suspense } from 'react';
+import type { Series } from './stacked-days-chart.tsx';
+import { Skeleton } from './states.tsx';
+
+type Props<Key extends string> = { series: readonly Series<Key>[]; days: readonly ({ date: string } & Record<Key, number>)[] };
+
+// recharts is large and most pages have no chart. When it cannot be loaded, the page still shows its numbers.
+const Chart = lazy(() =>
+  import('./stacked-days-chart.tsx').then(
+    ({ StackedDaysChart }) => ({ default: StackedDaysChart }),
+    () => ({ default: NoChart }),
+  ),
+);
+
+/** A chart with one bar a day, oldest first, whose parts are `series`, and the same data as a table for screen readers. */
+export function StackedDays<Key extends string>({ title, series, days }: Props<Key> & { title: string }) {
+  return (
+    <figure>
+      <figcaption className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+        <span className="text-sm font-medium">{title}</span>
+        <span aria-hidden="true" className="flex flex-wrap gap-x-4 gap-y-1 text-[0.8125rem] text-muted">
+          {series.map(({ key, label, color }) => (
+            <span key={key} className="inline-flex items-center gap-1.5">
+              <svg viewBox="0 0 8 8" className="size-2" aria-hidden="true">
+                <rect width="8" height="8" rx="2" fill={`var(${color})`} />
+              </svg>
+              {label}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      <div aria-hidden="true" className="h-56 overflow-hidden">
+        <Suspense fallback={<Skeleton className="h-full w-full" />}>
+          <Chart series={series} days={days as never} />
+        </Suspense>
+      </div>
+      <table className="sr-only">
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Date</th>
+            {series.map(({ key, label }) => (
+              <th key={key} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.date}>
+              <th scope="row">{day.date}</th>
+              {series.map(({ key }) => (
+                <td key={key}>{day[key]}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  );
+}
+
+function NoChart() {
+  return <p className="grid h-full place-items-center text-sm text-muted">The chart could not be loaded. Reload the page to see it.</p>;
+}
