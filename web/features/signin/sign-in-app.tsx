@@ -11,6 +11,7 @@ import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
 import { BootContext } from './boot.ts';
+import { BrokenPage } from './broken-page.tsx';
 import { CallbackPage } from './callback-page.tsx';
 import { ConfirmBrowser } from './confirm-browser.tsx';
 import { loadTexts } from './flow.ts';
@@ -30,7 +31,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { t } = translator;
-  const { authorization, target, leaving } = boot;
+  const { authorization, broken, target, leaving } = boot;
 
   useEffect(() => {
     setRefusal(readRefusal());
@@ -61,7 +62,9 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = leaving ? (
+  const page = broken ? (
+    <BrokenPage {...broken} />
+  ) : leaving ? (
     <LeavingPage target={target} url={leaving.url} />
   ) : link ? (
     <LinkPage target={target} link={link} />
