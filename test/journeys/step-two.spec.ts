@@ -144,6 +144,24 @@ test('a refused form is shown with its error, and a reload does not post it agai
   expect(await page.getByText(text('en', 'error_email')).count()).toBe(0);
 });
 
+test('what was typed before the script ran is kept', async () => {
+  const context = await scene.newBrowser();
+  const page = await context.newPage();
+  let run = () => {};
+  const held = new Promise<void>((resolve) => {
+    run = resolve;
+  });
+  await page.route('**/*.js', (route) => held.then(() => route.continue()));
+  await page.goto(scene.shop.signInUrl(), { waitUntil: 'commit' });
+  const [field, email] = [page.getByLabel(text('en', 'email_label')), freshAddress()];
+  await field.fill(email);
+  run();
+  await expect.poll(() => page.evaluate('document.documentElement.dataset.script')).toBe('running');
+  expect(await field.inputValue()).toBe(email);
+  await page.getByRole('button', { name: text('en', 'send_magic_link') }).click();
+  await heading(page, text('en', 'check_email'));
+});
+
 test('login_hint fills in the address', async () => {
   const page = await (await scene.newBrowser()).newPage();
   await page.goto(`${scene.shop.signInUrl()}&login_hint=ann%40mail.example`);

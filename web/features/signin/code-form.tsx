@@ -1,6 +1,7 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { useBoot } from './boot.ts';
@@ -35,7 +36,7 @@ export function CodeForm({
   const translator = useTranslator();
   const { t } = translator;
   const id = useId();
-  const [code, setCode] = useState('');
+  const [code, setCode] = useState(() => typedBefore('code') ?? '');
   const [checking, setChecking] = useState(false);
   const steps = useSteps();
   const { failure } = useBoot();
@@ -78,6 +79,11 @@ export function CodeForm({
       field.current?.focus();
     }
   };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a code that was typed before the script ran
+  useEffect(() => {
+    if (code) void enter(code);
+  }, []);
 
   const submit = (event: FormEvent) => {
     event.preventDefault();

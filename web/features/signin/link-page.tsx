@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -27,7 +28,7 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
   const field = useRef<HTMLInputElement>(null);
   const { path, search, failure } = useBoot();
   const errors = useFormErrors('link', 'auth.error_unavailable');
-  const [email, setEmail] = useState(failure?.typed ?? '');
+  const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? '');
   const host = target.kind === 'site' ? target.displayHost : null;
 
   const confirm = async (address: string) => {

@@ -5,6 +5,7 @@ import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer } from '../../chrome/page-frame.tsx';
 import { hydrated } from '../../lib/hydration.ts';
 import { writeCookie } from '../../lib/storage.ts';
+import { forgetTyped } from '../../lib/typed.ts';
 import { paths } from '../../paths.ts';
 import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
@@ -36,6 +37,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     setRefusal(readRefusal());
     // A reload of the response to a form post would post the form again.
     if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
+    forgetTyped();
     hydrated.set(true);
   }, [boot]);
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { dismissToast } from '../../ui/toast.tsx';
 import { AddressStep, type Wanted } from './address-step.tsx';
 import { useBoot } from './boot.ts';
@@ -20,7 +21,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
   const [destination] = useState(() => destinationOf(target, search));
   const [flow] = useState(() => createFlow(destination, steps.attempt?.state ?? null));
   const [attempt, setAttempt] = useState(steps.attempt);
-  const [email, setEmail] = useState(steps.email);
+  const [email, setEmail] = useState(() => typedBefore('email') ?? steps.email);
   const [step, go] = useStep(attempt !== null);
 
   const send = async (address: string) => {
