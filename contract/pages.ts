@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.ts';
 import type { LanguageCode } from './languages.ts';
 import type { IdentityScope, ResourceScope } from './scopes.ts';
 import type { FormFailure, SignInSteps } from './sign-in-steps.ts';
@@ -77,6 +78,8 @@ export type SignInBoot = {
   steps?: SignInSteps;
   /** Why the form post that this page responds to was refused. */
   failure?: FormFailure;
+  /** The page could not be read because of an error of the service. `reference`: its number in the log. */
+  broken?: { code: ErrorCode; reference?: string };
   /** The response to a form post whose redirect leaves this origin, which `form-action` of the page's policy would not allow. */
   leaving?: { url: string };
   /** On /auth/link: the emailed link that was opened. */

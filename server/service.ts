@@ -24,7 +24,7 @@ import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
-import { createListener } from './http/listener.ts';
+import { createListener, type Listener } from './http/listener.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
@@ -32,6 +32,7 @@ import { mcpRouter } from './mcp/routes.ts';
 import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
+import { withBrokenPage } from './pages/broken-page.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
 import { createFormCall } from './sign-in-pages/form-call.ts';
@@ -242,6 +243,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     sendPage: web.sendSignIn,
     headers,
   });
+  const sendsPages = (listener: Listener) => withBrokenPage(listener, { describeError, sendPage: web.sendSignIn });
   return createApp({
     served,
     listenerOf: createListener({
@@ -253,14 +255,19 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
-    openLink: linkListener({
-      links,
-      describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
-      browserRequestOf,
-      sendPage: web.sendSignIn,
-      headers,
-    }),
-    formAt: (method, path) => forms.at(method, path),
+    openLink: sendsPages(
+      linkListener({
+        links,
+        describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
+        browserRequestOf,
+        sendPage: web.sendSignIn,
+        headers,
+      }),
+    ),
+    formAt: (method, path) => {
+      const listener = forms.at(method, path);
+      return listener && sendsPages(listener);
+    },
     openId: core.openId.listener,
     routers: [
       ...parts.routers,
@@ -308,7 +315,9 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         publicUrl,
         local,
         headers,
-        signInPage: (request, response) => pages.read(request, cookiesOf(request, response, secure)),
+        sendSignIn: sendsPages(async (request, response) => {
+          web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
+        }),
         openApi,
       }),
     ],

@@ -258,8 +258,7 @@ describe('the portal', () => {
     const exchange = { code: codeOf(mail), code_verifier: pkce.codeVerifier, client_id: 'emailauth_demo_client' };
     expect((await client.post('/api/auth/token', exchange)).status).toBe(200);
     expect(bootOf(await other.get(path)).link?.state).toBe('used');
-    expect(bootOf(await other.get('/auth/callback?code=nothing&state=x')).link?.state).toBe('invalid');
-    expect(bootOf(await other.get('/auth/callback')).link).toBeUndefined();
+    for (const none of ['', '?code=nothing&state=x']) expect(bootOf(await other.get(`/auth/callback${none}`)).link).toBeUndefined();
   });
 });
 

@@ -1,17 +1,17 @@
 import type { LanguageCode } from '../contract/languages.ts';
-import { quotes, termRules } from './translation-terms.ts';
+import { foreignLetters, quotes, termRules } from './translation-terms.ts';
 
 type Budget = { keys: RegExp; max: number; reason: string };
 
 const keysOf = (...names: string[]) => new RegExp(`^auth\\.(?:${names.join('|')})$`);
 
-const HEADING = 'a heading or label of two lines';
+const HEADING = 'a heading of three lines on a phone';
 const PARAGRAPH = { max: 260, reason: 'a paragraph on a phone' };
 
 /** The greatest lengths of texts, in characters and without what placeholders stand for; the first row that fits a key applies. */
 const budgets: readonly Budget[] = [
   { keys: keysOf('\\w+_(?:text|wrong)'), ...PARAGRAPH },
-  { keys: keysOf('\\w+_title'), max: 52, reason: HEADING },
+  { keys: keysOf('\\w+_title'), max: 60, reason: HEADING },
   {
     keys: keysOf('terms', 'privacy', 'language_label', 'cancel', 'dismiss'),
     max: 20,
@@ -31,7 +31,7 @@ const budgets: readonly Budget[] = [
     max: 32,
     reason: 'a button in a card on a screen of 320 px',
   },
-  { keys: /_label$|^auth\.(?:check_email|welcome|portal_\w+|(?:callback|quick_login|saved_login)_failed)$/, max: 52, reason: HEADING },
+  { keys: /_label$|^auth\.(?:check_email|welcome|portal_\w+|(?:callback|quick_login|saved_login)_failed)$/, max: 60, reason: HEADING },
   { keys: /^auth\.oidc_scope_/, max: 60, reason: 'an entry of a list' },
   { keys: /^/, ...PARAGRAPH },
 ];
@@ -93,9 +93,11 @@ export function faultsOfWording(language: LanguageCode, text: string): string[] 
     const found = avoid.exec(text)?.[0];
     return found === undefined ? [] : [`contains "${found}", which this language does not use: write "${use}".`];
   });
+  const foreign = foreignLetters[language].exec(text)?.[0];
   const isStray = text.trim() === '' || text !== text.trim().normalize('NFC') || /[^\S\u00a0\n] |\t/.test(text);
   return [
     ...avoided,
+    ...(foreign === undefined ? [] : [`contains "${foreign}", which is not a letter of this language.`]),
     ...quoteFaults(language, text),
     ...long.map(
       (word) => `has the word "${word}" of ${word.length} characters, at most ${MAX_WORD} are allowed: it is wider than a button.`,

@@ -23,7 +23,7 @@ export const termRules: Readonly<Record<LanguageCode, readonly TermRule[]>> = {
     { avoid: word('tu|tavo|įvesk|spausk'), use: 'jūs' },
   ],
   lv: [
-    { avoid: stem('(?:ne)?pieteik|(?:ne)?piesak(?!n)'), use: 'pierakstīties, pierakstīšanās' },
+    { avoid: stem('(?:ne)?pietei[ck]|(?:ne)?piesak(?!n)'), use: 'pierakstīties, pierakstīšanās' },
     { avoid: stem('pārlūkprogramm'), use: 'pārlūks' },
     { avoid: /jaun\p{L}* e-past|e-pastā(?!\p{L})|vēl vienu e-past/iu, use: 'vēstule' },
     { avoid: word('tu|tavs|tava|ievadi|nospied'), use: 'jūs' },
@@ -41,6 +41,15 @@ export const termRules: Readonly<Record<LanguageCode, readonly TermRule[]>> = {
     { avoid: word('в портал'), use: 'на портал' },
     { avoid: word('ты|твой|твоя|введи|нажми'), use: 'вы' },
   ],
+};
+
+/** Letters that a language does not have: one of its words was typed in another language. */
+export const foreignLetters: Readonly<Record<LanguageCode, RegExp>> = {
+  en: /[^\p{ASCII}’–—…]/u,
+  lt: /[āēģīķļņ\p{Script=Cyrillic}]/iu,
+  lv: /[ąęėįų\p{Script=Cyrillic}]/iu,
+  uk: /[ёъыэ]|\p{Script=Latin}\p{Script=Cyrillic}|\p{Script=Cyrillic}\p{Script=Latin}/iu,
+  ru: /[ґєії]|\p{Script=Latin}\p{Script=Cyrillic}|\p{Script=Cyrillic}\p{Script=Latin}/iu,
 };
 
 /** The opening and closing quotation mark of each language. English texts have none. */

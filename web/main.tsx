@@ -46,3 +46,4 @@ function App() {
 
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);
+document.documentElement.dataset.script = 'running';

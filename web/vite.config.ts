@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { compressFiles } from './build-compression.ts';
 import { preact } from './build-preact.ts';
+import { flatStyles } from './build-styles.ts';
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
@@ -111,7 +112,7 @@ export default defineConfig({
     // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
     alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
   },
-  plugins: [parallelImports, preact, sizeLimit, react(), tailwindcss()],
+  plugins: [parallelImports, preact, react(), tailwindcss(), flatStyles, sizeLimit],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,

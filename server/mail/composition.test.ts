@@ -168,7 +168,7 @@ test.each([undefined, '', 'curl/8.5 <b>', 'Firefox · Linux · x', 'Call +371 20
 
 test.each(languages)('a list of emails shows the code first, in $name', async ({ code: language }) => {
   const { mail } = await written(mailOf({ language }));
-  const hidden = /<body[^>]*>.*?<div style="display:none[^"]*">([^<]*)<\/div>/.exec(mail.html ?? '')?.[1];
+  const hidden = /<body[^>]*>.*?<div class="preview" style="display:none[^"]*">([^<]*)<\/div>/.exec(mail.html ?? '')?.[1];
   expect(hidden).toMatch(/^012345: /);
 });
 

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import staticFiles from 'express-static-gzip';
-import { isWebsitePage, type PageEntry, pages, type SignInPage } from '../../contract/pages.ts';
+import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
@@ -11,8 +11,8 @@ type Parts = {
   local: boolean;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
-  /** Returns the page of the sign-in entry at the request's path. */
-  signInPage(request: Request, response: Response): Promise<SignInPage>;
+  /** Sends the page of the sign-in entry at the request's path. */
+  sendSignIn(request: Request, response: Response): Promise<void>;
   openApi(): Promise<object>;
 };
 
@@ -39,7 +39,7 @@ export function pagesRouter(parts: Parts): Router {
     if (location) return response.set(parts.headers).redirect(location);
     const entry = entryOf(request.path);
     if (entry !== 'signin') return web.sendPortal(response, request.path, entry ? 200 : 404);
-    web.sendSignIn(response, await parts.signInPage(request, response));
+    await parts.sendSignIn(request, response);
   });
   return router;
 }

@@ -18,7 +18,7 @@ export function loadRenderer(webRoot: string): RenderSignIn {
 /** Returns the data by which a page is rendered: what a feature decided, and what follows from the request. */
 export function bootOf(page: SignInPage, request: IncomingMessage): SignInBoot {
   const [path, query] = splitUrl((request as { originalUrl?: string }).originalUrl ?? request.url ?? '');
-  return { path, search: query, ...page, accounts: accountsOf(request), texts: textsOf(page) };
+  return { path, search: query, ...page, accounts: page.steps ? accountsOf(request) : [], texts: textsOf(page) };
 }
 
 function splitUrl(url: string): [path: string, search: string] {

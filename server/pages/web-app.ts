@@ -42,9 +42,15 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portal = describePages(html.portal, publicUrl);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
-  const send = (response: ServerResponse, status: number, body: string, isStored: boolean, style: WebsiteHead['style'] = null) => {
+  const send = (
+    response: ServerResponse,
+    status: number,
+    body: string,
+    { isStored, mayHaveOpener = false, style = null }: { isStored: boolean; mayHaveOpener?: boolean; style?: WebsiteHead['style'] },
+  ) => {
     headers(response.req as IncomingMessage, response, () => {});
     response.setHeader('Content-Security-Policy', withStyle(String(response.getHeader('Content-Security-Policy')), style));
+    if (mayHaveOpener) response.setHeader('Cross-Origin-Opener-Policy', 'unsafe-none');
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', isStored ? 'private, no-cache' : 'no-store');
@@ -59,7 +65,11 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
       documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
       const boot = bootOf(page, response.req);
-      send(response, status, documentOf(boot), status === 200 && !isPrivate(boot), websiteHeadOf(page.target).style);
+      send(response, status, documentOf(boot), {
+        isStored: status === 200 && !isPrivate(boot),
+        mayHaveOpener: isOfWebsite(page),
+        style: websiteHeadOf(page.target).style,
+      });
     },
     sendSignInPreview: (response, page, theme) => {
       documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
@@ -73,12 +83,16 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
       // As the script of the page would leave it.
       response.end(document.replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
-    sendPortal: (response, path, status) => send(response, status, portal.pageOf(plainPath(path)), portal.isPublic(plainPath(path))),
+    sendPortal: (response, path, status) =>
+      send(response, status, portal.pageOf(plainPath(path)), { isStored: portal.isPublic(plainPath(path)) }),
   };
 }
 
 /** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
 const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+
+/** Whether a page belongs to the sign-in of a website, which may open it in a popup and keep the reference to it. */
+const isOfWebsite = ({ target, link }: SignInPage) => target.kind === 'site' && !link;
 
 /** Returns a path without its trailing slash. */
 export const plainPath = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path);

@@ -153,14 +153,17 @@ export class SignInForms {
   /** Sends the page of a form again, with what was typed and the reason why it was refused. */
   async #show({ request, response, browser, uid, query }: Post, failure: FormFailure, posted: Posted, status: number): Promise<void> {
     const { pages, interactionPage, describeLink, sendPage } = this.#parts;
+    const step = posted.step === 'code' ? 'code' : undefined;
     if (failure.form === 'link') {
       const page = await describeLink(typeof query.t === 'string' ? query.t : '');
       const language = query.language === undefined ? page.language : languageOf(query.language);
-      return sendPage(response, { ...page, language, failure: { ...failure, typed: posted.email } }, status);
+      return sendPage(response, { ...page, language, path: LINK, failure: { ...failure, typed: posted.email } }, status);
     }
     const page = uid ? (await interactionPage(request, uid, posted)).page : await pages.read(request, browser.cookies, posted);
     const needsScript = failure.code === 'bad_code' && typeof page.steps?.attempt?.state === 'string';
-    sendPage(response, { ...page, failure: needsScript ? { ...failure, code: 'needs_script' } : failure }, status);
+    const code = needsScript ? 'needs_script' : failure.code;
+    const search = pageQuery(query, page.language, step);
+    sendPage(response, { ...page, path: baseOf(uid), search, failure: { ...failure, code } }, status);
   }
 
   /**
@@ -185,6 +188,8 @@ export class SignInForms {
     response.writeHead(303, { ...this.#parts.headers, Location, 'Content-Length': 0 }).end();
   }
 }
+
+const LINK = `${SIGN_IN}/link`;
 
 const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 

@@ -43,12 +43,15 @@ export class StepsReader {
       offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
     ]);
     const atCode = asked === 'code' && attempt !== null;
+    // Step 1 offers an open attempt, and names the address of no other one: its account may have been removed from the page.
+    const isOpen = attempt?.status === 'waiting' || attempt?.status === 'code_spent';
+    const shown = atCode || isOpen ? attempt : null;
     return {
       base,
       query: pageQuery(query, language),
       step: atCode ? 'code' : session ? 'signed_in' : 'address',
-      email: posted?.email ?? emailIn(hint) ?? attempt?.email ?? '',
-      attempt,
+      email: posted?.email ?? emailIn(hint) ?? shown?.email ?? '',
+      attempt: shown,
       attemptMissing: asked === 'code' && attempt === null,
       signedInAs: session?.email ?? null,
     };

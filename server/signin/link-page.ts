@@ -82,7 +82,7 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
 
 /**
  * Returns the page of the portal's link for a browser that cannot complete its sign-in, because the link has ended or another browser
- * began it; null for the browser that began it. The link is not used.
+ * began it; null for the browser that began it, and for a text that is no such link. The link is not used.
  * @param code the link secret, as the authorization code of the callback
  * @param attempt the attempt cookie of the browser
  */
@@ -93,7 +93,7 @@ export async function describePortalLink(
 ): Promise<LinkPage | null> {
   const read = secrets.readLink(code);
   const found = read?.kind === 'app' ? await linkState(core, read.id) : null;
-  if (!found || found.clientId !== WEB_CLIENT_ID) return INVALID;
+  if (found?.clientId !== WEB_CLIENT_ID) return null;
   const { language, status, email } = found;
   const target = { kind: 'portal' } as const;
   if (status !== 'open') return { language, target, link: { state: status, again: beginAgain(found) } };

@@ -66,12 +66,28 @@ describe('a developer signs in to the portal', () => {
     await heading(tab, 'Not Logged In');
   });
 
-  test.each(['en', 'lt'])('but not by a used link, which leads back to the start (%s)', async (language) => {
-    const { page, context, mail } = await begin(language);
-    await scene.stage.query('update sign_in_attempts set consumed_at = now() where consumed_at is null');
+  test.each([
+    ['en', 'used', 'consumed_at = now()'],
+    ['lt', 'used', 'consumed_at = now()'],
+    ['ru', 'expired', "expires_at = now() - interval '1 second'"],
+  ])('but not by a link that has ended, which leads back to the start (%s, %s)', async (language, state, change) => {
+    const { page, context, email, mail } = await begin(language);
+    await scene.stage.query(`update sign_in_attempts set ${change} where email = $1`, [email]);
     const tab = await context.newPage();
     await tab.goto(mail.link);
-    await tab.getByText(text(language, 'callback_failed'), { exact: true }).waitFor();
+    await heading(tab, text(language, `link_${state}`));
+    await tab.getByRole('link', { name: text(language, 'start_again') }).click();
+    await heading(tab, text(language, 'portal_welcome'));
+    await page.close();
+  });
+
+  test('but not when the exchange fails, which leads back to the start with a message', async () => {
+    const { context, page, mail } = await begin('en');
+    const tab = await context.newPage();
+    await tab.route('**/api/auth/token', (route) => route.abort());
+    await tab.goto(mail.link);
+    await tab.getByText(text('en', 'callback_failed'), { exact: true }).waitFor();
+    await heading(tab, text('en', 'portal_welcome'));
     await page.close();
   });
 
@@ -86,6 +102,8 @@ describe('a developer signs in to the portal', () => {
     const [page, email] = [await newPage(), freshAddress('dev')];
     await signInToPortal(scene, page, email);
     await page.goto(url('/auth?language=lv'));
+    await heading(page, text('lv', 'signed_in_title', { email }));
+    await page.getByRole('link', { name: text('lv', 'use_another_address') }).click();
     await page.getByRole('button', { name: email }).first().click();
     await page.waitForURL(url('/developer'));
     await page.getByRole('button', { name: email }).waitFor();

@@ -11,8 +11,11 @@ export type Scene = {
   stage: Stage;
   service: Service;
   shop: TestWebsite;
-  /** Opens a browser with separate cookies and storage. Script errors and policy violations make `close` fail. */
-  newBrowser(): Promise<BrowserContext>;
+  /**
+   * Opens a browser with separate cookies and storage. Script errors and policy violations make `close` fail.
+   * @param options.script false: pages run no script
+   */
+  newBrowser(options?: { script?: boolean }): Promise<BrowserContext>;
   close(): Promise<void>;
 };
 
@@ -26,8 +29,8 @@ export async function openScene(settings: Record<string, string> = {}): Promise<
     stage,
     service,
     shop,
-    async newBrowser() {
-      const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB' });
+    async newBrowser({ script = true } = {}) {
+      const context = await browser.newContext({ viewport: { width: 1024, height: 800 }, locale: 'en-GB', javaScriptEnabled: script });
       context.setDefaultTimeout(45_000);
       context.on('weberror', (error) => void faults.push(`${error.page()?.url()}: ${error.error()}`));
       // The event is fired for every violation, Trusted Types included, even when a script catches the error.

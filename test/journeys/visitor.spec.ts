@@ -56,7 +56,7 @@ describe('a visitor of a website', () => {
       await field.fill(email);
       await button.click();
       await welcomed(other, email);
-      await page.getByText(text(language, 'opened_title'), { exact: true }).waitFor();
+      await page.getByText(text(language, 'opened_elsewhere_title'), { exact: true }).waitFor();
       expect(page.url()).toContain(`${scene.service.url}/auth`);
     },
   );

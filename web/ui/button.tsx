@@ -4,7 +4,16 @@ import { cx } from './cx.ts';
 /** Shows that something is in progress, which the text beside it names. */
 export function Spinner() {
   return (
-    <svg aria-hidden="true" viewBox="0 0 16 16" className="spin size-4 shrink-0" fill="none" stroke="currentColor" strokeWidth="2">
+    <svg
+      aria-hidden="true"
+      viewBox="0 0 16 16"
+      width="16"
+      height="16"
+      className="spin size-4 shrink-0"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2"
+    >
       <circle cx="8" cy="8" r="6" opacity="0.25" />
       <path d="M14 8a6 6 0 0 0-6-6" strokeLinecap="round" />
     </svg>

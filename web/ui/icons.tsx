@@ -8,6 +8,8 @@ function Icon({ className = 'size-4', children }: Props & { children: ReactNode 
     <svg
       aria-hidden="true"
       viewBox="0 0 16 16"
+      width="16"
+      height="16"
       className={`shrink-0 ${className}`}
       fill="none"
       stroke="currentColor"
@@ -117,7 +119,7 @@ export const MenuIcon = (props: Props) => (
 /** The logo: an envelope whose flap is a check mark. */
 export function Mark({ className = 'size-6' }: { className?: string }) {
   return (
-    <svg aria-hidden="true" viewBox="0 0 24 24" className={`shrink-0 ${className}`} fill="none">
+    <svg aria-hidden="true" viewBox="0 0 24 24" width="24" height="24" className={`shrink-0 ${className}`} fill="none">
       <rect x="1" y="3.5" width="22" height="17" rx="4" className="fill-ink" />
       <path d="m6 10.5 4.6 4.3L18.5 8" className="stroke-page" strokeWidth="2.2" strokeLinecap="round" strokeLinejoin="round" />
     </svg>

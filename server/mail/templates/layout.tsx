@@ -45,7 +45,7 @@ export function htmlOf(content: Content, language: LanguageCode, branding: MailB
       // Removes the markers of React and react-email; Outlook needs the conditional comments.
       .replace(/<!--(?!\[if|<!)[^>]*-->/g, '')
       // React adds it for the logo; mail programs load no resource ahead.
-      .replace(/<link rel="preload"[^>]*>/, '')
+      .replace(/<link rel="preload"[^<>]*>/, '')
       .replace('</head>', `${OUTLOOK_HEAD}</head>`)
       .replace(markerOf(CARD.begin), CARD_BEGINS)
       .replace(markerOf(CARD.end), CARD_ENDS)
@@ -66,7 +66,9 @@ function Layout({ content, language, branding }: LayoutProps) {
         <style>{buttonStyle(branding.accent).styleSheet}</style>
       </Head>
       <Body className="page" style={styles.page}>
-        <div style={styles.preview}>{preview}</div>
+        <div className="preview" style={styles.preview}>
+          {preview}
+        </div>
         <Table align="center" style={styles.gutter}>
           <span {...{ [CARD.begin]: 'true' }} />
           <Table className="card" tableStyle={styles.cardTable} style={styles.card}>

@@ -47,7 +47,7 @@ const sentences: Record<LanguageCode, Sentences> = {
   },
   uk: {
     preview: `${code}: введіть цей код там, де почали вхід, або відкрийте посилання. Вони дійсні 10 хвилин.`,
-    validity: 'Увійдіть за посиланням або з кодом. Вони дійсні 10 хвилин і діють лише один раз.',
+    validity: 'Увійдіть за посиланням або за кодом. Вони дійсні 10 хвилин і діють лише один раз.',
     introduction: 'Щоб увійти, відкрийте це посилання:',
     button: 'Увійти',
     codeIntroduction: 'Або введіть цей код у вікні, де ви почали вхід:',
@@ -56,7 +56,7 @@ const sentences: Record<LanguageCode, Sentences> = {
   },
   ru: {
     preview: `${code}: введите этот код там, где начали вход, или откройте ссылку. Они действуют 10 минут.`,
-    validity: 'Войдите по ссылке или с помощью кода. Они действуют 10 минут и только один раз.',
+    validity: 'Войдите по ссылке или по коду. Они действуют 10 минут и только один раз.',
     introduction: 'Чтобы войти, откройте эту ссылку:',
     button: 'Войти',
     codeIntroduction: 'Или введите этот код в окне, где вы начали вход:',
@@ -70,7 +70,7 @@ type Headline = { subject: string; title: string };
 const websiteHeadlines: Record<LanguageCode, Headline> = {
   en: { subject: `${code} is your code for ${host}`, title: `Sign in to ${host}` },
   lt: { subject: `${code} – jūsų prisijungimo prie ${host} kodas`, title: `Prisijungimas prie ${host}` },
-  lv: { subject: `${code} ir jūsų kods vietnei ${host}`, title: `Pierakstīšanās vietnē ${host}` },
+  lv: { subject: `${code} ir jūsu kods vietnei ${host}`, title: `Pierakstīšanās vietnē ${host}` },
   uk: { subject: `${code} — ваш код для входу на ${host}`, title: `Вхід на ${host}` },
   ru: { subject: `${code} — ваш код для входа на ${host}`, title: `Вход на ${host}` },
 };
@@ -78,7 +78,7 @@ const websiteHeadlines: Record<LanguageCode, Headline> = {
 const portalHeadlines: Record<LanguageCode, Headline> = {
   en: { subject: `${code} is your code for Email Auth`, title: 'Sign in to Email Auth' },
   lt: { subject: `${code} – jūsų prisijungimo prie „Email Auth“ kodas`, title: 'Prisijungimas prie „Email Auth“' },
-  lv: { subject: `${code} ir jūsų kods pakalpojumam „Email Auth”`, title: 'Pierakstīšanās pakalpojumā „Email Auth”' },
+  lv: { subject: `${code} ir jūsu kods pakalpojumam „Email Auth”`, title: 'Pierakstīšanās pakalpojumā „Email Auth”' },
   uk: { subject: `${code} — ваш код для входу до Email Auth`, title: 'Вхід до Email Auth' },
   ru: { subject: `${code} — ваш код для входа в Email Auth`, title: 'Вход в Email Auth' },
 };

@@ -87,6 +87,6 @@ const accentButton: ButtonStyle = {
 /** Returns the style of the button. @param accent with slots for the color of a website */
 export const buttonStyle = (accent: boolean): ButtonStyle => (accent ? accentButton : plainButton);
 
-/** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman. */
+/** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman, and hides only by mso-hide. */
 export const outlookStyleSheet =
-  "table,td,h1,p,a,span{font-family:'Segoe UI',Arial,sans-serif!important}.code{font-family:Consolas,'Courier New',monospace!important}";
+  "table,td,h1,p,a,span{font-family:'Segoe UI',Arial,sans-serif!important}.code{font-family:Consolas,'Courier New',monospace!important}.preview{mso-hide:all}";

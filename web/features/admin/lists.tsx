@@ -1,5 +1,6 @@
 import { errorText } from '../../lib/api.ts';
 import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';
+import { wordsOf } from '../../ui/audit-row.tsx';
 import { Badge, StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
@@ -124,7 +125,7 @@ export function AuditList() {
       row={({ action, email, domain, createdAt }) => (
         <>
           <div className="min-w-0 grow basis-64">
-            <h3 className="font-medium first-letter:uppercase">{action.replaceAll('_', ' ')}</h3>
+            <h3 className="font-medium first-letter:uppercase">{wordsOf(action)}</h3>
             {(email || domain) && <p className="mt-0.5 text-sm text-muted wrap-anywhere">{[email, domain].filter(Boolean).join(' · ')}</p>}
           </div>
           <time dateTime={createdAt} className="text-sm text-muted tabular-nums">

@@ -3,12 +3,16 @@ import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { looksLikeEmail } from './email.ts';
-import { isAddressError } from './requests.ts';
+import { Note } from './note.tsx';
+import { isAddressError, isApiError } from './requests.ts';
+import type { FormErrors } from './steps.ts';
 import { failureText, useTranslator } from './texts.ts';
 
-/** The form for an email address. It shows errors of the address at the field and all others in a toast. */
+/** The form for an email address, which is posted without a script. It shows errors of the address at the field and all others in a toast. */
 export function AddressForm({
+  action,
   field,
+  errors,
   email,
   placeholder,
   labels: [label, busyLabel],
@@ -16,7 +20,10 @@ export function AddressForm({
   onChange,
   onSend,
 }: {
+  action: string;
   field: RefObject<HTMLInputElement | null>;
+  /** Why the form post was refused to which the page is the response. */
+  errors: FormErrors;
   email: string;
   placeholder: string;
   /** The labels of the button, the second while the address is sent. */
@@ -29,7 +36,8 @@ export function AddressForm({
 }) {
   const translator = useTranslator();
   const { t } = translator;
-  const [errorMessage, setError] = useState<string | null>(null);
+  const [errorMessage, setError] = useState(errors.atField);
+  const [ofForm, setOfForm] = useState(errors.ofForm);
   const [sending, setSending] = useState(false);
 
   const showAtField = (text: string) => {
@@ -43,19 +51,21 @@ export function AddressForm({
     const address = email.trim();
     if (!looksLikeEmail(address)) return showAtField(t('auth.error_email'));
     setError(null);
+    setOfForm(null);
     setSending(true);
     try {
       await onSend(address);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, fallback);
-      if (isAddressError(error)) showAtField(text);
+      if (isApiError(error) && isAddressError(error)) showAtField(text);
       else toastFailure(t('auth.error_title'), text);
     }
   };
 
   return (
-    <form noValidate onSubmit={send} className="mt-6 grid gap-4">
+    <form method="post" action={action} noValidate onSubmit={send} className="mt-6 grid gap-4">
+      {ofForm && <Note tone="failure">{ofForm}</Note>}
       <EmailField
         ref={field}
         label={t('auth.email_label')}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
+import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
@@ -8,7 +9,9 @@ import { AddressForm } from './address-form.tsx';
 import { useRememberedAccounts } from './boot.ts';
 import { Card, siteNameOf, TargetLine } from './card.tsx';
 import type { Destination } from './flow.ts';
+import { Note } from './note.tsx';
 import { RememberedList } from './remembered-list.tsx';
+import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 import { useTranslator } from './texts.ts';
 
 /** What the application asks of the sign-in. */
@@ -19,23 +22,31 @@ export function AddressStep({
   target,
   destination,
   firstEmail,
+  attempt,
   wanted,
   onSend,
 }: {
   target: SignInBoot['target'];
   destination: Destination | null;
   firstEmail: string;
+  /** The newest attempt of this browser for the target. */
+  attempt: OwnAttempt | null;
   wanted?: Wanted;
   /** Requests the email and shows step 2. Rejects when the request failed. */
   onSend: (email: string) => Promise<void>;
 }) {
   const { t } = useTranslator();
   const portal = target.kind === 'portal';
+  const steps = useSteps();
+  const fallback = portal ? 'auth.error_send_portal' : 'auth.error_send';
+  const errors = useFormErrors('address', fallback);
+  const accountErrors = useFormErrors('account', portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text');
+  const refused = accountErrors.ofForm ?? accountErrors.atField;
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
 
-  const [other, setOther] = useState(!wanted?.chooseAccount);
+  const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
   const choosing = !other && accounts.length > 0;
   const heading = t(choosing ? 'auth.oidc_choose_title' : portal ? 'auth.portal_welcome' : 'auth.welcome');
   const site = siteNameOf(target);
@@ -59,6 +70,8 @@ export function AddressStep({
       <TargetLine target={target} portalName={t('auth.portal_name')} />
       <PageHeading title={site === null ? heading : t('auth.sign_in_to', { name: site })}>{heading}</PageHeading>
       {!choosing && <p className="mt-1.5 text-muted">{t('auth.subtitle')}</p>}
+      {steps.attemptMissing && attempt === null && <Note tone="plain">{t('auth.attempt_missing')}</Note>}
+      {refused && <Note tone="failure">{refused}</Note>}
       <RememberedList
         destination={destination}
         portal={portal}
@@ -73,14 +86,24 @@ export function AddressStep({
         </Button>
       ) : (
         <AddressForm
+          action={formAction(steps)}
+          errors={errors}
           field={field}
           email={email}
           placeholder={t('auth.email_placeholder')}
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
-          fallback={portal ? 'auth.error_send_portal' : 'auth.error_send'}
+          fallback={fallback}
           onChange={setEmail}
           onSend={onSend}
         />
+      )}
+      {attempt?.status === 'waiting' && (
+        <a
+          href={stepUrl(steps, 'code')}
+          className="mt-3 flex min-h-11 items-center justify-center rounded-control px-2 text-center text-sm text-accent underline wrap-anywhere"
+        >
+          {t('auth.enter_code_sent', { email: attempt.email })}
+        </a>
       )}
       {portal && (
         <a

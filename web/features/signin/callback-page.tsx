@@ -8,6 +8,7 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
+import { LinkPage, OtherBrowser } from './link-page.tsx';
 import { useTranslator } from './texts.ts';
 
 type Callback = { code: string; bundle: PkceBundle } | 'missing' | 'wrong_state';
@@ -24,10 +25,13 @@ function readCallback(search: string): Callback {
 /** /auth/callback, the target of the portal's mailed link: step 3 completes the sign-in that this browser began. */
 export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
   const { t } = useTranslator();
-  const { search } = useBoot();
+  const { search, target, link } = useBoot();
   // Only this browser knows whether it began the sign-in.
   const [callback, setCallback] = useState<Callback | null>(null);
   useEffect(() => setCallback(readCallback(search)), [search]);
+  if (link && link.state !== 'other_browser') return <LinkPage target={target} link={link} />;
+  if (link && (callback === null || typeof callback === 'string'))
+    return <OtherBrowser target={target} title={callback === 'wrong_state' ? 'auth.callback_wrong_state' : 'auth.callback_missing'} />;
   if (typeof callback !== 'string') return <Completing callback={callback} onStartAgain={onStartAgain} />;
   const missing = callback === 'missing';
   return (

@@ -1,10 +1,14 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
-import { Spinner } from '../../ui/button.tsx';
+import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import { typedBefore } from '../../lib/typed.ts';
+import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
+import { useBoot } from './boot.ts';
 import type { Flow } from './flow.ts';
-import { isApiError } from './requests.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { type Failure, isApiError } from './requests.ts';
+import { formAction, useSteps } from './steps.ts';
+import { textOfFailure, useTranslator } from './texts.ts';
 
 const DIGITS = 6;
 
@@ -16,30 +20,41 @@ function moveCaretToEnd({ currentTarget: field }: { currentTarget: HTMLInputElem
 
 /**
  * The six digits of the email, sent at the sixth. It is one field below six boxes, so that paste, one-time-code autofill and
- * screen readers work as with any field.
+ * screen readers work as with any field. Without a script it is a plain field with a button.
  */
 export function CodeForm({
+  field,
   flow,
-  email,
-  emailCount,
+  attempt: { email, emailCount, status },
   onAccepted,
 }: {
+  field: RefObject<HTMLInputElement | null>;
   flow: Flow;
-  email: string;
-  emailCount: number;
+  attempt: OwnAttempt;
   onAccepted: () => void;
 }) {
   const translator = useTranslator();
   const { t } = translator;
   const id = useId();
-  const field = useRef<HTMLInputElement>(null);
-  const [code, setCode] = useState('');
+  const [code, setCode] = useState(() => typedBefore('code') ?? '');
   const [checking, setChecking] = useState(false);
-  const [errorMessage, setError] = useState<string | null>(null);
+  const steps = useSteps();
+  const { failure } = useBoot();
+  const textOf = (reason: Failure, spent: boolean) =>
+    reason.code === 'rate_limited'
+      ? t('auth.code_paused')
+      : textOfFailure(translator, reason, spent ? 'auth.code_spent' : 'auth.code_wrong');
+  const [errorMessage, setError] = useState(() => {
+    if (failure?.form === 'code') return textOf(failure as Failure, status === 'code_spent');
+    return status === 'code_spent' ? t('auth.code_spent') : null;
+  });
   const wrongCodes = useRef(0);
+  const emailOfErrors = useRef(emailCount);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new email has a new code with its own number of tries
   useEffect(() => {
+    // A new email has a new code with its own number of tries.
+    if (emailOfErrors.current === emailCount) return;
+    emailOfErrors.current = emailCount;
     wrongCodes.current = 0;
     setError(null);
   }, [emailCount]);
@@ -55,24 +70,34 @@ export function CodeForm({
       onAccepted();
       location.assign(destination);
     } catch (error) {
-      const wrong = isApiError(error) && error.code === 'bad_code';
+      const reason: Failure = isApiError(error) ? error : { code: 'internal' };
+      const wrong = reason.code === 'bad_code';
       if (wrong) wrongCodes.current += 1;
-      const paused = isApiError(error) && error.code === 'rate_limited';
-      const fallback = wrong && wrongCodes.current >= MAX_CODE_TRIES ? 'auth.code_spent' : 'auth.code_wrong';
-      setError(paused ? t('auth.code_paused') : failureText(translator, error, fallback));
+      setError(textOf(reason, wrong && wrongCodes.current >= MAX_CODE_TRIES));
       setCode('');
       setChecking(false);
       field.current?.focus();
     }
   };
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a code that was typed before the script ran
+  useEffect(() => {
+    if (code) void enter(code);
+  }, []);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!checking) enter(code);
+  };
+
   return (
-    <div className="mt-6">
+    <form method="post" action={formAction(steps, 'code')} noValidate onSubmit={submit} className="mt-6">
+      <input type="hidden" name="email" value={email} />
       <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
         {t('auth.code_label')}
       </label>
       <div className="group relative">
-        <div aria-hidden="true" className={cx('grid grid-cols-6 gap-1.5 sm:gap-2', checking && 'opacity-50')}>
+        <div aria-hidden="true" className={cx('grid grid-cols-6 gap-1.5 no-script:hidden sm:gap-2', checking && 'opacity-50')}>
           {Array.from({ length: DIGITS }, (_, index) => (
             <span
               // biome-ignore lint/suspicious/noArrayIndexKey: the boxes have no other identity
@@ -91,6 +116,7 @@ export function CodeForm({
         <input
           ref={field}
           id={id}
+          name="code"
           value={code}
           readOnly={checking}
           inputMode="numeric"
@@ -102,7 +128,10 @@ export function CodeForm({
           onKeyUp={moveCaretToEnd}
           onPointerUp={moveCaretToEnd}
           onFocus={moveCaretToEnd}
-          className="absolute inset-0 size-full cursor-text bg-transparent text-center font-mono text-base text-transparent caret-transparent outline-none selection:bg-transparent"
+          className={cx(
+            'absolute inset-0 size-full cursor-text bg-transparent text-center font-mono text-base text-transparent caret-transparent outline-none selection:bg-transparent',
+            'no-script:static no-script:h-12 no-script:rounded-control no-script:border no-script:border-edge/60 no-script:text-xl no-script:tracking-widest no-script:text-ink no-script:caret-ink',
+          )}
         />
       </div>
       <div id={`${id}-note`} className="mt-1.5 text-sm">
@@ -118,6 +147,9 @@ export function CodeForm({
           )}
         </div>
       </div>
-    </div>
+      <Button type="submit" variant="secondary" className="without-script mt-2 w-full">
+        {t('auth.code_submit')}
+      </Button>
+    </form>
   );
 }

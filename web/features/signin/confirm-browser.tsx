@@ -8,7 +8,7 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { useBoot } from './boot.ts';
 import { Card } from './card.tsx';
 import { deleteRefusal, type Refusal } from './refusal.ts';
-import { isAddressError } from './requests.ts';
+import { isAddressError, isApiError } from './requests.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 /**
@@ -38,7 +38,9 @@ export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; childr
       location.replace(safePath(refusal.back, paths.signIn));
     } catch (error) {
       setSending(false);
-      setError(isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'));
+      setError(
+        isApiError(error) && isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'),
+      );
     }
   };
 

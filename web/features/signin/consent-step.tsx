@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import type { Input } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -7,8 +7,11 @@ import { CheckIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Application, ClientLine, hostOf } from './authorization-parts.tsx';
+import { useBoot } from './boot.ts';
 import { Card } from './card.tsx';
+import { Note } from './note.tsx';
 import { isApiError } from './requests.ts';
+import { useFormErrors } from './steps.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 const scopeTexts = {
@@ -39,8 +42,14 @@ export function ConsentStep({
   const [deciding, setDeciding] = useState<Decision | null>(null);
   const { interaction: uid } = target as Application;
   const host = hostOf(target);
+  const { path, search } = useBoot();
+  const refused = useFormErrors('consent', 'auth.error_unavailable').ofForm;
 
-  const decide = async (decision: Decision) => {
+  const decide = async (event: FormEvent) => {
+    const decision = ((event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null)?.value as Decision | undefined;
+    // A browser that does not name the button posts the form itself.
+    if (!decision) return;
+    event.preventDefault();
     if (deciding) return;
     setDeciding(decision);
     try {
@@ -52,7 +61,7 @@ export function ConsentStep({
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
     }
   };
-  const button = (decision: Decision) => ({ busy: deciding === decision, onClick: () => decide(decision) });
+  const button = (decision: Decision) => ({ type: 'submit', name: 'decision', value: decision, busy: deciding === decision }) as const;
 
   return (
     <Card>
@@ -67,7 +76,8 @@ export function ConsentStep({
           </li>
         ))}
       </ul>
-      <div className="mt-6 grid gap-2">
+      {refused && <Note tone="failure">{refused}</Note>}
+      <form method="post" action={`${path}/consent${search}`} onSubmit={decide} className="mt-6 grid gap-2">
         <Button {...button('allow')}>{t('auth.oidc_continue')}</Button>
         <Button variant="secondary" {...button('deny')}>
           {t('auth.cancel')}
@@ -75,7 +85,7 @@ export function ConsentStep({
         <Button variant="quiet" {...button('other_account')}>
           {t('auth.oidc_other_address')}
         </Button>
-      </div>
+      </form>
       <p className="mt-4 border-t border-line pt-4 text-sm text-muted">{t('auth.oidc_consent_note')}</p>
     </Card>
   );

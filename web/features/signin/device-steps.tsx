@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -13,7 +14,7 @@ type StepOf<Name extends AuthorizationStep['step']> = Extract<AuthorizationStep,
 export function DeviceCode({ form, userCode, failure }: StepOf<'device_code'>) {
   const { t } = useTranslator();
   const field = useRef<HTMLInputElement>(null);
-  const [code, setCode] = useState(userCode ?? '');
+  const [code, setCode] = useState(() => typedBefore('user_code') ?? userCode ?? '');
   const [fault, setFault] = useState(failure !== null);
   const [sending, setSending] = useState(false);
 

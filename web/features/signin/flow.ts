@@ -1,8 +1,8 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
-import type { Input } from '../../../contract/routes.ts';
+import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
-import { deletePkce, type PkceBundle, storePkce } from '../../lib/pkce-store.ts';
+import { deletePkce, type PkceBundle, readPkce, storePkce } from '../../lib/pkce-store.ts';
 import { remember } from '../../lib/remembered.ts';
 import { paths, safePath } from '../../paths.ts';
 
@@ -17,9 +17,12 @@ export type Flow = {
   enterCode(email: string, code: string): Promise<string>;
 };
 
-/** @param destination null: the portal */
-export function createFlow(destination: Destination | null): Flow {
-  return destination === null ? portalFlow() : forwardFlow(destination);
+/**
+ * @param destination null: the portal
+ * @param state of the attempt with PKCE that this browser has begun already
+ */
+export function createFlow(destination: Destination | null, state: string | null): Flow {
+  return destination === null ? portalFlow(state) : forwardFlow(destination);
 }
 
 function forwardFlow(destination: Destination): Flow {
@@ -34,11 +37,17 @@ function forwardFlow(destination: Destination): Flow {
   };
 }
 
-/** OAuth 2.0 with PKCE (RFC 7636). */
-function portalFlow(): Flow {
+/** OAuth 2.0 with PKCE (RFC 7636). An attempt that a form began has no state, and its code needs no verifier. */
+function portalFlow(begunState: string | null): Flow {
   let bundle: PkceBundle | null = null;
+  // Read when it is needed: the first render has no storage.
+  const currentBundle = () => {
+    const stored = bundle === null && begunState !== null ? readPkce(begunState) : bundle;
+    return typeof stored === 'string' ? null : stored;
+  };
   return {
     async requestMail(email, language) {
+      bundle = currentBundle();
       // A second email for the same address keeps the verifier, so that the first one still works.
       if (bundle?.email !== email) {
         const { codeVerifier, state } = await createPkce();
@@ -56,12 +65,14 @@ function portalFlow(): Flow {
       storePkce(bundle);
     },
     async enterCode(email, code) {
-      if (!bundle) throw new Error('No sign-in has begun');
-      const response = await api.emailCode({ email, code, state: bundle.state });
-      return 'code' in response ? exchange(response.code, bundle) : safePath(response.redirectUrl, paths.developer);
+      const begun = currentBundle();
+      const response = await api.emailCode({ email, code, state: begun?.state });
+      return 'code' in response && begun ? exchange(response.code, begun) : pathOf(response);
     },
   };
 }
+
+const pathOf = (response: Output<'emailCode'>) => safePath('redirectUrl' in response ? response.redirectUrl : '', paths.developer);
 
 /** Exchanges a code for a session and remembers the account. Returns the path to go to. @throws ApiError */
 export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<string> {

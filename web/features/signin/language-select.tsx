@@ -21,7 +21,7 @@ export function LanguageSelect({ onChange }: { onChange: (language: LanguageCode
           aria-label={t('auth.language_label')}
           value={language}
           onChange={(event) => onChange(languageOf(event.target.value))}
-          className="h-11 w-full max-w-40 text-ellipsis appearance-none rounded-control bg-page pr-8 pl-9 max-[22rem]:pl-3 text-sm hover:bg-sunk"
+          className="language-names h-11 w-full max-w-40 text-ellipsis appearance-none rounded-control bg-page pr-8 pl-9 max-[22rem]:pl-3 text-sm hover:bg-sunk"
         >
           {languages.map(({ code, name }) => (
             <option key={code} value={code} lang={code}>

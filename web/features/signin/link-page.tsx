@@ -1,17 +1,21 @@
 import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
+import { typedBefore } from '../../lib/typed.ts';
+import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AddressForm } from './address-form.tsx';
+import { useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
-import { useTranslator } from './texts.ts';
+import { useFormErrors } from './steps.ts';
+import { type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;
 type LinkWith<State extends Link['state']> = Extract<Link, { state: State }>;
 
-/** /auth/link: a mailed link in a browser that did not request it, or a link that has ended. */
+/** /auth/link and /auth/callback: a mailed link in a browser that did not request it, or a link that has ended. */
 export function LinkPage({ target, link }: { target: Target; link: Link }) {
   if (link.state === 'open') return <ConfirmLink target={target} link={link} />;
   if (link.state === 'native') return <BackToProgram target={target} link={link} />;
@@ -22,7 +26,9 @@ export function LinkPage({ target, link }: { target: Target; link: Link }) {
 function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> }) {
   const { t } = useTranslator();
   const field = useRef<HTMLInputElement>(null);
-  const [email, setEmail] = useState('');
+  const { path, search, failure } = useBoot();
+  const errors = useFormErrors('link', 'auth.error_unavailable');
+  const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? '');
   const host = target.kind === 'site' ? target.displayHost : null;
 
   const confirm = async (address: string) => {
@@ -37,6 +43,8 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
       <PageHeading title={t('auth.confirm_title')} />
       <p className="mt-2 text-muted wrap-anywhere">{t('auth.confirm_text', { email: link.maskedEmail })}</p>
       <AddressForm
+        action={path + search}
+        errors={errors}
         field={field}
         email={email}
         placeholder={link.maskedEmail}
@@ -53,16 +61,22 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
   );
 }
 
-/** A link to an application: only the browser that began continues there, with the link or the code. */
-function OtherBrowser({ target }: { target: Target }) {
-  const { t } = useTranslator();
-  const host = target.kind === 'portal' ? '' : target.displayHost;
+/** A link to an application or to the portal: only the browser that began continues there, with the link or the code. */
+export function OtherBrowser({ target, title = 'auth.oidc_link_title' }: { target: Target; title?: TextKey }) {
+  const { t, language } = useTranslator();
+  const portal = target.kind === 'portal';
+  const host = portal ? '' : target.displayHost;
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t('auth.oidc_link_title')} />
-      <p className="mt-2 text-muted wrap-anywhere">{t('auth.oidc_link_text', { host })}</p>
+      <PageHeading title={t(title)} />
+      <p className="mt-2 text-muted wrap-anywhere">{portal ? t('auth.callback_other_browser') : t('auth.oidc_link_text', { host })}</p>
       <p className="mt-2 text-muted">{t('auth.confirm_not_you')}</p>
+      {portal && (
+        <ButtonLink href={`${paths.signIn}?language=${language}`} className="mt-6 w-full">
+          {t('auth.start_again')}
+        </ButtonLink>
+      )}
     </Card>
   );
 }

@@ -1,6 +1,7 @@
-import { useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
-import type { Output } from '../../../contract/routes.ts';
+import type { AttemptStatus, OwnAttempt } from '../../../contract/sign-in-steps.ts';
 import { api } from '../../lib/api.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -11,27 +12,37 @@ import { Card, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
 import type { Flow } from './flow.ts';
+import { Note } from './note.tsx';
 import { isApiError } from './requests.ts';
+import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({
   target,
   flow,
-  email,
+  attempt,
+  onStatus,
+  onResend,
   onOtherEmail,
 }: {
   target: SignInBoot['target'];
   flow: Flow;
-  email: string;
+  attempt: OwnAttempt;
+  onStatus: (status: AttemptStatus) => void;
+  /** Requests another email. Rejects when the request failed. */
+  onResend: () => Promise<void>;
   onOtherEmail: () => void;
 }) {
   const { t } = useTranslator();
+  const steps = useSteps();
   const [leaving, setLeaving] = useState(false);
-  const [emailCount, setEmailCount] = useState(1);
-  const status = useAttemptStatus(email, emailCount, leaving);
+  const { email, status } = attempt;
+  usePolledStatus(attempt, leaving, onStatus);
+  const refused = useFormErrors('resend', 'auth.error_send_portal');
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
+  const codeField = useRef<HTMLInputElement>(null);
 
   return (
     <Card>
@@ -43,23 +54,31 @@ export function MailStep({
         {after}
       </p>
       <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>
+      {(refused.ofForm ?? refused.atField) && <Note tone="failure">{refused.ofForm ?? refused.atField}</Note>}
       <StatusNote status={status} portal={target.kind === 'portal'} />
-      {status !== 'opened' && (
-        <>
-          {mailbox && status === 'waiting' && (
-            <ButtonLink variant="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
-              {t('auth.open_mail', { name: mailbox.name })}
-              <OpenIcon />
-            </ButtonLink>
-          )}
-          <CodeForm flow={flow} email={email} emailCount={emailCount} onAccepted={() => setLeaving(true)} />
-        </>
+      {status === 'opened_elsewhere' && (
+        <Resend attempt={attempt} layout="here" onResend={() => onResend().then(() => codeField.current?.focus())} />
       )}
+      {mailbox && status === 'waiting' && (
+        <ButtonLink variant="secondary" href={mailbox.url} target="_blank" rel="noopener noreferrer" className="mt-5 w-full">
+          {t('auth.open_mail', { name: mailbox.name })}
+          <OpenIcon />
+        </ButtonLink>
+      )}
+      {status !== 'opened' && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={() => setLeaving(true)} />}
       <div className="-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2">
-        <Button variant="quiet" small onClick={onOtherEmail}>
+        <ButtonLink
+          variant="quiet"
+          small
+          href={stepUrl(steps, 'address')}
+          onClick={(event) => {
+            event.preventDefault();
+            onOtherEmail();
+          }}
+        >
           {t('auth.use_different_email')}
-        </Button>
-        {status !== 'opened' && <Resend flow={flow} email={email} onSent={() => setEmailCount(emailCount + 1)} />}
+        </ButtonLink>
+        {status !== 'opened' && status !== 'opened_elsewhere' && <Resend attempt={attempt} layout="line" onResend={onResend} />}
       </div>
     </Card>
   );
@@ -68,20 +87,21 @@ export function MailStep({
 /** The status of the email, once it has changed. */
 function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean }) {
   const { t } = useTranslator();
+  const elsewhere = status === 'opened_elsewhere';
   const failed = status === 'mail_failed' || status === 'expired';
   return (
     <>
       <div role="status">
-        {status === 'opened' && (
-          <div className="mt-5 rounded-control border border-accent/40 bg-tint px-4 py-3">
-            <p className="font-medium">{t('auth.opened_title')}</p>
-            <p className="mt-0.5 text-sm text-muted">{t('auth.opened_text')}</p>
-            {portal && (
-              <a href={paths.developer} className="-mb-2 inline-flex min-h-11 items-center text-sm font-medium text-accent underline">
+        {(status === 'opened' || elsewhere) && (
+          <Note tone="plain">
+            <p className="text-base font-medium">{t(elsewhere ? 'auth.opened_elsewhere_title' : 'auth.opened_title')}</p>
+            <p className="mt-0.5 text-muted">{t(elsewhere ? 'auth.opened_elsewhere_text' : 'auth.opened_text')}</p>
+            {portal && !elsewhere && (
+              <a href={paths.developer} className="-mb-2 inline-flex min-h-11 items-center font-medium text-accent underline">
                 {t('auth.continue_to_portal')}
               </a>
             )}
-          </div>
+          </Note>
         )}
       </div>
       <div role="alert">
@@ -97,28 +117,41 @@ function StatusNote({ status, portal }: { status: AttemptStatus; portal: boolean
 
 const RESEND_SECONDS = 30;
 
-/** Requests the email again. It counts down between two emails and while a limit applies. */
-function Resend({ flow, email, onSent }: { flow: Flow; email: string; onSent: () => void }) {
+/**
+ * Requests the email again. It counts down between two emails and while a limit applies.
+ * @param layout `here`: the main action, after the link was used in another browser; it does not wait
+ */
+function Resend({ attempt, onResend, layout }: { attempt: OwnAttempt; onResend: () => Promise<void>; layout: 'line' | 'here' }) {
   const translator = useTranslator();
-  const { t, language } = translator;
-  const [until, setUntil] = useState(() => Date.now() + RESEND_SECONDS * 1000);
-  const [left, setLeft] = useState(RESEND_SECONDS);
+  const { t } = translator;
+  const steps = useSteps();
+  const { email, emailCount, secondsLeft } = attempt;
+  const [until, setUntil] = useState<number | null>(null);
+  // The first render, without a script, does not wait.
+  const [left, setLeft] = useState(0);
   const [sending, setSending] = useState(false);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each email has its own wait
   useEffect(() => {
+    const secondsToWait = layout === 'here' ? 0 : RESEND_SECONDS - (ATTEMPT_SECONDS - secondsLeft);
+    setUntil(Date.now() + secondsToWait * 1000);
+  }, [layout, secondsLeft, emailCount]);
+
+  useEffect(() => {
+    if (until === null) return;
     const count = () => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
     count();
     const timer = setInterval(count, 1000);
     return () => clearInterval(timer);
   }, [until]);
 
-  const send = async () => {
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    if (sending || left > 0) return;
     setSending(true);
     try {
-      await flow.requestMail(email, language);
-      setUntil(Date.now() + RESEND_SECONDS * 1000);
+      await onResend();
       toast(t('auth.resent'));
-      onSent();
     } catch (error) {
       if (isApiError(error) && error.retryAfter) setUntil(Date.now() + error.retryAfter * 1000);
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_send_portal'));
@@ -127,35 +160,45 @@ function Resend({ flow, email, onSent }: { flow: Flow; email: string; onSent: ()
     }
   };
 
+  const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
+  const here = layout === 'here';
   return (
-    <Button variant="quiet" small className="tabular-nums" busy={sending} disabled={left > 0} onClick={send}>
-      {left > 0 ? t('auth.resend_in', { time: `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}` }) : t('auth.resend')}
-    </Button>
+    <form method="post" action={formAction(steps, 'resend')} onSubmit={send} className={here ? 'mt-4' : undefined}>
+      <input type="hidden" name="email" value={email} />
+      <Button
+        type="submit"
+        variant={here ? 'primary' : 'quiet'}
+        small={!here}
+        className={here ? 'w-full' : 'tabular-nums'}
+        busy={sending}
+        disabled={left > 0}
+      >
+        {left > 0 ? t('auth.resend_in', { time }) : t(here ? 'auth.send_code_here' : 'auth.resend')}
+      </Button>
+    </form>
   );
 }
-
-type AttemptStatus = Output<'attempt'>['status'];
 
 const POLL_INTERVAL_MS = 2000;
 
 /**
  * Polls the status of the newest email to an address, while the page is visible and the status can still change.
- * @param emailCount how many emails were requested: a new one starts again at `waiting`
  * @param done the sign-in is completed on this page
  */
-function useAttemptStatus(email: string, emailCount: number, done: boolean): AttemptStatus {
-  const [known, setKnown] = useState<{ emailCount: number; status: AttemptStatus }>({ emailCount, status: 'waiting' });
-  const status = known.emailCount === emailCount ? known.status : 'waiting';
-  const waiting = status === 'waiting' && !done;
+function usePolledStatus({ email, emailCount, status }: OwnAttempt, done: boolean, onStatus: (status: AttemptStatus) => void) {
+  const open = (status === 'waiting' || status === 'code_spent') && !done;
+  const report = useRef(onStatus);
+  report.current = onStatus;
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a response about the email before is not about the next one
   useEffect(() => {
-    if (!waiting) return;
+    if (!open) return;
     const stop = new AbortController();
     const poll = async () => {
       if (document.visibilityState !== 'visible') return;
       try {
         const response = await api.attempt({ email }, { signal: stop.signal });
-        if (!stop.signal.aborted) setKnown({ emailCount, status: response.status });
+        if (!stop.signal.aborted) report.current(response.status);
       } catch {
         // The next poll tries again; the visitor's own actions report their errors.
       }
@@ -167,7 +210,5 @@ function useAttemptStatus(email: string, emailCount: number, done: boolean): Att
       clearInterval(timer);
       document.removeEventListener('visibilitychange', poll);
     };
-  }, [email, emailCount, waiting]);
-
-  return status;
+  }, [email, emailCount, open]);
 }

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
 import { deleteKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
 import { paths, safePath } from '../../paths.ts';
@@ -8,6 +8,7 @@ import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Destination, signInAgain } from './flow.ts';
 import { isApiError } from './requests.ts';
+import { formAction, useSteps } from './steps.ts';
 import { failureText, useTranslator } from './texts.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
@@ -31,6 +32,7 @@ export function RememberedList({
 }) {
   const translator = useTranslator();
   const { t, language } = translator;
+  const steps = useSteps();
   const [entering, setEntering] = useState<string | null>(null);
   const list = useRef<HTMLUListElement>(null);
   if (accounts.length === 0) return null;
@@ -75,31 +77,64 @@ export function RememberedList({
       <ul ref={list} className="divide-y divide-line rounded-control border border-line">
         {accounts.map((account) => (
           <li key={account.email} className={cx('flex items-center transition-opacity', entering === account.email && 'opacity-55')}>
-            <button
-              type="button"
-              aria-busy={entering === account.email}
-              onClick={() => enter(account)}
-              className="flex min-h-14 min-w-0 grow items-center gap-3 rounded-control px-3 py-2 text-left hover:bg-sunk"
+            <AccountForm
+              action={formAction(steps, 'account')}
+              email={account.email}
+              className="flex min-w-0 grow"
+              onSubmit={() => enter(account)}
             >
-              <Initial round text={account.email} />
-              <span className="min-w-0 grow">
-                <span className="block truncate text-[0.9375rem]">{account.email}</span>
-                <span className="block text-[0.8125rem] text-muted" aria-live="polite">
-                  {entering === account.email ? t('auth.logging_in') : account.timestamp > 0 && timeAgo(account.timestamp, language)}
+              <button
+                type="submit"
+                aria-busy={entering === account.email}
+                className="flex min-h-14 min-w-0 grow items-center gap-3 rounded-control px-3 py-2 text-left hover:bg-sunk"
+              >
+                <Initial round text={account.email} />
+                <span className="min-w-0 grow">
+                  <span className="block truncate text-[0.9375rem]">{account.email}</span>
+                  <span className="block text-[0.8125rem] text-muted" aria-live="polite">
+                    {entering === account.email ? t('auth.logging_in') : account.timestamp > 0 && timeAgo(account.timestamp, language)}
+                  </span>
                 </span>
-              </span>
-            </button>
-            <button
-              type="button"
-              aria-label={t('auth.remove_account', { email: account.email })}
-              onClick={() => remove(account.email)}
-              className="mr-1 grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
-            >
-              <CrossIcon />
-            </button>
+              </button>
+            </AccountForm>
+            <AccountForm action={formAction(steps, 'forget')} email={account.email} onSubmit={() => remove(account.email)}>
+              <button
+                type="submit"
+                aria-label={t('auth.remove_account', { email: account.email })}
+                className="mr-1 grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
+              >
+                <CrossIcon />
+              </button>
+            </AccountForm>
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+/** A form of one account, which is posted without a script. */
+function AccountForm({
+  action,
+  email,
+  className,
+  onSubmit,
+  children,
+}: {
+  action: string;
+  email: string;
+  className?: string;
+  onSubmit: () => void;
+  children: ReactNode;
+}) {
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <form method="post" action={action} onSubmit={submit} className={className}>
+      <input type="hidden" name="email" value={email} />
+      {children}
+    </form>
   );
 }

@@ -5,15 +5,18 @@ import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
 import { Bar, Footer } from '../../chrome/page-frame.tsx';
 import { hydrated } from '../../lib/hydration.ts';
 import { writeCookie } from '../../lib/storage.ts';
+import { forgetTyped } from '../../lib/typed.ts';
 import { paths } from '../../paths.ts';
 import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
 import { BootContext } from './boot.ts';
+import { BrokenPage } from './broken-page.tsx';
 import { CallbackPage } from './callback-page.tsx';
 import { ConfirmBrowser } from './confirm-browser.tsx';
 import { loadTexts } from './flow.ts';
 import { LanguageSelect } from './language-select.tsx';
+import { LeavingPage } from './leaving-page.tsx';
 import { LinkPage } from './link-page.tsx';
 import { type Refusal, readRefusal } from './refusal.ts';
 import { SignInPage } from './sign-in-page.tsx';
@@ -28,12 +31,15 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { t } = translator;
-  const { authorization, target } = boot;
+  const { authorization, broken, target, leaving } = boot;
 
   useEffect(() => {
     setRefusal(readRefusal());
+    // A reload of the response to a form post would post the form again.
+    if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
+    forgetTyped();
     hydrated.set(true);
-  }, []);
+  }, [boot]);
 
   const startAgain = () => {
     history.replaceState(null, '', `${paths.signIn}?language=${translator.language}`);
@@ -56,7 +62,11 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = link ? (
+  const page = broken ? (
+    <BrokenPage {...broken} />
+  ) : leaving ? (
+    <LeavingPage target={target} url={leaving.url} />
+  ) : link ? (
     <LinkPage target={target} link={link} />
   ) : isCallback ? (
     <CallbackPage onStartAgain={startAgain} />

@@ -1,9 +1,9 @@
-import { useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { ClientLine } from './authorization-parts.tsx';
+import { ClientLine, ServiceForm } from './authorization-parts.tsx';
 import { Card } from './card.tsx';
 import { failureText, useTranslator } from './texts.ts';
 
@@ -13,11 +13,16 @@ export function SignOutStep({ target, form }: { target: SignInBoot['target'] } &
   const { t } = translator;
   const [sending, setSending] = useState<'out' | 'stay' | null>(null);
 
-  const decide = async (choice: 'out' | 'stay') => {
+  const decide = async (event: FormEvent) => {
+    const submitter = (event.nativeEvent as SubmitEvent).submitter as HTMLButtonElement | null;
+    // A browser that does not name the button posts the form itself.
+    if (!submitter) return;
+    event.preventDefault();
     if (sending) return;
+    const choice = submitter.name === 'logout' ? 'out' : 'stay';
     setSending(choice);
     try {
-      // Not a form of the browser: form-action of the Content-Security-Policy also applies to the redirect to the application.
+      // The form of the browser, without a script, is answered with a page: form-action of the policy also applies to redirects.
       const response = await fetch(form.action, {
         method: 'POST',
         headers: { Accept: 'application/json' },
@@ -37,14 +42,14 @@ export function SignOutStep({ target, form }: { target: SignInBoot['target'] } &
       <ClientLine target={target} />
       <PageHeading title={t('auth.oidc_logout_title')} />
       <p className="mt-2 text-muted">{t('auth.oidc_logout_text')}</p>
-      <div className="mt-6 grid gap-2">
-        <Button busy={sending === 'out'} onClick={() => decide('out')}>
+      <ServiceForm form={form} onSubmit={decide} className="mt-6 grid gap-2">
+        <Button type="submit" name="logout" value="yes" busy={sending === 'out'}>
           {t('auth.oidc_logout_button')}
         </Button>
-        <Button variant="secondary" busy={sending === 'stay'} onClick={() => decide('stay')}>
+        <Button type="submit" variant="secondary" busy={sending === 'stay'}>
           {t('auth.oidc_logout_stay')}
         </Button>
-      </div>
+      </ServiceForm>
     </Card>
   );
 }

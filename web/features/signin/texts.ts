@@ -1,8 +1,7 @@
 import { createContext, useContext } from 'react';
-import type { ApiError } from '../../../contract/client.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { inSeconds } from '../../lib/dates.ts';
-import { isApiError, isMailboxLimit } from './requests.ts';
+import { type Failure, isApiError, isMailboxLimit } from './requests.ts';
 
 export type TextKey = `auth.${string}`;
 
@@ -24,7 +23,7 @@ export const TranslatorContext = createContext<Translator>(createTranslator('en'
 
 export const useTranslator = () => useContext(TranslatorContext);
 
-const errorTexts: Partial<Record<ApiError['code'], TextKey>> = {
+const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
   unreachable: 'auth.error_offline',
   unavailable: 'auth.error_unavailable',
   rate_limited: 'auth.error_rate_limited',
@@ -34,12 +33,19 @@ const errorTexts: Partial<Record<ApiError['code'], TextKey>> = {
   bad_forward_url: 'auth.error_forward_url',
   interaction_ended: 'auth.oidc_expired_text',
   site_recipients_used_up: 'auth.error_site_recipients',
+  foreign_origin: 'auth.error_foreign_form',
+  no_saved_login: 'auth.no_saved_login',
+  needs_script: 'auth.code_needs_script',
 };
 
-/** Returns the text for an error in the language of the page, or the text of `fallback`. */
-export function failureText({ language, t }: Translator, error: unknown, fallback: TextKey): string {
-  if (!isApiError(error)) return t(fallback);
-  return t(isMailboxLimit(error) ? 'auth.error_mailbox' : (errorTexts[error.code] ?? fallback), {
-    when: inSeconds(error.retryAfter ?? 60, language),
+/** Returns the text for an error of a call in the language of the page, or the text of `fallback`. */
+export function failureText(translator: Translator, error: unknown, fallback: TextKey): string {
+  return isApiError(error) ? textOfFailure(translator, error, fallback) : translator.t(fallback);
+}
+
+/** Returns the text for the failure of a call or of a form post in the language of the page, or the text of `fallback`. */
+export function textOfFailure({ language, t }: Translator, failure: Failure, fallback: TextKey): string {
+  return t(isMailboxLimit(failure) ? 'auth.error_mailbox' : (errorTexts[failure.code] ?? fallback), {
+    when: inSeconds(failure.retryAfter ?? 60, language),
   });
 }

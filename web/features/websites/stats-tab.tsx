@@ -51,7 +51,11 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         <div className="grid gap-10">
           <Funnel domain={domain} history={data} />
           <Methods history={data} />
-          <StackedDays title="Sign-ins per UTC day" series={data.total.openIdOpened > 0 ? SERIES : SERIES.slice(0, -1)} days={data.days.map(methodsOf)} />
+          <StackedDays
+            title="Sign-ins per UTC day"
+            series={data.total.openIdOpened > 0 ? SERIES : SERIES.slice(0, -1)}
+            days={data.days.map(methodsOf)}
+          />
         </div>
       )}
     </>

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react';
+import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
+import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/sign-in-steps.ts';
+import { paths } from '../../paths.ts';
+import { useBoot } from './boot.ts';
+import { type Failure, isAddressError } from './requests.ts';
+import { type TextKey, textOfFailure, useTranslator } from './texts.ts';
+
+/** Returns the steps of the page with its present language, or those of the portal's page where the script has opened it. */
+export function useSteps(): SignInSteps {
+  const { steps } = useBoot();
+  const { language } = useTranslator();
+  if (!steps) {
+    const none = { email: '', attempt: null, attemptMissing: false, signedInAs: null };
+    return { base: paths.signIn, query: `?language=${language}`, step: 'address', ...none };
+  }
+  const query = new URLSearchParams(steps.query);
+  query.set('language', language);
+  return { ...steps, query: `?${query}` };
+}
+
+/** Returns where a form of the steps is posted; without a name the one of step 1. */
+export function formAction({ base, query }: SignInSteps, form?: 'code' | 'resend' | 'account' | 'forget' | 'consent'): string {
+  return `${base}${form ? `/${form}` : ''}${query}`;
+}
+
+/** Returns the URL of a step. */
+export function stepUrl({ base, query }: SignInSteps, step: 'address' | 'code'): string {
+  return `${base}${query}&step=${step}`;
+}
+
+/** Returns an attempt that has just begun. @param before the one before it in this browser */
+export function beginAttempt(email: string, before: OwnAttempt | null): OwnAttempt {
+  const emailCount = before?.email === email ? before.emailCount + 1 : 1;
+  return { email, status: 'waiting', secondsLeft: ATTEMPT_SECONDS, emailCount, state: null };
+}
+
+/**
+ * Returns the step of the page and a function that goes to a step. Each has its own entry in the history, so that the back button
+ * returns to the step before.
+ */
+export function useStep(hasAttempt: boolean): [SignInSteps['step'], (step: 'address' | 'code') => void] {
+  const steps = useSteps();
+  const [step, setStep] = useState(steps.step);
+  useEffect(() => {
+    const follow = () => {
+      const wanted = new URLSearchParams(location.search).get('step');
+      setStep(wanted === 'code' && hasAttempt ? 'code' : 'address');
+    };
+    addEventListener('popstate', follow);
+    return () => removeEventListener('popstate', follow);
+  }, [hasAttempt]);
+  const go = (next: 'address' | 'code') => {
+    history.pushState(null, '', stepUrl(steps, next));
+    setStep(next);
+  };
+  return [step, go];
+}
+
+/** What a form post was refused for: the text for the field, or for the whole form. Both are null when it was not refused. */
+export type FormErrors = { atField: string | null; ofForm: string | null };
+
+/** Returns why the form post was refused to which this page is the response. @param fallback the text for an error without a text */
+export function useFormErrors(form: FormName, fallback: TextKey): FormErrors {
+  const { failure } = useBoot();
+  const translator = useTranslator();
+  if (failure?.form !== form) return { atField: null, ofForm: null };
+  const text = textOfFailure(translator, failure as Failure, fallback);
+  const atField = form === 'code' ? failure.code !== 'foreign_origin' : isAddressError(failure as Failure);
+  return atField ? { atField: text, ofForm: null } : { atField: null, ofForm: text };
+}
