@@ -143,7 +143,7 @@ describe.each(['nginx', 'caddy'] as const)('an app behind %s', (name) => {
     const { app, requests } = await startApp();
     const port = await freePort();
     const origin = `http://localhost:${port}`;
-    const end = await startProxy(name, port, {
+    const end = await startProxy(name, 'guide/forward-auth.md', port, {
       'allow=example.com,guest@other.example': 'allow=mail.example',
       '127.0.0.1:3000': `127.0.0.1:${service.port}`,
       '127.0.0.1:8080': `127.0.0.1:${(app.address() as AddressInfo).port}`,

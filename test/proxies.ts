@@ -6,21 +6,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from './waiting.ts';
 
-/** A reverse proxy that runs with a configuration of docs/guide/forward-auth.md. */
+/** A reverse proxy that runs with a configuration of the documentation. */
 export type ReverseProxy = 'nginx' | 'caddy';
 
 /** Returns whether a proxy is installed. On Debian: apt-get install nginx-core caddy. */
 export const hasProxy = (name: ReverseProxy) => spawnSync(name, [name === 'nginx' ? '-v' : 'version']).status === 0;
 
 /**
- * Starts a proxy with the documented configuration.
+ * Starts a proxy with its configuration in a page of docs/.
  * @param replacements of the documented texts, by what they replace
  * @returns a function that ends it
  */
-export async function startProxy(name: ReverseProxy, port: number, replacements: Record<string, string>): Promise<() => Promise<void>> {
-  const guide = await readFile(join(import.meta.dirname, '../docs/guide/forward-auth.md'), 'utf8');
-  const block = new RegExp(`\`\`\`${name === 'caddy' ? 'caddyfile' : name}\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1];
-  if (!block) throw new Error(`docs/guide/forward-auth.md has no configuration of ${name}`);
+export async function startProxy(
+  name: ReverseProxy,
+  page: string,
+  port: number,
+  replacements: Record<string, string>,
+): Promise<() => Promise<void>> {
+  const text = await readFile(join(import.meta.dirname, '../docs', page), 'utf8');
+  const block = new RegExp(`\`\`\`${name === 'caddy' ? 'caddyfile' : name}\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+  if (!block) throw new Error(`docs/${page} has no configuration of ${name}`);
   const documented = Object.entries(replacements).reduce((text, [from, to]) => text.replaceAll(from, to), block);
   const directory = await mkdtemp(join(tmpdir(), `emailauth-${name}-`));
   const file = join(directory, name);
