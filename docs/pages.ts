@@ -43,6 +43,11 @@ export const docPages: readonly DocPage[] = [
     description: 'Issuer, kinds of clients and configurations for Auth.js, Spring, Django, Rails, Apache, Grafana and others.',
   },
   {
+    slug: 'forward-auth',
+    title: 'Apps without code',
+    description: 'Protect any app behind nginx, Caddy or Traefik: the proxy signs visitors in by email, and the app gets their address.',
+  },
+  {
     slug: 'assistants',
     title: 'AI assistants',
     description: 'The MCP server and how to install it, prompts to copy, the skill, and the machine-readable files.',

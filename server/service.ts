@@ -20,6 +20,7 @@ import { docsRouter } from './docs/routes.ts';
 import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
+import { forwardAuthRouter } from './forward-auth/routes.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -196,7 +197,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 
 /** Returns the listener for all requests: the API, the pages, and the routers of the features. */
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
-  const { config } = parts;
+  const { config, database } = parts;
   const { publicUrl, secure, trustProxy } = config;
   const { links, targets, applications, secrets, headers, web, describeError } = core;
   const local = config.mode === 'local';
@@ -306,6 +307,15 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         report: (error) => describeError(error).body.reference ?? '',
       }),
       protectedResourcesRouter({ publicUrl, headers }),
+      forwardAuthRouter({
+        publicUrl,
+        local,
+        trustProxy,
+        headers,
+        core: database.core,
+        secretKeys: parts.secretKeys,
+        verifier: core.verifier,
+      }),
       docsRouter({ publicUrl, headers: web.headers }),
       uploadsRouter({ uploads: portal.uploads, secure, origins }),
       ...(local ? [demoRouter(config, parts.secretKeys, headers)] : []),

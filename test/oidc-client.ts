@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { createPkce } from '../contract/pkce.ts';
 import type { Client, HttpResponse } from './client.ts';
 import type { Stage } from './harness.ts';
+import { authorizationRequest, bootOf, decide, requestInteractionEmail } from './oidc-driver.ts';
 import { freshAddress, openLink, tokenOf } from './sign-ins.ts';
 
 /** The redirect URI of the applications of the tests. */
@@ -25,11 +24,6 @@ export type BegunRequest = AuthorizationRequest & {
   uid: string;
 };
 
-/** Returns the data of a page of the sign-in entry. */
-export function bootOf({ text }: HttpResponse) {
-  return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(text)?.[1] ?? '{}');
-}
-
 /** Follows redirects within the service. @returns the last response */
 export async function follow(client: Client, response: HttpResponse): Promise<HttpResponse> {
   const { location } = response.headers;
@@ -41,23 +35,12 @@ export async function follow(client: Client, response: HttpResponse): Promise<Ht
 /** Sends an authorization request with PKCE and opens its page. */
 export async function begin(client: Client, request: AuthorizationRequest): Promise<BegunRequest> {
   const { clientId, redirectUri = REDIRECT, scope = 'openid email', parameters = {} } = request;
-  const { codeVerifier, codeChallenge, state } = await createPkce();
-  const nonce = randomBytes(8).toString('hex');
-  const query = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    response_type: 'code',
-    scope,
-    state,
-    nonce,
-    code_challenge: codeChallenge,
-    code_challenge_method: 'S256',
-    ...parameters,
-  });
-  const response = await client.get(`/oauth/authorize?${query}`);
+  const { pkce, nonce, url } = await authorizationRequest({ clientId, redirectUri }, { scope, ...parameters });
+  const response = await client.get(url);
   const page = await follow(client, response);
   const uid = /\/oauth\/interaction\/([\w-]+)/.exec(response.headers.location ?? '')?.[1] ?? '';
-  return { ...request, redirectUri, nonce, state, verifier: codeVerifier, query: query.toString(), response, page, uid };
+  const query = url.slice(url.indexOf('?') + 1);
+  return { ...request, redirectUri, nonce, state: pkce.state, verifier: pkce.codeVerifier, query, response, page, uid };
 }
 
 export type Answer = { code: string; iss: string | null; state: string | null; error: string | null };
@@ -75,13 +58,13 @@ export function answerOf(response: HttpResponse): Answer {
 export async function allow(client: Client, page: HttpResponse): Promise<HttpResponse> {
   const { authorization, target } = bootOf(page);
   if (authorization?.step !== 'consent') return page;
-  const decided = await client.post(`/oauth/interaction/${target.interaction}/decision`, { decision: 'allow' });
+  const decided = await decide(client, target.interaction);
   return follow(client, await client.get(decided.json.redirectUrl));
 }
 
 /** Requests the email of an interaction, opens its link in the same browser and gives consent where it is asked for. */
 export async function continueByLink(stage: Stage, client: Client, { uid }: BegunRequest, email: string): Promise<Answer> {
-  const sent = await client.post('/api/auth/domain-auth', { email, interaction: uid });
+  const sent = await requestInteractionEmail(client, uid, email);
   if (sent.status !== 200) throw new Error(`domain-auth returned ${sent.status}: ${sent.text}`);
   const location = await openLink(client, await stage.mailbox.waitFor(email));
   if (!tokenOf(location)) throw new Error(`The link redirected to ${location}`);

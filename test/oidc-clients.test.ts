@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasOpenssl, openAuthority } from './certificates.ts';
 import { type Client, type HttpResponse, retryUnavailable } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { answerOf, begin, bootOf, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { answerOf, begin, continueByLink, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { addWebsite, type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 

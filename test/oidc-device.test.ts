@@ -1,7 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { bootOf, follow, postForm, REDIRECT } from './oidc-client.ts';
+import { follow, postForm, REDIRECT } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;

@@ -80,12 +80,17 @@ export async function visit(browser: Client, path: string): Promise<Step> {
   throw new Error(`Too many redirects from ${path}, last to ${at}`);
 }
 
+/** Returns the data of a page of the sign-in entry. */
+export function bootOf({ text }: HttpResponse) {
+  return JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(text)?.[1] ?? '{}');
+}
+
 /** Instances on one database share the PUBLIC_URL of the first, so that links lead to it. */
 const isLoopbackOf = (target: URL, browser: Client) =>
   target.hostname === new URL(browser.origin).hostname && /^\/(oauth|auth)\//.test(target.pathname);
 
 function step(response: HttpResponse, at: string): Step {
-  const boot = JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/s.exec(response.text)?.[1] ?? '{}');
+  const boot = bootOf(response);
   const interaction = /^\/oauth\/interaction\/([\w-]+)/.exec(at)?.[1] ?? '';
   return { response, at, callback: null, interaction, authorization: boot.authorization ?? null, boot };
 }

@@ -1,18 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import {
-  allow,
-  answerOf,
-  type BegunRequest,
-  begin,
-  bootOf,
-  continueByLink,
-  exchangeCode,
-  follow,
-  REDIRECT,
-  signIn,
-} from './oidc-client.ts';
+import { allow, answerOf, type BegunRequest, begin, continueByLink, exchangeCode, follow, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;

@@ -2,7 +2,8 @@ import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWK, SignJW
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { allow, answerOf, begin, bootOf, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { allow, answerOf, begin, continueByLink, exchangeCode, follow, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, openLink, signInDeveloper } from './sign-ins.ts';
 import { waitUntil } from './waiting.ts';
 

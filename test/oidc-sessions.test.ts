@@ -4,7 +4,8 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { answerOf, begin, bootOf, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { answerOf, begin, exchangeCode, postForm, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 import { freePort, waitUntil } from './waiting.ts';
 

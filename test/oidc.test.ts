@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { begin, bootOf, continueByLink, exchangeCode, REDIRECT, signIn } from './oidc-client.ts';
+import { begin, continueByLink, exchangeCode, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { type Developer, freshAddress, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;

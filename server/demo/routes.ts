@@ -3,10 +3,10 @@ import { parse } from 'cookie';
 import { type Request, type Response, Router } from 'express';
 import { languageOf } from '../../contract/languages.ts';
 import type { Config } from '../config.ts';
+import { SignedValues } from '../http/signed-values.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { registrableOf } from '../websites/domains.ts';
 import { confirmPage, type Html, homePage, ICON, type Problem, problemPage } from './pages.ts';
-import { SignedValues } from './signed-values.ts';
 import { STYLE } from './style.ts';
 
 const STATE_SECONDS = 20 * 60;
@@ -48,13 +48,13 @@ export function demoRouter(config: Settings, secretKeys: SecretKeys, headers: Re
 class DemoShop {
   readonly #config: Settings;
   readonly #headers: Record<string, string>;
-  readonly #signed: SignedValues;
+  readonly #signed: SignedValues<'state' | 'pending' | 'session'>;
   readonly #domain: string;
 
   constructor(config: Settings, secretKeys: SecretKeys, headers: Record<string, string>) {
     this.#config = config;
     this.#headers = { ...headers, ...PAGE_HEADERS };
-    this.#signed = new SignedValues(secretKeys);
+    this.#signed = new SignedValues(secretKeys, 'demo shop');
     const { hostname } = new URL(config.publicUrl);
     this.#domain = registrableOf(hostname) ?? hostname;
   }

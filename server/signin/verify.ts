@@ -93,7 +93,7 @@ export class TokenVerifier {
    */
   async verify(
     { token, domain }: { token: string; domain?: string },
-    { clientAddress, header }: Caller<'verifyToken' | 'verifyTokenByPost'>,
+    { clientAddress, header }: Pick<Caller, 'clientAddress' | 'header'>,
   ): Promise<Output<'verifyToken'>> {
     const { limits, keyOwnerOf } = this.#parts;
     const authorization = header('authorization');

@@ -5,16 +5,16 @@ import { SecretKeys } from '../secret-keys.ts';
 import { SignedValues } from './signed-values.ts';
 
 const key = randomBytes(32);
-const values = new SignedValues(new SecretKeys(key));
+const values = new SignedValues(new SecretKeys(key), 'test');
 
 test('a signed value is valid for its purpose on every instance with the key', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
       const signed = values.sign('session', text, 60);
       expect(signed).toMatch(/^[A-Za-z0-9_.-]+$/);
-      expect(new SignedValues(new SecretKeys(key)).verify('session', signed)).toBe(text);
+      expect(new SignedValues(new SecretKeys(key), 'test').verify('session', signed)).toBe(text);
       expect(values.verify('pending', signed)).toBeNull();
-      expect(new SignedValues(new SecretKeys(randomBytes(32))).verify('session', signed)).toBeNull();
+      expect(new SignedValues(new SecretKeys(randomBytes(32)), 'test').verify('session', signed)).toBeNull();
     }),
   );
 });
@@ -36,7 +36,7 @@ test.each([undefined, '', '.', '..', 'a', 'a.b', 'a.b.c', {}, [], 1, null, `${va
 
 test('a value expires', () => {
   let now = 0;
-  const timed = new SignedValues(new SecretKeys(key), () => now);
+  const timed = new SignedValues(new SecretKeys(key), 'test', () => now);
   const signed = timed.sign('state', 'x', 60);
   now = 59_999;
   expect(timed.verify('state', signed)).toBe('x');

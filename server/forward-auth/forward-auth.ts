@@ -1,0 +1,143 @@
+import { LRUCache } from 'lru-cache';
+import { normalEmail, normalHost } from '../../contract/rules.ts';
+import type { Database } from '../db/database.ts';
+import { SignedValues } from '../http/signed-values.ts';
+import type { SecretKeys } from '../secret-keys.ts';
+import { digest } from '../secrets.ts';
+import type { TokenVerifier } from '../signin/verify.ts';
+import { registrableOf } from '../websites/domains.ts';
+import type { OriginalRequest } from './original-request.ts';
+import type { SessionCookies } from './session-cookies.ts';
+
+/** The paths that a protected app reserves. */
+export const CALLBACK_PATH = '/_emailauth/callback';
+export const SIGN_OUT_PATH = '/_emailauth/sign-out';
+
+const STATE_SECONDS = 1200;
+/** A longer path is not kept: the visitor returns to `/`. */
+const MAX_PATH_LENGTH = 1000;
+const REGISTRATION_MS = 30_000;
+const MAX_REGISTRATIONS = 10_000;
+
+/** Who may open the app, and for how long a sign-in lasts: parameters of the URL in the proxy's configuration. */
+export type Policy = {
+  /** Addresses, and domains of addresses; null: everybody. */
+  allow: readonly string[] | null;
+  maxAgeSeconds: number;
+};
+
+/** `cookies`: values of Set-Cookie. */
+export type Decision =
+  | { kind: 'allowed'; email: string }
+  | { kind: 'redirect'; url: string; cookies: string[] }
+  /** Nobody is signed in; `url` leads to the sign-in page. `null`: the request is no navigation, so it cannot sign in. */
+  | { kind: 'sign_in'; url: string | null; cookies: string[] }
+  | { kind: 'refused'; reason: 'not_registered' | 'not_allowed' | 'other_browser'; email?: string };
+
+type Session = { email: string; host: string; at: number };
+type State = { to: string; browser: string };
+
+const REGISTERED_SINCE = 'select coalesce(moved_at, created_at) as since from websites where domain = $1';
+
+type Parts = {
+  publicUrl: string;
+  core: Database['core'];
+  secretKeys: SecretKeys;
+  verifier: Pick<TokenVerifier, 'verify'>;
+};
+
+/**
+ * Signs visitors in to apps without code of their own: a reverse proxy asks for every request whether it may pass. The session is a
+ * signed cookie on the app's host, valid as long as the website is registered unchanged.
+ */
+export class ForwardAuth {
+  readonly #parts: Parts;
+  readonly #signed: SignedValues<'session' | 'state'>;
+  /** Domain → when it was registered, in Unix milliseconds; null: it is not. */
+  readonly #registrations = new LRUCache<string, { since: number | null }>({ max: MAX_REGISTRATIONS, ttl: REGISTRATION_MS });
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#signed = new SignedValues(parts.secretKeys, 'forward authentication');
+  }
+
+  /**
+   * Decides about a request.
+   * @param clientAddress of the browser, as far as the proxy reports it
+   * @throws Fault rate_limited when too many tokens were invalid
+   */
+  async decide(original: OriginalRequest, cookies: SessionCookies, policy: Policy, clientAddress: string): Promise<Decision> {
+    const since = await this.#registeredSince(original.host);
+    if (since === null) return { kind: 'refused', reason: 'not_registered' };
+    const { pathname, searchParams } = new URL(original.origin + original.path);
+    if (pathname === CALLBACK_PATH) {
+      const to = this.#destinationOf(searchParams.get('state'), cookies.browser);
+      if (to === null) return { kind: 'refused', reason: 'other_browser' };
+      return this.#finish(original, cookies, policy, { to, token: searchParams.get('token') ?? '', clientAddress });
+    }
+    if (pathname === SIGN_OUT_PATH) return { kind: 'redirect', url: `${original.origin}/`, cookies: [cookies.sessionHeader(null, 0)] };
+    const session = this.#sessionOf(cookies.session);
+    if (session?.host !== original.host || session.at < since) return this.#signIn(original, cookies);
+    const { email } = session;
+    return isAllowed(email, policy) ? { kind: 'allowed', email } : { kind: 'refused', reason: 'not_allowed', email };
+  }
+
+  #signIn({ origin, path, isNavigation }: OriginalRequest, cookies: SessionCookies): Decision {
+    if (!isNavigation) return { kind: 'sign_in', url: null, cookies: [] };
+    const { browser, header } = cookies.keepBrowser();
+    const to = path.length > MAX_PATH_LENGTH ? '/' : path;
+    const state = this.#signed.sign('state', JSON.stringify({ to, browser: digest(browser).toString('base64url') }), STATE_SECONDS);
+    const forwardUrl = `${origin}${CALLBACK_PATH}?state=${state}`;
+    return { kind: 'sign_in', url: `${this.#parts.publicUrl}/auth?${new URLSearchParams({ forward_url: forwardUrl })}`, cookies: [header] };
+  }
+
+  /** Returns the path to which a sign-in returns, or null when it did not begin in this browser: an attacker could have begun it. */
+  #destinationOf(signed: string | null, browser: string | undefined): string | null {
+    const text = this.#signed.verify('state', signed);
+    if (text === null || !browser) return null;
+    const state: State = JSON.parse(text);
+    return digest(browser).toString('base64url') === state.browser ? state.to : null;
+  }
+
+  async #finish(
+    { origin, host }: OriginalRequest,
+    cookies: SessionCookies,
+    { maxAgeSeconds }: Policy,
+    { to, token, clientAddress }: { to: string; token: string; clientAddress: string },
+  ): Promise<Decision> {
+    const url = origin + to;
+    const { email } = await this.#parts.verifier.verify({ token, domain: host }, { clientAddress, header: () => undefined });
+    // A reload of this URL brings a used token: the page to which it leads decides.
+    if (email === null) return { kind: 'redirect', url, cookies: [] };
+    const session = this.#signed.sign('session', JSON.stringify({ email, host, at: Date.now() } satisfies Session), maxAgeSeconds);
+    return { kind: 'redirect', url, cookies: [cookies.sessionHeader(session, maxAgeSeconds)] };
+  }
+
+  #sessionOf(signed: string | undefined): Session | null {
+    const text = this.#signed.verify('session', signed);
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /** Returns when the website of a host was registered, up to 30 s late, or null. */
+  async #registeredSince(host: string): Promise<number | null> {
+    const domain = registrableOf(host);
+    if (!domain) return null;
+    const known = this.#registrations.get(domain);
+    if (known) return known.since;
+    const query = { name: 'forward-auth-registered', text: REGISTERED_SINCE, values: [domain] };
+    const [row] = (await this.#parts.core.query<{ since: Date }>(query)).rows;
+    const since = row?.since.getTime() ?? null;
+    this.#registrations.set(domain, { since });
+    return since;
+  }
+}
+
+function isAllowed(email: string, { allow }: Policy): boolean {
+  return allow === null || allow.includes(email) || allow.includes(email.slice(email.lastIndexOf('@') + 1));
+}
+
+/** Returns the entries of a list of addresses and domains in normal form, or null when one is neither. */
+export function readAllowed(entries: readonly string[]): string[] | null {
+  const normal = entries.map((entry) => (entry.includes('@') ? normalEmail(entry) : normalHost(entry)));
+  return normal.includes(null) ? null : (normal as string[]);
+}
