@@ -39,6 +39,10 @@ export const UPLOAD_IDLE_SECONDS = 5;
 export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
 /** How long a call may wait for an event, in seconds. Below the 30 s after which some proxies end a request. */
 export const MAX_EVENT_WAIT_SECONDS = 25;
+/** How far back the log of a website can be read, in days. Steps that are not in the audit log are kept for MAX_EVENT_AGE_SECONDS. */
+export const MAX_LOG_DAYS = 90;
+/** Rows of a log that are saved in one file. */
+export const MAX_LOG_EXPORT = 10_000;
 /** How long a visitor who does not sign in again stays in the list of a website, in days. */
 export const VISITOR_DAYS = 400;
 /** Visitors that one page of the list has, and one response of an export at most. */

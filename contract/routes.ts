@@ -51,7 +51,7 @@ import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
 import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
-import { EventsQuery, WebsiteEvents } from './events.ts';
+import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
 import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
@@ -225,6 +225,7 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  websiteLog: route('websiteLog', 'What happened in the sign-ins at one of my websites, newest first, with filters', LogQuery, WebsiteLog),
   websiteHistory: route(
     'websiteHistory',
     'Sign-ins to one of my websites in the last days, in sum and per day',

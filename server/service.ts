@@ -19,6 +19,7 @@ import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
 import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
+import { logRoutes, WebsiteLog } from './events/log.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -127,7 +128,6 @@ function createPortal(
   });
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
-  const logos = new Logos({ config, limits });
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
   const websites = new Websites({
     config,
@@ -137,6 +137,7 @@ function createPortal(
     uploads,
     inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
   });
+  const logos = new Logos({ config, limits });
   return {
     uploads,
     websites,
@@ -151,6 +152,7 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
+    websiteLog: new WebsiteLog({ config, database }),
     accounts: new Accounts({ database, logos }),
     brandings: new WebsiteBrandings({ database, logos }),
     visitors: new Visitors({ config, database }),
@@ -167,13 +169,14 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
-    ...brandingRoutes(portal.brandings),
-    ...visitorRoutes(portal.visitors),
     ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
+    ...brandingRoutes(portal.brandings),
+    ...visitorRoutes(portal.visitors),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
