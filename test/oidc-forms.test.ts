@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { answerOf, begin, bootOf, exchangeCode, follow, REDIRECT, signIn } from './oidc-client.ts';
+import { answerOf, begin, exchangeCode, follow, REDIRECT, signIn } from './oidc-client.ts';
+import { bootOf } from './oidc-driver.ts';
 import { freshAddress, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
