@@ -68,9 +68,17 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowAct
       <Button variant="quiet" small aria-label={`Edit ${displayDomain}`} onClick={() => onEdit(website)}>
         Edit
       </Button>
-      <Button variant="quiet" small aria-label={`Delete ${displayDomain}`} onClick={() => onDelete(website)} className="hover:text-danger">
-        Delete
-      </Button>
+      {website.role === 'owner' && (
+        <Button
+          variant="quiet"
+          small
+          aria-label={`Delete ${displayDomain}`}
+          onClick={() => onDelete(website)}
+          className="hover:text-danger"
+        >
+          Delete
+        </Button>
+      )}
       <Menu
         icon={null}
         label={
