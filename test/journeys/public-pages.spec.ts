@@ -373,7 +373,7 @@ test('forced colors show buttons by a border and the days of the status by color
   await page.getByRole('button', { name: 'Register Domain' }).waitFor();
   await evaluates(page, "getComputedStyle(document.querySelector('form [type=submit]')).borderTopWidth", '1px');
   await page.goto(`${scene.service.url}/status`);
-  await page.getByText('Not measured').waitFor();
+  await page.getByText('Not measured', { exact: true }).first().waitFor();
   const colors = await page.evaluate<string[]>(
     "[document.body, ...document.querySelectorAll('figcaption [aria-hidden]')].map((element) => getComputedStyle(element).backgroundColor)",
   );
