@@ -9,9 +9,8 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { Website } from './queries.ts';
+import type { TabProps, Website } from './queries.ts';
 import { homeOf, testSignInUrl } from './sign-in-url.ts';
-import type { TabProps } from './website-tabs.tsx';
 
 type Result = Output<'verifyTestToken'>;
 
@@ -67,7 +66,7 @@ function ReturnedToken({ website, token }: { website: Website; token: string }) 
           <CodeBlock label="terminal" code={`curl '${location.origin}/api/verify-token?token=${token}&domain=${domain}'`} />
         </Step>
         {result.data && (
-          <Step number={3} title="The service answers" text="Open your own session for the address when `valid` is true.">
+          <Step number={3} title="The service answers" text="Open your own session for the address when valid is true.">
             <CodeBlock label="response.json" code={JSON.stringify(result.data, null, 2)} />
           </Step>
         )}

@@ -69,6 +69,7 @@ function Header({ website, current }: { website: Website; current: Tab }) {
       </div>
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1">
         <WebsiteStatus website={website} />
+        {website.role === 'member' && <Badge>Member</Badge>}
         <a
           href={homeOf(domain)}
           target="_blank"
