@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 const workers = { pool: 'forks', isolate: false, maxWorkers: 4 } as const;
 
-/** unit: beside the code, without services. integration and journeys: the built service, PostgreSQL, an SMTP server and a browser. templates and screenshots are not part of `npm test`. */
+/** unit: beside the code, without services. integration and journeys: the built service, PostgreSQL, an SMTP server and a browser. templates, screenshots and measurements are not part of `npm test`. */
 export default defineConfig({
   test: {
     projects: [
@@ -79,6 +79,15 @@ export default defineConfig({
       },
       {
         test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
+      },
+      {
+        test: {
+          name: 'measurements',
+          include: ['test/journeys/*.measure.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 90_000,
+        },
       },
     ],
   },

@@ -151,6 +151,11 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     await click(name)(page);
     await page.getByRole('dialog').waitFor();
   };
+  const more = (domain: RegExp, action: string) => async (page: Page) => {
+    await click(domain)(page);
+    await page.getByRole('menuitem', { name: action }).click();
+    await page.getByRole('dialog').waitFor();
+  };
   const own = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'visitor', open });
   const developer = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'developer', open });
   const signInOf = (host: string) => `/auth?${new URLSearchParams({ forward_url: `https://${host}/welcome` })}`;
@@ -236,9 +241,9 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/developer-email-auth', 'websites-add', 'shop.example', dialog('Add New Website')),
     at('developer', '/developer-email-auth', 'websites-edit', 'shop.example', dialog(/^Edit shop\.example/)),
     at('developer', '/developer-email-auth', 'websites-delete', 'shop.example', dialog(/^Delete shop\.example/)),
-    at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', dialog(/^Verify b/)),
-    at('developer', '/developer-email-auth', 'websites-openid', 'shop.example', dialog(/^OpenID Connect shop\.example/)),
-    at('developer', '/developer-email-auth', 'websites-test', 'shop.example', dialog(/^Test sign-in .*shop\.example/)),
+    at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', more(/^More actions for b/, 'Verify')),
+    at('developer', '/developer-email-auth', 'websites-openid', 'shop.example', more(/^More actions for shop\.example/, 'OpenID Connect')),
+    at('developer', '/developer-email-auth', 'websites-test', 'shop.example', more(/^More actions for shop\.example/, 'Test sign-in')),
     // These pages always wait for a response, so their network is never idle.
     developer('live', async (page) => {
       await page.goto(`${service.url}/developer-email-auth/live`);
@@ -249,6 +254,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
       await heading(page, 'Nothing in the last hour');
     }),
     at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
+    at('developer', '/dashboard/activity', 'activity', 'Activity', (page) => page.getByText('That is everything.').waitFor()),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
     at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
     at('developer', '/dashboard/auth', 'applications-setup', 'Applications', async (page) => {

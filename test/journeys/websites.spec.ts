@@ -300,9 +300,9 @@ test('adding one’s own domain again links to it instead of offering to claim i
   await add(domain);
   await page.getByRole('button', { name: 'Add New Website' }).click();
   await dialog.getByLabel('Domain').fill(`https://www.${domain}/`);
+  await dialog.getByRole('status').getByText(`Shortened to the root domain: ${domain}`, { exact: true }).waitFor();
   await button('Save').click();
   await dialog.getByRole('alert').getByText(`${domain} is one of your websites already.`).waitFor();
-  await dialog.getByRole('status').getByText('Shortened to the root domain').waitFor();
   await dialog.getByRole('link', { name: 'Open it' }).click();
   await page.waitForURL(`${scene.service.url}/dashboard/websites/${domain}`);
 });

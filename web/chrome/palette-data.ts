@@ -13,13 +13,17 @@ const STALE_MS = 60_000;
 /** Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands. */
 export function useFoundWebsites(text: string, enabled: boolean) {
   const q = useDelayed(text.trim(), DELAY_MS);
-  return useQuery({
+  const found = useQuery({
     queryKey: ['websites', 'found', q],
     queryFn: ({ signal }) => api.searchWebsites({ q, limit: MAX_FOUND }, { signal }),
     enabled,
     placeholderData: keepPreviousData,
     staleTime: STALE_MS,
   });
+  // While a search runs, the list is the one before.
+  const typed = text.trim().toLowerCase();
+  const websites = (found.data?.websites ?? []).filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed));
+  return { websites, isSearching: found.isFetching || text.trim() !== q };
 }
 
 /** Loads the sections of the documentation that match a text. */

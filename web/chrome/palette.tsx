@@ -31,13 +31,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     input.current?.focus();
   };
 
-  const websites = useFoundWebsites(search, isSignedIn && (mode === 'copy' || search.trim() !== ''));
-  const groups = useGroups(search, isSignedIn, websites.data?.websites ?? [], chooseWebsite);
-  const copyGroups = [
-    { heading: 'Copy the sign-in URL of', entries: (websites.data?.websites ?? []).map((website) => copyEntry(website, true)) },
-  ];
+  const { websites, isSearching } = useFoundWebsites(search, isSignedIn && (mode === 'copy' || search.trim() !== ''));
+  const groups = useGroups(search, isSignedIn, websites, chooseWebsite);
+  const copyGroups = [{ heading: 'Copy the sign-in URL of', entries: websites.map((website) => copyEntry(website, true)) }];
   const shown = (mode === 'copy' ? copyGroups : groups).filter(({ entries }) => entries.length > 0);
-  const isSearching = websites.isFetching;
 
   return (
     <Dialog title="Commands" first={input} onClose={onClose}>

@@ -1,7 +1,7 @@
 import { timeAgo } from '../lib/dates.ts';
 
-/** Returns an action of the audit log as words: `website added`, `API key created`. */
-export const wordsOf = (action: string) => action.replaceAll('_', ' ').replace(/^api /, 'API ');
+/** Returns an action of the audit log as words: `API key created`. */
+export const wordsOf = (action: string) => action.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
 
 /** An entry of the audit log. */
 export function AuditRow({ action, domain, createdAt }: { action: string; domain: string | null; createdAt: string }) {

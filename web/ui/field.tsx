@@ -9,7 +9,7 @@ type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
   error?: string | true | null;
   mono?: boolean;
   /** What was done with the input, which screen readers announce. */
-  note?: string | null;
+  note?: string | false;
   ref?: Ref<HTMLInputElement>;
 };
 

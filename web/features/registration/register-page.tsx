@@ -26,8 +26,8 @@ export function RegisterPage() {
   const form = useRef<HTMLFormElement>(null);
   const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
   const [faults, setFaults] = useState<Faults>({});
-  const domain = normalHost(domainInput(fields.domain)) ?? EXAMPLE;
-  const [typed, setTyped] = useState<string | null>(null);
+  const shortened = domainInput(fields.domain);
+  const domain = normalHost(shortened) ?? EXAMPLE;
 
   const show = (found: Faults) => {
     setFaults(found);
@@ -40,7 +40,8 @@ export function RegisterPage() {
     event.preventDefault();
     if (register.isPending) return;
     register.reset();
-    const input = { domain: shortenDomain(), email: fields.email.trim() };
+    const input = { domain: shortened, email: fields.email.trim() };
+    setFields(input);
     if (show(faultsOf(input))) return;
     try {
       const { domain } = await register.mutateAsync(input);
@@ -53,21 +54,9 @@ export function RegisterPage() {
     }
   };
 
-  /** Reduces the text of the field to the domain that is registered, and says so. */
-  const shortenDomain = (): string => {
-    const text = fields.domain.trim();
-    const shortened = domainInput(text);
-    if (shortened !== text) {
-      setFields({ ...fields, domain: shortened });
-      setTyped(text);
-    }
-    return shortened;
-  };
-
   const change = (name: keyof Fields) => (event: { target: { value: string } }) => {
     setFields({ ...fields, [name]: event.target.value });
     setFaults({ ...faults, [name]: undefined });
-    if (name === 'domain') setTyped(null);
   };
 
   return (
@@ -91,8 +80,7 @@ export function RegisterPage() {
             value={fields.domain}
             error={faults.domain}
             onChange={change('domain')}
-            onBlur={shortenDomain}
-            note={typed && `Shortened to the root domain, from ${typed}`}
+            note={shortened !== fields.domain.trim() && `Shortened to the root domain: ${shortened}`}
           />
           <EmailField
             label="Email Address"

@@ -82,7 +82,7 @@ export function BulkBar({ state, found, selected, onSelect, onClear }: Props) {
         )}
         <Button variant="quiet" small busy={busy === 'csv'} onClick={exportCsv}>
           {busy !== 'csv' && <DownloadIcon />}
-          Export CSV
+          <span className="max-sm:sr-only">Export CSV</span>
         </Button>
       </div>
       {open === 'delete' && <DeleteManyDialog websites={chosen} onDeleted={(deleted) => onSelect(deleted, false)} onClose={close} />}

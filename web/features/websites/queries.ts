@@ -3,6 +3,8 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 
 export type Website = Output<'listWebsites'>[number];
+/** What each tab of a website's page gets. */
+export type TabProps = { website: Website };
 export type Claim = Output<'claimWebsite'>;
 
 const LIST = ['websites'];

@@ -8,10 +8,9 @@ import { DangerZone } from './danger-zone.tsx';
 import { IconForm } from './icon-form.tsx';
 import { OpenIdOfWebsite } from './openid-dialog.tsx';
 import { Proof } from './proof.tsx';
-import type { Website } from './queries.ts';
+import type { TabProps, Website } from './queries.ts';
 import { testSignInUrl } from './sign-in-url.ts';
 import { TryForm } from './try-dialog.tsx';
-import type { TabProps } from './website-tabs.tsx';
 
 /** What can be changed of a website, how to connect it, and a test of both. */
 export function SettingsTab({ website }: TabProps) {

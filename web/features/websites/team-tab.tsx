@@ -13,9 +13,8 @@ import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { InviteForm, ROLES } from './invite-form.tsx';
-import { useRefresh, type Website } from './queries.ts';
+import { type TabProps, useRefresh, type Website } from './queries.ts';
 import { type Member, useChangeRole, useInvite, useRemoveMember, useTeam } from './team-queries.ts';
-import type { TabProps } from './website-tabs.tsx';
 
 /** Who manages the website. Owners invite, change and remove; everybody else can leave. */
 export function TeamTab({ website }: TabProps) {

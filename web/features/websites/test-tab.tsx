@@ -9,9 +9,8 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { Website } from './queries.ts';
+import type { TabProps, Website } from './queries.ts';
 import { homeOf, testSignInUrl } from './sign-in-url.ts';
-import type { TabProps } from './website-tabs.tsx';
 
 type Result = Output<'verifyTestToken'>;
 

@@ -21,7 +21,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   const field = useRef<HTMLInputElement>(null);
   const icon = useIcon(website?.iconUrl ?? null);
   const [domain, setDomain] = useState(website?.displayDomain ?? '');
-  const [typed, setTyped] = useState<string | null>(null);
+  const shortened = domainInput(domain);
   const [own, setOwn] = useState<Website | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const adding = website === null;
@@ -29,16 +29,6 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
 
   const title = adding ? 'Failed to add website' : 'Failed to update website';
   const fallback = adding ? 'Failed to create website' : 'Failed to update website';
-
-  /** Reduces the text of the field to the domain, and says so. */
-  const shorten = (): string => {
-    const shortened = domainInput(domain);
-    if (shortened !== domain.trim()) {
-      setTyped(domain.trim());
-      setDomain(shortened);
-    }
-    return shortened;
-  };
 
   /** Shows the account's own website of a domain that is taken, or how to claim the domain. */
   const explainTaken = async (input: string) => {
@@ -50,7 +40,8 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
-    const input = shorten();
+    const input = shortened;
+    setDomain(input);
     const wrong = faultOf(input);
     setFault(wrong);
     if (wrong) return field.current?.focus();
@@ -91,12 +82,10 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
           hint="Enter the domain without protocol, subdomain or path."
           value={domain}
           error={fault}
-          note={typed && `Shortened to the root domain, from ${typed}`}
-          onBlur={shorten}
+          note={shortened !== domain.trim() && `Shortened to the root domain: ${shortened}`}
           onChange={(event) => {
             setDomain(event.target.value);
             setFault(null);
-            setTyped(null);
             setOwn(null);
           }}
         />

@@ -68,9 +68,17 @@ function Actions({ website, onTry, onOpenId, onProve, onEdit, onDelete }: RowAct
       <Button variant="quiet" small aria-label={`Edit ${displayDomain}`} onClick={() => onEdit(website)}>
         Edit
       </Button>
-      <Button variant="quiet" small aria-label={`Delete ${displayDomain}`} onClick={() => onDelete(website)} className="hover:text-danger">
-        Delete
-      </Button>
+      {website.role === 'owner' && (
+        <Button
+          variant="quiet"
+          small
+          aria-label={`Delete ${displayDomain}`}
+          onClick={() => onDelete(website)}
+          className="hover:text-danger"
+        >
+          Delete
+        </Button>
+      )}
       <Menu
         icon={null}
         label={
@@ -94,12 +102,12 @@ function SignIns({ stats }: { stats: ListedWebsite['stats'] }) {
   const { sent, opened, completed, again, medianSeconds } = stats;
   if (sent + opened + completed + again === 0) return <p className="text-[0.8125rem] leading-5 text-muted">No sign-ins yet</p>;
   return (
-    <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-4 text-[0.8125rem] leading-5">
+    <dl aria-label="Sign-ins of the last 30 days" className="flex flex-wrap gap-x-3 text-[0.8125rem] leading-5">
       <Count label="Emails sent" value={sent.toLocaleString('en')} />
       <Count label="Opened" value={opened.toLocaleString('en')} />
       <Count label="Remembered" value={again.toLocaleString('en')} />
       <Count label="Tokens verified" value={completed.toLocaleString('en')} />
-      {medianSeconds !== null && <Count label="Median time" value={durationOf(medianSeconds)} />}
+      {medianSeconds !== null && <Count label="Median" value={durationOf(medianSeconds)} />}
     </dl>
   );
 }

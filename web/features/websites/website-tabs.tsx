@@ -1,9 +1,6 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import type { WebsiteTab } from '../../../contract/pages.ts';
-import type { Website } from './queries.ts';
-
-/** What each tab gets. */
-export type TabProps = { website: Website };
+import type { TabProps } from './queries.ts';
 
 /** A page of a website. `path`: null for the website's own page; `unlisted`: another page leads to it. */
 export type Tab = { path: WebsiteTab | null; label: string; unlisted?: true; Page: LazyExoticComponent<ComponentType<TabProps>> };
