@@ -41,6 +41,12 @@ export async function launchBrowser(): Promise<Browser> {
   );
 }
 
+/** Starts a browser of the system that keeps pages in the back-forward cache, which the headless shell does not have; null without one. */
+export async function launchCachingBrowser(): Promise<Browser | null> {
+  const executablePath = systemBrowsers.slice(1).find((path) => existsSync(path));
+  return executablePath ? chromium.launch({ executablePath, args: quiet, ignoreDefaultArgs: ['--disable-back-forward-cache'] }) : null;
+}
+
 /** `find` returns the path of an executable, undefined for the one that Playwright selects, or null. */
 function candidates(): { name: string; find(): Promise<string | undefined | null> }[] {
   const given = process.env.CHROMIUM_PATH;
