@@ -44,7 +44,7 @@ describe('the branding of a website', () => {
     await page.getByLabel('Color', { exact: true }).fill('#7a1f5c');
     await shownFrame(page).getByText('Žalia parduotuvė').waitFor();
     const colorOf = (frame: ReturnType<typeof shownFrame>) =>
-      frame.locator('button[type=submit]').evaluate((element) => getComputedStyle(element).backgroundColor);
+      frame.locator('button[type=submit]').evaluate('(element) => getComputedStyle(element).backgroundColor');
     await expect.poll(() => colorOf(shownFrame(page))).toBe('rgb(122, 31, 92)');
     await page.getByLabel('Theme', { exact: true }).selectOption('dark');
     await shownFrame(page).locator('html[data-theme="dark"]').waitFor({ state: 'attached' });
@@ -68,8 +68,8 @@ describe('the branding of a website', () => {
     await visitor.getByText(domain, { exact: true }).waitFor();
     await visitor.getByText('Secured by Email Auth').waitFor();
     const send = visitor.getByRole('button', { name: 'Send magic link' });
-    expect(await send.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(122, 31, 92)');
-    expect(await send.evaluate((element) => getComputedStyle(element).color)).toBe('rgb(255, 255, 255)');
+    expect(await send.evaluate('(element) => getComputedStyle(element).backgroundColor')).toBe('rgb(122, 31, 92)');
+    expect(await send.evaluate('(element) => getComputedStyle(element).color')).toBe('rgb(255, 255, 255)');
   });
 
   test('is not left with unsaved changes unless the developer confirms it', async () => {
