@@ -106,6 +106,8 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
         expect([response.status, response.text.slice(0, 200)]).toEqual([503, expect.anything()]);
         expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
       }
+      // A page for the visitor, not the JSON of a call.
+      expect(responses[responses.length - 1].text).toContain('<h1');
       expect(responses[0].json).toMatchObject({ code: 'unavailable', error: expect.stringMatching(/\w+ \w+/) });
     }
     // A call waits 2.5 s for the database, in which a very busy machine may not send three responses; then it is repeated.
