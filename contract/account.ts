@@ -4,7 +4,8 @@ import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
 
-const line = (faultOf: (text: string) => string | null) =>
+/** Returns the schema of a line of text that `faultOf` accepts. */
+export const line = (faultOf: (text: string) => string | null) =>
   z
     .string()
     .trim()

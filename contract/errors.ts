@@ -94,6 +94,11 @@ export const errors = {
     message: 'No more visitors can sign in to this website today: until its owner confirms it, their number is limited.',
     hint: 'Its owner can sign in once with the linked address, or prove the domain.',
   },
+  proof_needed: {
+    status: 403,
+    message: 'The addresses of visitors are shown once the domain is proven.',
+    hint: 'Prove the domain with a DNS record or a file.',
+  },
   not_found: { status: 404, message: 'There is nothing here.', hint: 'Check the address.' },
   website_not_found: {
     status: 404,
@@ -163,6 +168,11 @@ export const errors = {
     hint: 'Request a new upload address and send the file once.',
   },
   bad_icon: { status: 422, message: 'This file is not a JPG or PNG image.', hint: 'Choose a JPG or PNG of at most 5 MB.' },
+  bad_logo: {
+    status: 422,
+    message: 'The logo could not be loaded.',
+    hint: 'Open the address in a private window of your browser: it has to show the image, without a sign-in.',
+  },
   icon_too_large: { status: 413, message: 'File size must be less than 5MB', hint: 'Choose a smaller image.' },
   too_large: { status: 413, message: 'The request is too large.', hint: 'Send less than 16 KB.' },
   headers_too_large: {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS } from './limits.ts';
+import { MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
+import { WebsiteParams } from './websites.ts';
 
 /** Which events to return: those after a cursor, or those of the last `since` seconds. */
 export const EventsQuery = z.object({
@@ -35,12 +36,51 @@ export const WebsiteEvent = z.object({
     description:
       'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused',
   }),
-  reason: z.string().nullable().meta({ description: 'Why something was refused; for an email, the code of the mail server' }),
+  reason: z.string().nullable().meta({
+    description: 'Why something was refused; for an email, the code of the mail server; for `opened`, code if it was not the link',
+  }),
   email: z.string().nullable().meta({ description: "The visitor's address; masked until the domain is proven, except in local mode" }),
   level: z.enum(['info', 'success', 'problem']),
   text: z.string().meta({ description: 'What happened, as a sentence' }),
   fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing' }),
   count: z.number().int().meta({ description: 'More than 1: so many further events of the same kind, in one entry' }),
+});
+
+const time = (description: string) => z.iso.datetime().optional().meta({ description });
+
+/** Which part of a website's log to return: what was before a cursor, newest first. */
+export const LogQuery = WebsiteParams.extend({
+  before: z
+    .string()
+    .regex(/^\d{1,15}\.\d{1,15}$/, 'Not a cursor')
+    .optional()
+    .meta({ description: 'The cursor of the previous response; omitted: begin with the newest event' }),
+  email: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .max(512)
+    .optional()
+    .meta({ description: 'An address as the log shows it, or the beginning of one' }),
+  kind: z
+    .string()
+    .regex(/^[a-z_]{1,40}$/, 'Not a kind')
+    .optional(),
+  reason: z.string().max(200).optional(),
+  problems: z.enum(['true', 'false']).default('false').meta({ description: 'true: only events of which some need attention' }),
+  from: time(`The first time; at most ${MAX_LOG_DAYS} days ago`),
+  to: time('Before this time'),
+});
+
+/** A part of a website's log. A search that takes long returns what it found so far, which may be nothing. */
+export const WebsiteLog = z.object({
+  events: z.array(WebsiteEvent).meta({ description: 'Newest first' }),
+  cursor: z.string().nullable().meta({ description: 'For `before` of the next call; null: there are no earlier events' }),
+  searchedTo: z.string().meta({ description: 'All events since this time are in this response or in earlier ones' }),
+  latest: z
+    .string()
+    .nullable()
+    .meta({ description: 'Without `before`: for `after` of websiteEvents, which then returns the later events' }),
 });
 
 export const WebsiteEvents = z.object({

@@ -39,6 +39,17 @@ export const UPLOAD_IDLE_SECONDS = 5;
 export const MAX_EVENT_AGE_SECONDS = 7 * 86_400;
 /** How long a call may wait for an event, in seconds. Below the 30 s after which some proxies end a request. */
 export const MAX_EVENT_WAIT_SECONDS = 25;
+/** How far back the log of a website can be read, in days. Steps that are not in the audit log are kept for MAX_EVENT_AGE_SECONDS. */
+export const MAX_LOG_DAYS = 90;
+/** Rows of a log that are saved in one file. */
+export const MAX_LOG_EXPORT = 10_000;
+/** How long a visitor who does not sign in again stays in the list of a website, in days. */
+export const VISITOR_DAYS = 400;
+/** Visitors that one page of the list has, and one response of an export at most. */
+export const VISITORS_PAGE = 50;
+export const MAX_EXPORTED_VISITORS = 5_000;
+/** Size of the image behind a logo URL, in bytes. */
+export const MAX_LOGO_BYTES = 1024 * 1024;
 /** UTC days that statistics cover. */
 export const STATS_DAYS = 30;
 /** UTC days that the statistics of one website can cover. */
@@ -87,6 +98,7 @@ export const RATE_LIMITS = {
     description: 'OAuth clients whose metadata document is fetched because of one network address',
   },
   uploads: { points: 60, duration: 3600, description: 'icons uploaded by one account' },
+  logo_checks: { points: 60, duration: 3600, description: 'logo URLs that are loaded because one account saves them' },
   admin_password: { points: 5, duration: 900, description: 'wrong admin passwords from one network address' },
   admin_password_total: {
     points: 50,

@@ -62,8 +62,11 @@ export type SignInBoot = {
   /** What the visitor signs in to, by the forward_url or link of the page. */
   target:
     | { kind: 'portal' }
-    /** `host` as A-label, `displayHost` decoded; where they differ the page shows both. */
-    | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null }
+    /**
+     * `host` as A-label, `displayHost` decoded; where they differ the page shows both. `name`: of a website whose domain is proven,
+     * shown beside its host. `accent`: the color of its buttons.
+     */
+    | { kind: 'site'; host: string; displayHost: string; iconUrl: string | null; name?: string | null; accent?: string | null }
     /**
      * A client of OpenID Connect. `host`: of its redirect URI, or the scheme of a native one such as `com.example.app`. The calls
      * domainAuth and validateKey are sent with `interaction` instead of a forward_url.

@@ -46,11 +46,12 @@ import {
   RotateRequest,
   RotateSecretRequest,
 } from './applications.ts';
+import { WebsiteBranding, WebsiteBrandingInput } from './branding.ts';
 import { CALL_SCOPES } from './call-scopes.ts';
 import { ConnectionList, ConnectionParams } from './connections.ts';
 import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
-import { EventsQuery, WebsiteEvents } from './events.ts';
+import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
 import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
@@ -77,6 +78,7 @@ import {
   VerifyResponse,
 } from './signin.ts';
 import { About, Status } from './status.ts';
+import { VisitorErasure, Visitors, VisitorsExport, VisitorsExportRequest, VisitorsQuery } from './visitors.ts';
 import {
   Claim,
   DomainInput,
@@ -188,6 +190,26 @@ export const routes = {
   deleteWebsite: route('deleteWebsite', 'Delete a website', WebsiteParams, Done),
   claimWebsite: route('claimWebsite', 'How to prove that a domain is mine', DomainParams, Claim),
   proveWebsite: route('proveWebsite', 'Check the proof; a proven claim transfers the domain to the account', DomainInput, Website),
+  websiteBranding: route('websiteBranding', 'The name, color, logo and sender name of a website', WebsiteParams, WebsiteBranding),
+  saveWebsiteBranding: route(
+    'saveWebsiteBranding',
+    'Change the branding of a website; a new logo URL is loaded before it is saved',
+    WebsiteBrandingInput,
+    WebsiteBranding,
+  ),
+  listVisitors: route('listVisitors', 'Addresses that signed in to a website', VisitorsQuery, Visitors),
+  exportVisitors: route(
+    'exportVisitors',
+    'All visitors of a website, or one of them; for its owners',
+    VisitorsExportRequest,
+    VisitorsExport,
+  ),
+  eraseVisitor: route(
+    'eraseVisitor',
+    'Erase an address from a website: its entry, pending sign-ins, tokens and OpenID Connect grants; the log then shows `erased`',
+    VisitorErasure,
+    Done,
+  ),
   listMembers: route('listMembers', 'The team of a website', WebsiteParams, MemberList),
   inviteMember: route('inviteMember', 'Invite an address to manage a website, by email; again renews the invitation', Invite, Member),
   changeMember: route('changeMember', 'Change the role of a member', MemberUpdate, Member),
@@ -203,6 +225,7 @@ export const routes = {
     WebsiteEvents,
   ),
   websiteStats: route('websiteStats', 'Sign-ins to my websites in the last 30 days', nothing, WebsiteStatsList),
+  websiteLog: route('websiteLog', 'What happened in the sign-ins at one of my websites, newest first, with filters', LogQuery, WebsiteLog),
   websiteHistory: route(
     'websiteHistory',
     'Sign-ins to one of my websites in the last days, in sum and per day',

@@ -83,6 +83,9 @@ export const nameFault = (text: string) => lineFault(text, 80);
 export const fromNameFault = (text: string) =>
   lineFault(text, 60) ?? (/[@<>"\\,:;]/.test(text.normalize('NFKC')) ? 'A name without @ < > " \\ , : ;' : null);
 
+/** Returns why a text cannot be the name of a website, or null. Empty means none. */
+export const websiteNameFault = (text: string) => lineFault(text, 40);
+
 /** Returns why a text cannot be the URL of a logo, or null. Empty means no logo. */
 export function logoUrlFault(text: string): string | null {
   if (text.length > 500) return 'At most 500 characters';

@@ -19,6 +19,7 @@ import { demoRouter } from './demo/routes.ts';
 import { docsRouter } from './docs/routes.ts';
 import { docsSearchRoutes } from './docs/search.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
+import { logRoutes, WebsiteLog } from './events/log.ts';
 import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
@@ -47,7 +48,11 @@ import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
+import { Visitors, visitorRoutes } from './visitors/visitors.ts';
+import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
+import { brandingPreviewRouter } from './websites/preview-routes.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
@@ -125,6 +130,7 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
+  const logos = new Logos({ config, limits });
   return {
     uploads,
     websites: new Websites({
@@ -146,7 +152,10 @@ function createPortal(
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
-    accounts: new Accounts(database),
+    websiteLog: new WebsiteLog({ config, database }),
+    accounts: new Accounts({ database, logos }),
+    brandings: new WebsiteBrandings({ database, logos }),
+    visitors: new Visitors({ config, database }),
     devices: new Devices(database),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
@@ -162,9 +171,12 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...websiteRoutes(portal.websites),
     ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
+    ...brandingRoutes(portal.brandings),
+    ...visitorRoutes(portal.visitors),
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
@@ -199,6 +211,10 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     });
   const identityOf = identityAt('api');
   const identityOfAssistant = identityAt('mcp');
+  const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
+    const identity = await identityOf(request, cookiesOf(request, response, secure));
+    return identity?.by === 'session' ? identity : null;
+  };
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };
@@ -255,13 +271,19 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       previewRouter({
         secure,
         origins,
-        accountOf: async (request, response) => {
-          const identity = await identityOf(request, cookiesOf(request, response, secure));
-          return identity?.by === 'session' ? identity : null;
-        },
+        accountOf,
         publicUrl,
         mailer: core.mailer,
         accounts: portal.accounts,
+      }),
+      brandingPreviewRouter({
+        publicUrl,
+        secure,
+        origins,
+        accountOf,
+        brandings: portal.brandings,
+        mailer: core.mailer,
+        sendPreview: web.sendSignInPreview,
       }),
       mcpRouter({
         publicUrl,

@@ -4,6 +4,7 @@ import { normalHost } from '../../contract/rules.ts';
 import { type Database, isUniqueViolation } from '../db/database.ts';
 import type { User } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import type { Logos } from '../websites/logo.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail: the condition of the index audit_log_account. */
 const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified'];
@@ -13,9 +14,11 @@ type Settings = Pick<User, 'name' | 'organisation' | 'brandName' | 'brandLogoUrl
 /** The settings of an account, its audit trail and its places on waitlists. */
 export class Accounts {
   readonly #database: Pick<Database, 'orm'>;
+  readonly #logos: Pick<Logos, 'check'>;
 
-  constructor(database: Pick<Database, 'orm'>) {
+  constructor({ database, logos }: { database: Pick<Database, 'orm'>; logos: Pick<Logos, 'check'> }) {
     this.#database = database;
+    this.#logos = logos;
   }
 
   /** @throws Fault sign_in_needed when the account no longer exists */
@@ -34,7 +37,10 @@ export class Accounts {
     return this.#save(account, { organisation }, 'organisation_changed');
   }
 
-  saveBranding(account: Account, { fromName, logoUrl }: Parsed<'saveBranding'>): Promise<Output<'saveBranding'>> {
+  /** Saves the default branding of the account's websites. A logo URL that changes is loaded first. @throws Fault bad_logo, rate_limited */
+  async saveBranding(account: Account, { fromName, logoUrl }: Parsed<'saveBranding'>): Promise<Output<'saveBranding'>> {
+    const { branding } = await this.settings(account);
+    if (logoUrl !== branding.logoUrl) await this.#logos.check(logoUrl, account.email);
     return this.#save(account, { brandName: fromName, brandLogoUrl: logoUrl }, 'branding_changed');
   }
 
@@ -129,7 +135,8 @@ export function accountRoutes(accounts: Accounts): Served[] {
     serve('settings', (_, { account }) => accounts.settings(account)),
     serve('saveProfile', (input, { account }) => accounts.saveProfile(account, input)),
     serve('saveOrganisation', (input, { account }) => accounts.saveOrganisation(account, input)),
-    serve('saveBranding', (input, { account }) => accounts.saveBranding(account, input)),
+    // A host of a logo may take its time to respond.
+    serve('saveBranding', (input, { account }) => accounts.saveBranding(account, input), { timeoutSeconds: 15 }),
     serve('auditLogs', (filter, { account }) => accounts.auditLogs(account, filter)),
     serve('waitlist', (_, { account }) => accounts.waitlist(account)),
     serve('joinWaitlist', (input, { account }) => accounts.joinWaitlist(account, input)),

@@ -7,25 +7,12 @@ import { LanguageChoice } from '../../contract/language-schemas.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';
-import type { Mail } from '../mail/mail.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { escapeHtml } from '../mail/mime.ts';
+import { PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
 import type { Accounts } from './accounts.ts';
 import { deviceNamesOf } from './browser.ts';
 
-// The email has its own styles and shows the logo from any address; it runs no scripts and opens no links.
-const POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src https:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox";
-
 const SAMPLE_HOST = 'shop.example';
-const SAMPLE_CODE = '123456';
-
-// The header above the email, in the colors of the portal.
-const styleSheet = `.envelope{margin:0;padding:14px 20px;border-bottom:1px solid #e2e5e1;background:#fff;color:#141816;font:14px/22px system-ui,sans-serif}
-.envelope div{display:flex;gap:12px}.envelope dt{flex:none;width:64px;color:#59625d}.envelope dd{margin:0;min-width:0;overflow-wrap:anywhere}
-.envelope span{color:#59625d}
-@media (prefers-color-scheme:dark){.envelope{border-color:#2a2f2d;background:#161918;color:#edf0ee}.envelope dt,.envelope span{color:#a0a9a4}}`;
-
 const PreviewQuery = Branding.extend({ language: LanguageChoice });
 type PreviewInput = z.output<typeof PreviewQuery> & { device?: string };
 
@@ -41,7 +28,7 @@ export function previewRouter(
 ): Router {
   const headers = {
     ...dataHeaders(parts.secure),
-    'Content-Security-Policy': POLICY,
+    'Content-Security-Policy': PREVIEW_POLICY,
     'X-Frame-Options': 'SAMEORIGIN',
     'Content-Type': 'text/html; charset=utf-8',
   };
@@ -66,21 +53,8 @@ function inputOf(request: IncomingMessage): PreviewInput {
   throw new Fault('bad_request', { field, message: `${field}: ${issue.message}` });
 }
 
-/**
- * Returns the email that visitors of an account's proven websites would get, as an HTML document with sender and subject above it.
- * The mailer writes it as it writes any other, with the person's own browser, and a link and a code that are not valid.
- */
+/** Returns the email that visitors of an account's proven websites would get, with the branding of the account. */
 async function renderPreview(parts: PreviewParts, account: Account, { language, ...brandAndDevice }: PreviewInput): Promise<string> {
-  const { publicUrl, mailer, accounts } = parts;
-  const host = (await accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
-  const mail: Mail = { id: 'preview', kind: 'sign_in', recipient: account.email, language, data: { host, ...brandAndDevice } };
-  const message = await mailer.write(mail, { link: `${publicUrl}/auth/link?t=preview`, code: SAMPLE_CODE });
-  const { default: PostalMime } = await import('postal-mime');
-  const { html = '', subject = '', from } = await PostalMime.parse(message);
-  const envelope = `<dl class="envelope"><div><dt>From</dt><dd>${escapeHtml(from?.name ?? '')} <span>&lt;${escapeHtml(from?.address ?? '')}&gt;</span></dd></div>
-<div><dt>Subject</dt><dd>${escapeHtml(subject)}</dd></div></dl>`;
-  // The sandbox of the frame opens no windows, so the sample's links do nothing.
-  return html
-    .replace('<head>', () => `<head><base target="_blank"><style>${styleSheet}</style>`)
-    .replace(/<body[^<>]*>/, (body) => `${body}${envelope}`);
+  const host = (await parts.accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
+  return previewMail(parts, { recipient: account.email, language, data: { host, ...brandAndDevice } }, null);
 }

@@ -27,6 +27,9 @@ export const KEPT: readonly KeptTable[] = [
   { name: 'daily_applications' },
   { name: 'daily_site_times' },
   { name: 'roll_up', seeded: true },
+  { name: 'website_visitors' },
+  { name: 'website_erasures' },
+  { name: 'visitor_roll_up', seeded: true },
   { name: 'probes' },
 ];
 

@@ -34,6 +34,13 @@ export interface Website extends Entity<Website> {
   movedAt: CreationOptional<Date | null>;
   /** Id of the upload. */
   icon: CreationOptional<string | null>;
+  /** Shown beside the host, once the domain is proven; empty: none. */
+  name: CreationOptional<string>;
+  /** A color as `#rrggbb`; empty: none. */
+  accent: CreationOptional<string>;
+  /** For the emails; empty: as those of the account. */
+  brandName: CreationOptional<string>;
+  brandLogoUrl: CreationOptional<string>;
   createdAt: CreationOptional<Date>;
 }
 
@@ -184,6 +191,10 @@ function defineRecords(sequelize: Sequelize) {
     provenAt: DATE,
     movedAt: DATE,
     icon: UUID,
+    name: TEXT,
+    accent: TEXT,
+    brandName: TEXT,
+    brandLogoUrl: TEXT,
     createdAt: DATE,
   });
   const WebsiteMember = sequelize.define<WebsiteMember>('WebsiteMember', {

@@ -1,14 +1,14 @@
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { maskEmail, normalHost } from '../../contract/rules.ts';
+import { normalHost } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { LOCALHOST } from '../websites/domains.ts';
-import { explain } from './explanations.ts';
 import { EventFeed } from './feed.ts';
 import { type Merged, mergeSources } from './merge.ts';
+import { presentEvents } from './presentation.ts';
 import { EventStore, type Position } from './store.ts';
 
 type Page = Output<'websiteEvents'>;
@@ -57,18 +57,7 @@ export class WebsiteEvents {
   }
 
   #present({ rows, end, more }: Merged): Page {
-    const events = rows.map(({ key, at, domain, kind, reason, email, count, proven }) => ({
-      id: key,
-      at: at.toISOString(),
-      domain,
-      kind,
-      reason,
-      // Anyone can register a domain, and could learn here who is invited to sign in to it.
-      email: email === null || proven || this.#isLocal ? email : maskEmail(email),
-      ...explain(kind, reason),
-      count,
-    }));
-    return { events, cursor: `${end.audit}.${end.event}`, more };
+    return { events: presentEvents(rows, { isLocal: this.#isLocal }), cursor: `${end.audit}.${end.event}`, more };
   }
 }
 

@@ -9,6 +9,7 @@ export type Explanation = { level: Level; text: string; fix: string | null };
 const AUDITED = {
   requested: info('A sign-in email was requested.'),
   opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
+  'opened code': info('The visitor entered the code, and went back to the website with a token.'),
   remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
 } as const satisfies Record<string, Explanation>;
@@ -91,11 +92,18 @@ export type EventKind = keyof typeof RECORDED extends infer Key ? (Key extends `
 
 /** Returns the explanation of an event. @param reason a known one, or the code with which a mail server replied */
 export function explain(kind: string, reason: string | null): Explanation {
-  const found = KNOWN[`${kind} ${reason}`] ?? KNOWN[kind];
+  const exact = KNOWN[`${kind} ${reason}`];
+  if (exact) return exact;
+  const found = KNOWN[kind];
   if (!found) return { level: 'info', text: `${kind.replaceAll('_', ' ')}.`, fix: null };
-  if (reason === null || KNOWN[kind] === undefined) return found;
+  if (reason === null) return found;
   return { ...found, text: `${found.text.slice(0, -1)} (${reason === 'connection' ? 'it could not be reached' : reason}).` };
 }
+
+/** The kinds of which some events are problems. */
+export const PROBLEM_KINDS: readonly string[] = [
+  ...new Set(Object.entries(KNOWN).flatMap(([key, { level }]) => (level === 'problem' ? [key.split(' ')[0]] : []))),
+];
 
 function info(text: string): Explanation {
   return { level: 'info', text, fix: null };

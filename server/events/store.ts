@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
@@ -43,8 +44,15 @@ const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
 const DOMAINS = `select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)`;
 
 /** The actions of the audit log that are events, and their kinds. */
-const AUDIT_KINDS = `(values ('sign_in_requested', 'requested'), ('signed_in', 'opened'), ('signed_in_again', 'remembered'),
-  ('token_verified', 'verified')) as k (action, kind)`;
+export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] = [
+  ['sign_in_requested', 'requested'],
+  ['signed_in', 'opened'],
+  ['signed_in_again', 'remembered'],
+  ['token_verified', 'verified'],
+];
+
+/** The reason of an event of the audit log: `code` for an opening by the code, whose seconds are negative (stats/store.ts). */
+export const METHOD = "case when action = 'signed_in' and seconds < 0 then 'code' end";
 
 /**
  * Selects the newest row of both tables, and the transactions that may still add a row before it; stats/store.ts explains why the rows
@@ -61,35 +69,37 @@ const STILL_WRITING = `
 select count(distinct virtualtransaction)::integer as writers from pg_locks
 where relation in ('audit_log'::regclass, 'website_events'::regclass) and virtualtransaction = any($1::text[])`;
 
-/** Finds the number before the first row of the last $1 seconds by bisection: the times of a table rise with its numbers. */
-const startOf = (table: string) => `
+/** Finds the number before the first row at or after a time, by bisection: the times of a table rise with its numbers. */
+export const startOf = (table: string, time = 'now() - make_interval(secs => $1)') => `
 with recursive span (low, high) as (
   select coalesce(min(id), 0), coalesce(max(id), 0) + 1 from ${table}
   union all
   select case when older then middle + 1 else low end, case when older then high else middle end
   from (select low, high, (low + high) / 2 as middle from span where low < high) step cross join lateral (
-    select coalesce((select at < now() - make_interval(secs => $1) from ${table} where id >= middle order by id limit 1), false) as older
+    select coalesce((select at < ${time} from ${table} where id >= middle order by id limit 1), false) as older
   ) probe
 )
 select greatest(low - 1, 0)::float8 as start from span where low >= high`;
 
 const OWNED = `
 owned as materialized (
-  select domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
+  select w.id as website, domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
   from websites w where ${IS_OWN} and domain = any($3::text[])
 )`;
+
+const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email', at: 'row.at' });
 
 // $1 $2 the owner, $3 domains, $4 after and $5 up to which number, $6 limit.
 const AUDIT_ROWS = `
 with ${OWNED},
 row as materialized (
-  select id, at, domain, action, email from audit_log
+  select id, at, domain, action, email, seconds from audit_log
   where id > $4 and id <= $5 and domain = any($3::text[])
     and action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified')
   order by id limit $6
 )
-select row.id::float8 as id, at, row.domain, k.kind, null as reason, email, 1 as count, proven, at >= since as visible
-from row join ${AUDIT_KINDS} using (action) join owned using (domain) order by row.id`;
+select row.id::float8 as id, at, row.domain, k.kind, ${METHOD} as reason, ${SHOWN_EMAIL} as email, 1 as count, proven, at >= since as visible
+from row join (values ${AUDIT_KINDS.map(([action, kind]) => `('${action}', '${kind}')`).join(', ')}) as k (action, kind) using (action) join owned using (domain) order by row.id`;
 
 const EVENT_ROWS = `
 with ${OWNED},
@@ -97,7 +107,7 @@ row as materialized (
   select id, at, domain, kind, reason, email, count from website_events
   where id > $4 and id <= $5 and domain = any($3::text[]) order by id limit $6
 )
-select row.id::float8 as id, at, domain, kind, reason, email, count, proven, at >= since as visible
+select row.id::float8 as id, at, domain, kind, reason, ${SHOWN_EMAIL} as email, count, proven, at >= since as visible
 from row join owned using (domain) order by row.id`;
 
 const lastAt = (table: string) => `select at from ${table} where id <= $1 order by id desc limit 1`;

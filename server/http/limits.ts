@@ -19,6 +19,7 @@ const MESSAGES = {
   client_documents: 'Too many new clients from your network. Please wait a little.',
   invitations: 'Too many invitations today. Please wait until tomorrow.',
   uploads: 'Too many icon uploads. Please wait a little.',
+  logo_checks: 'Too many changes of a logo URL. Please wait a little.',
   rejected_tokens: 'Too many rejected token requests from your network. Please wait a minute.',
   wrong_user_codes: 'Too many wrong codes from your network. Please wait an hour, or sign in on the device in another way.',
   failed_verify: 'Too many invalid tokens. Please wait a minute.',

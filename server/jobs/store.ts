@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS } from '../../contract/limits.ts';
+import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -176,6 +176,14 @@ export const removeOldClaims = removal({
   ...byTime,
   before: "now() - interval '30 days'",
   and: 'not exists (select from websites w where w.domain = domain_claims.domain and w.email = domain_claims.email)',
+});
+
+/** Visitors of websites who did not sign in for 400 days, as long as a browser remembers an account at most. */
+export const removeOldVisitors = removal({
+  table: 'website_visitors',
+  column: 'last_at',
+  ...byTime,
+  before: `now() - interval '${VISITOR_DAYS} days'`,
 });
 
 /** Invitations that were not accepted, 30 days after they were sent; they are valid for INVITATION_DAYS. */

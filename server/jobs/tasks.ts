@@ -17,6 +17,7 @@ import {
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
+  removeOldVisitors,
   type Timetable,
 } from './store.ts';
 
@@ -49,6 +50,7 @@ const ACCOUNT_REMOVALS = [
   removeOldInvitations,
   removeOldProbes,
   removeOldTimes,
+  removeOldVisitors,
 ];
 
 /** Removes what visitors' sign-ins leave behind. @param signal ends it between two batches */

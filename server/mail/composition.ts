@@ -1,3 +1,4 @@
+import { buttonColors } from '../../contract/colors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { normalEmail } from '../../contract/rules.ts';
 import { brandOf, type Mail, type MailKind, type MailSecrets, shownDevice, shownHost } from './mail.ts';
@@ -5,6 +6,7 @@ import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.t
 import { requestTimeOf } from './request-time.ts';
 import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
+import type { MailBranding } from './templates/layout.tsx';
 import { domainLost, domainProven } from './templates/notices.ts';
 import { registered } from './templates/registration.ts';
 import { portalSignIn, signIn } from './templates/sign-in.ts';
@@ -41,27 +43,27 @@ const BOUNDARY = '=_emailauth';
 
 /**
  * Composes a kind of email in a language, which is slow and done once. The HTML is rendered by react-email, imported on first use.
- * @param options.logo with a slot for the website's logo at the top
+ * @param branding whether it has slots for the website's logo and color
  */
 export async function compose(
   kind: MailKind,
   language: LanguageCode,
   sender: Sender,
-  options: { logo?: boolean } = {},
+  branding: MailBranding = { logo: false, accent: false },
 ): Promise<MailTemplate> {
   const { htmlOf } = await import('./templates/layout.tsx');
   const content = templates[kind](language, sender);
   const subject = splitAtSlots(content.subject);
   const text = encodedBody(plainText(content));
-  const html = encodedBody(htmlOf(content, language, options.logo === true));
+  const html = encodedBody(htmlOf(content, language, branding));
   const from = mailboxHeader(sender);
   const { beforeText, beforeHtml, end } = mimeParts(language);
 
   return {
     fill(mail, secrets) {
       if (normalEmail(mail.recipient) !== mail.recipient) throw new Error('The recipient of the email is not a valid address');
-      const { fromName, logoUrl } = brandOf(mail);
-      const slots = slotsOf(mail, secrets);
+      const { fromName, logoUrl, accent } = brandOf(mail);
+      const slots = { ...slotsOf(mail, secrets), ...accentSlots(accent) };
       slots.logo = logoUrl;
       slots.sender = fromName || slots.host;
       const headers = [
@@ -118,6 +120,12 @@ function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
     code: secrets?.code ?? undefined,
     request: [requestTimeOf(mail), shownDevice(mail)].filter(Boolean).join(' · '),
   };
+}
+
+function accentSlots(accent: string): Slots {
+  if (accent === '') return {};
+  const { fill, text, border } = buttonColors(accent);
+  return { accent: fill, accentText: text, accentEdge: border.light ? '#868f89' : fill };
 }
 
 function joined(pieces: string[], slots: Slots): string {

@@ -1,3 +1,4 @@
+import { accentFault } from '../../contract/colors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
 import { fromNameFault, logoUrlFault, normalHost } from '../../contract/rules.ts';
 
@@ -60,15 +61,16 @@ export function shownDevice({ data: { device } }: Pick<Mail, 'data'>): string {
 }
 
 /** The branding of a website whose domain is proven; an empty text means the service's own. */
-type Brand = { fromName: string; logoUrl: string };
+type Brand = { fromName: string; logoUrl: string; accent: string };
 
-const NO_BRAND: Brand = { fromName: '', logoUrl: '' };
+const NO_BRAND: Brand = { fromName: '', logoUrl: '', accent: '' };
 
 /** Returns the branding of an email. It is validated again here; an invalid part is left out, and the email is still sent. */
-export function brandOf({ kind, data: { fromName, logoUrl } }: Pick<Mail, 'kind' | 'data'>): Brand {
-  if (kind !== 'sign_in' || (fromName === undefined && logoUrl === undefined)) return NO_BRAND;
+export function brandOf({ kind, data: { fromName = '', logoUrl = '', accent = '' } }: Pick<Mail, 'kind' | 'data'>): Brand {
+  if (kind !== 'sign_in') return NO_BRAND;
   return {
-    fromName: fromName === undefined || fromNameFault(fromName) ? '' : fromName,
-    logoUrl: logoUrl === undefined || logoUrlFault(logoUrl) ? '' : logoUrl,
+    fromName: fromNameFault(fromName) ? '' : fromName,
+    logoUrl: logoUrlFault(logoUrl) ? '' : logoUrl,
+    accent: accentFault(accent) ? '' : accent,
   };
 }

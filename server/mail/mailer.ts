@@ -82,11 +82,12 @@ export class Mailer {
 
   #templateOf(mail: Pick<Mail, 'kind' | 'language' | 'data'>): Promise<MailTemplate> | MailTemplate {
     const { kind, language } = mail;
-    const logo = brandOf(mail).logoUrl !== '';
-    const key = `${kind} ${language} ${logo}`;
+    const { logoUrl, accent } = brandOf(mail);
+    const branding = { logo: logoUrl !== '', accent: accent !== '' };
+    const key = `${kind} ${language} ${branding.logo} ${branding.accent}`;
     const cached = this.#templates.get(key);
     if (cached) return cached;
-    const template = compose(kind, language, this.#sender, { logo });
+    const template = compose(kind, language, this.#sender, branding);
     template.then(
       (composed) => this.#templates.set(key, composed),
       () => this.#templates.delete(key),

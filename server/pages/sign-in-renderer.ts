@@ -5,6 +5,7 @@ import type { LanguageCode } from '../../contract/languages.ts';
 import { BOOT_ELEMENT, type SignInBoot, type SignInPage } from '../../contract/pages.ts';
 import { hintCookies, mergeAccounts, readRememberedAccounts } from '../../contract/remembered.ts';
 import { texts } from '../languages/languages.ts';
+import { websiteHeadOf } from './website-head.ts';
 
 /** Renders a sign-in page (web/signin-server.tsx). */
 export type RenderSignIn = (boot: SignInBoot) => { html: string; title: string };
@@ -60,22 +61,26 @@ export function signInDocument(
   render: RenderSignIn,
 ): (boot: SignInBoot) => string {
   const templates = new Map<LanguageCode, string[]>();
+  const ownIcon = /<link rel="icon"[^>]*>/.exec(html)?.[0] ?? '';
   const templateOf = (language: LanguageCode) => {
     const known =
       templates.get(language) ??
       html
         .replace(/<html lang="\w+"/, `<html lang="${language}"`)
         .replace('<title>', `${preloadsOf(language)}<title>`)
-        .split(/<!--(?:title|page|boot)-->/);
+        .split(/<link rel="icon"[^>]*>|<!--(?:title|page|boot)-->/);
     templates.set(language, known);
     return known;
   };
   return (boot) => {
-    const [start, head, afterPage, end] = templateOf(boot.language);
+    const [start, afterIcon, afterTitle, afterPage, end] = templateOf(boot.language);
     const page = render(boot);
     // A `<` in a text could end the script element.
     const data = JSON.stringify(boot).replaceAll('<', '\\u003c');
     const title = page.title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-    return `${start}${title}${head}${page.html}${afterPage}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${end}`;
+    const { iconUrl, style } = websiteHeadOf(boot.target);
+    const icon = iconUrl ? `<link rel="icon" href="${iconUrl}">` : ownIcon;
+    const head = style ? afterTitle.replace('</title>', () => `</title><style>${style.css}</style>`) : afterTitle;
+    return `${start}${icon}${afterIcon}${title}${head}${page.html}${afterPage}<script type="application/json" id="${BOOT_ELEMENT}">${data}</script>${end}`;
   };
 }

@@ -8,9 +8,14 @@ import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { fontPreloads } from './fonts.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument } from './sign-in-renderer.ts';
+import { type WebsiteHead, websiteHeadOf, withStyle } from './website-head.ts';
 
 // The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));
+
+/** The policy of a preview: no scripts, and nothing can be sent. */
+const PREVIEW_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-same-origin";
 
 const files: Record<PageEntry, string> = { signin: 'signin.html', portal: 'index.html' };
 
@@ -24,6 +29,8 @@ export type WebApp = {
   icon: string;
   /** Renders a sign-in page and sends it. The back-forward cache keeps one that shows nothing of a person or an attempt. */
   sendSignIn(response: ServerResponse, page: SignInPage, status?: number): void;
+  /** Sends a sign-in page in a theme, without scripts and accounts, for a frame in a page of this origin. */
+  sendSignInPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
   /** Sends the portal's page with the title and description of `path`. The back-forward cache keeps a public one. */
   sendPortal(response: ServerResponse, path: string, status: 200 | 404): void;
 };
@@ -35,9 +42,12 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
   const portal = describePages(html.portal, publicUrl);
   let documentOf: ReturnType<typeof signInDocument> | undefined;
-  const send = (response: ServerResponse, status: number, body: string, isStored: boolean, mayHaveOpener = false) => {
+  type Options = { mayHaveOpener?: boolean; style?: WebsiteHead['style'] };
+  const send = (response: ServerResponse, status: number, body: string, isStored: boolean, options: Options = {}) => {
+    const { mayHaveOpener = false, style = null } = options;
     headers(response.req as IncomingMessage, response, () => {});
     if (mayHaveOpener) response.setHeader('Cross-Origin-Opener-Policy', 'unsafe-none');
+    response.setHeader('Content-Security-Policy', withStyle(String(response.getHeader('Content-Security-Policy')), style));
     response.statusCode = status;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', isStored ? 'private, no-cache' : 'no-store');
@@ -52,7 +62,22 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
       if (page.leaving) response.setHeader('Refresh', `0; url=${inAscii(page.leaving.url)}`);
       documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
       const boot = bootOf(page, response.req);
-      send(response, status, documentOf(boot), status === 200 && !isPrivate(boot), isOfWebsite(page));
+      send(response, status, documentOf(boot), status === 200 && !isPrivate(boot), {
+        mayHaveOpener: isOfWebsite(page),
+        style: websiteHeadOf(page.target).style,
+      });
+    },
+    sendSignInPreview: (response, page, theme) => {
+      documentOf ??= signInDocument(html.signin, preloadsOf, loadRenderer(webRoot));
+      const document = documentOf({ ...bootOf(page, response.req), accounts: [] });
+      const policy = withStyle(PREVIEW_POLICY, websiteHeadOf(page.target).style);
+      headers(response.req as IncomingMessage, response, () => {});
+      response.setHeader('Content-Security-Policy', policy);
+      response.setHeader('X-Frame-Options', 'SAMEORIGIN');
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.setHeader('Cache-Control', 'no-store');
+      // As the script of the page would leave it.
+      response.end(document.replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
     sendPortal: (response, path, status) => send(response, status, portal.pageOf(plainPath(path)), portal.isPublic(plainPath(path))),
   };

@@ -7,12 +7,10 @@ import { type Applications, isApplicationId } from '../applications/applications
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { digest } from '../secrets.ts';
-import { uploadPath } from '../uploads/upload-url.ts';
-import { displayDomainOf } from '../websites/domains.ts';
 import { clientActive, endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { isRedirectOf, redirectHostOf, withCode } from './redirects.ts';
 import { type AttemptKind, type AttemptSecrets, hasCode } from './secrets.ts';
-import { SHOWN_ICON } from './target.ts';
+import { SHOWN_WEBSITE, type ShownWebsite, siteTarget } from './target.ts';
 
 /** What the page of an opened link shows. */
 export type LinkPage = Pick<SignInBoot, 'link' | 'target' | 'language'>;
@@ -28,8 +26,8 @@ type LinkState = {
   redirectUri: string | null;
   forwardUrl: string | null;
   state: string | null;
-  /** Id of the upload that the website shows. */
-  icon: string | null;
+  /** What is shown of the website. */
+  website: ShownWebsite | null;
   /** Whether the domain is registered now, possibly by another account. */
   registered: boolean;
   /** Whether it is, or its application is, not the one for which the email was sent. */
@@ -43,7 +41,7 @@ const WITHDRAWN = `(a.domain is not null and (${sameRegistration('a.domain', `a.
 
 const LINK_STATE = `
 select kind, email, browser, language, domain, client_id as "clientId", redirect_uri as "redirectUri", forward_url as "forwardUrl", state,
-  (select ${SHOWN_ICON} from websites w where w.domain = a.domain) as icon,
+  (select row_to_json(shown) from (select ${SHOWN_WEBSITE} from websites w where w.domain = a.domain) shown) as website,
   exists (select from websites w where w.domain = a.domain) as registered, ${WITHDRAWN} as withdrawn,
   case
     when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then 'used'
@@ -114,10 +112,9 @@ async function linkState(core: Database['core'], id: string): Promise<LinkState 
   return (await core.query<LinkState>({ name: 'signin-link-state', text: LINK_STATE, values: [id] })).rows[0] ?? null;
 }
 
-function targetOf({ domain, forwardUrl, icon }: LinkState): LinkPage['target'] {
+function targetOf({ domain, forwardUrl, website }: LinkState): LinkPage['target'] {
   if (!domain || !forwardUrl) return { kind: 'portal' };
-  const host = new URL(forwardUrl).hostname;
-  return { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: icon && uploadPath(icon) };
+  return siteTarget(new URL(forwardUrl).hostname, website);
 }
 
 /** Returns the sign-in page for the same target, or the website itself when it is not registered any more. */
@@ -133,15 +130,14 @@ async function describeApplicationLink({ applications }: Parts, found: LinkState
   if (!redirectUris || !redirectUri || status === 'withdrawn') return INVALID;
   if (!isRedirectOf({ id: clientId, redirectUris, kind: 'application' }, redirectUri)) return INVALID;
   const { hostname, origin } = new URL(redirectUri);
-  const target = { kind: 'site', host: hostname, displayHost: displayDomainOf(hostname), iconUrl: null } as const;
+  const target = siteTarget(hostname, null);
   if (status !== 'open') return { language, target, link: { state: status, again: origin } };
   return { language, target, link: { state: 'open', maskedEmail: maskEmail(found.email), hasCode: true } };
 }
 
 /** The page of a link that was opened in another browser than the one in which the authorization request waits, or that has ended. */
 function describeInteractionLink({ redirectUri, forwardUrl, status, language, email }: LinkState): LinkPage {
-  const host = redirectHostOf(redirectUri ?? '');
-  const target = { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: null } as const;
+  const target = siteTarget(redirectHostOf(redirectUri ?? ''), null);
   if (status !== 'open') return { language, target, link: { state: status, again: forwardUrl ?? '/auth' } };
   return { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }

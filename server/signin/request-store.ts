@@ -88,7 +88,7 @@ const inSeconds = (seconds: number) => `now() + interval '${seconds} seconds'`;
  * A website that is not claimed yet may send to a number of different mailboxes a day. To count them exactly, its requests run
  * alone, one after the other, with $22 true; without it the result is `on_probation` and nothing is done.
  *
- * `brand`: the branding of the website's account, once the domain is proven; it is in the outbox too, so that every retry sends
+ * `brand`: the branding of the website or else of its account, once the domain is proven; it is in the outbox too, so that every retry sends
  * the same email.
  */
 const REQUEST = `
@@ -104,8 +104,10 @@ target as materialized (
     'address ' || coalesce('device ' || encode(k.device, 'hex'), g.address) as address_key,
     'pair ' || coalesce('device ' || encode(k.device, 'hex'), g.address) || ' ' || g.mailbox as pair_key,
     'mailbox ' || coalesce('device ' || encode(k.device, 'hex') || ' ', '') || g.mailbox as mailbox_key,
-    case when u.brand_name <> '' or u.brand_logo_url <> ''
-      then jsonb_build_object('fromName', u.brand_name, 'logoUrl', u.brand_logo_url) end as brand
+    case when w.proven_at is not null then nullif(jsonb_strip_nulls(jsonb_build_object(
+      'fromName', coalesce(nullif(w.brand_name, ''), nullif(u.brand_name, ''), nullif(w.name, '')),
+      'logoUrl', coalesce(nullif(w.brand_logo_url, ''), nullif(u.brand_logo_url, '')),
+      'accent', nullif(w.accent, ''))), '{}') end as brand
   from given g
   left join websites w on w.domain = g.domain
   left join users u on u.email = w.email and w.proven_at is not null

@@ -12,9 +12,13 @@ const MAX_URL_LENGTH = 2048;
 /** Where a sign-in leads: a registered website, or the portal. */
 export type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; forwardUrl: string };
 
-// A website on probation shows no icon.
-export const SHOWN_ICON = 'case when w.claimed_at is not null then w.icon end';
-const REGISTERED = `select ${SHOWN_ICON} as icon from websites w where domain = $1`;
+/** What the pages show of a website: icon and color once it is claimed, and its name once its domain is proven. */
+export type ShownWebsite = { icon: string | null; name: string | null; accent: string | null };
+/** Selects a ShownWebsite. */
+export const SHOWN_WEBSITE = `case when w.claimed_at is not null then w.icon end as icon,
+  case when w.proven_at is not null then nullif(w.name, '') end as name,
+  case when w.claimed_at is not null then nullif(w.accent, '') end as accent`;
+const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
@@ -73,15 +77,15 @@ export class Targets {
       return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'bad_forward_url', back: null };
     }
     if (target.kind === 'portal') return { kind: 'portal' };
-    const hosts = { host: target.host, displayHost: displayDomainOf(target.host) };
-    const { rows } = await this.#core.query<{ icon: string | null }>({
+    const { rows } = await this.#core.query<ShownWebsite>({
       name: 'signin-registered',
       text: REGISTERED,
       values: [target.domain],
     });
     const [website] = rows;
-    if (!website) return { kind: 'unsupported', ...hosts, reason: 'not_registered', back: new URL(target.forwardUrl).origin };
-    return { kind: 'site', ...hosts, iconUrl: website.icon && uploadPath(website.icon) };
+    if (website) return siteTarget(target.host, website);
+    const { host, forwardUrl: url } = target;
+    return { kind: 'unsupported', host, displayHost: displayDomainOf(host), reason: 'not_registered', back: new URL(url).origin };
   }
 
   /** @throws Fault bad_forward_url, which the owner of the domain sees as an event */
@@ -99,6 +103,12 @@ export class Targets {
   async addLocalhost(id: string): Promise<void> {
     await this.#core.query(ADD_LOCALHOST, [id]);
   }
+}
+
+/** Returns what a page shows of a website, or of an application by its host alone. */
+export function siteTarget(host: string, website: ShownWebsite | null): Extract<SignInBoot['target'], { kind: 'site' }> {
+  const { icon = null, name = null, accent = null } = website ?? {};
+  return { kind: 'site', host, displayHost: displayDomainOf(host), iconUrl: icon && uploadPath(icon), name, accent };
 }
 
 /** Returns the host of a URL for a page; an empty text when the URL is not valid or too long. */

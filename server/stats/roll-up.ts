@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addVisits } from '../visitors/roll-up.ts';
 import { addToTotals, countWriters, findNewestRow, type JobQuery } from './store.ts';
 
 const MAX_BATCH_ROWS = 5_000;
@@ -7,7 +8,7 @@ const WRITERS_TIMEOUT_MS = 3_000;
 const POLL_MS = 20;
 
 /**
- * Adds all rows of the audit log up to the newest one to the totals. Any number of instances may do so at once; each row counts once.
+ * Adds all rows of the audit log up to the newest one to the totals, then to the visitors of websites. Any number of instances may do so at once; each row counts once.
  * Statistics do not depend on it: rows that the totals do not include are counted when statistics are read.
  * @param options.signal stops it between two batches
  * @param options.maxMs how long it may take
@@ -23,7 +24,9 @@ export async function rollUp(query: JobQuery, options: { signal: AbortSignal; ma
     if (signal.aborted || Date.now() > waitEnd) return false;
     await sleep(POLL_MS);
   }
-  let upTo: string | null = '';
-  while (upTo !== null && upTo !== newest && !signal.aborted && Date.now() < end) upTo = await addToTotals(query, newest, MAX_BATCH_ROWS);
+  for (const add of [addToTotals, addVisits]) {
+    let upTo: string | null = '';
+    while (upTo !== null && upTo !== newest && !signal.aborted && Date.now() < end) upTo = await add(query, newest, MAX_BATCH_ROWS);
+  }
   return true;
 }

@@ -30,12 +30,15 @@ export function Bar({ as: Anchor = 'a', wide, children }: { as?: ElementType; wi
  */
 export function Footer({
   as: Anchor = 'a',
+  notice,
   terms = 'Terms',
   privacy = 'Privacy',
   status,
   wide,
 }: {
   as?: ElementType;
+  /** Instead of the copyright line. */
+  notice?: string;
   terms?: string;
   privacy?: string;
   status?: boolean;
@@ -47,7 +50,7 @@ export function Footer({
       <div
         className={cx('mx-auto flex flex-wrap items-center justify-between gap-x-4 px-4 py-2 sm:px-6', wide ? 'max-w-6xl' : 'max-w-5xl')}
       >
-        <p>© {new Date().getFullYear()} Email Auth</p>
+        <p>{notice ?? `© ${new Date().getFullYear()} Email Auth`}</p>
         <nav aria-label={`${terms}, ${privacy}`} className="-mx-2 flex flex-wrap">
           {status && (
             <Anchor href={paths.status} className={link}>

@@ -1,9 +1,10 @@
 import { useState } from 'react';
+import { cx } from './cx.ts';
 
 /** A website's icon, or the initial of its name when it has none or the icon does not load. */
-export function SiteIcon({ name, iconUrl }: { name: string; iconUrl: string | null }) {
+export function SiteIcon({ name, iconUrl, colored }: { name: string; iconUrl: string | null; colored?: boolean }) {
   const [broken, setBroken] = useState<string | null>(null);
-  if (!iconUrl || broken === iconUrl) return <Initial text={name} />;
+  if (!iconUrl || broken === iconUrl) return <Initial text={name} colored={colored} />;
   return (
     <img
       src={iconUrl}
@@ -17,12 +18,16 @@ export function SiteIcon({ name, iconUrl }: { name: string; iconUrl: string | nu
   );
 }
 
-/** A tile with the first letter of a host or an email address. */
-export function Initial({ text, round = false }: { text: string; round?: boolean }) {
+/** A tile with the first letter of a host or an email address. @param colored in the color of the buttons */
+export function Initial({ text, round = false, colored = false }: { text: string; round?: boolean; colored?: boolean }) {
   return (
     <span
       aria-hidden="true"
-      className={`grid size-9 shrink-0 place-items-center border border-line bg-sunk text-sm font-semibold text-muted uppercase ${round ? 'rounded-full' : 'rounded-control'}`}
+      className={cx(
+        'grid size-9 shrink-0 place-items-center border text-sm font-semibold uppercase',
+        round ? 'rounded-full' : 'rounded-control',
+        colored ? 'border-action-edge bg-action text-on-action' : 'border-line bg-sunk text-muted',
+      )}
     >
       {Array.from(text)[0]}
     </span>

@@ -3,6 +3,7 @@ import { up as signIn } from './0001-sign-in.ts';
 import { steps as portal } from './0002-portal.ts';
 import { steps as openIdConnect } from './0008-openid-connect.ts';
 import { steps as websiteMembers } from './0009-website-members.ts';
+import { steps as brandingAndVisitors } from './0010-website-branding-and-visitors.ts';
 import { steps as registrationLinks } from './0012-registration-links.ts';
 
 /** `sql`: the whole migration is one step. */
@@ -76,6 +77,7 @@ export const migrations: readonly Migration[] = [
   { name: '0007-website-events', sql: websiteEvents },
   { name: '0008-openid-connect', steps: openIdConnect },
   { name: '0009-website-members', steps: websiteMembers },
+  { name: '0010-website-branding-and-visitors', steps: brandingAndVisitors },
   { name: '0012-registration-links', steps: registrationLinks },
   { name: '0014-website-openid-totals', sql: websiteOpenIdTotals },
 ];

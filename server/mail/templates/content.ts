@@ -22,7 +22,18 @@ export type Template = (language: LanguageCode, service: { publicUrl: string }) 
  * `inviter`: the address of the account that invites. `logo` and `sender`: the address of the website's logo, and the name of the
  * sender. `request`: when the email was requested, and with which browser and system where they are known.
  */
-export type SlotName = 'host' | 'domain' | 'inviter' | 'link' | 'code' | 'logo' | 'sender' | 'request';
+export type SlotName =
+  | 'accent'
+  | 'accentText'
+  | 'accentEdge'
+  | 'host'
+  | 'domain'
+  | 'inviter'
+  | 'link'
+  | 'code'
+  | 'logo'
+  | 'sender'
+  | 'request';
 
 // Characters of Unicode's private use area: the texts do not contain them, and HTML leaves them unchanged.
 const OPEN = '\u{e000}';

@@ -8,7 +8,7 @@ import { Text } from '@react-email/text';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { type Content, slot } from './content.ts';
-import { CARD_WIDTH, outlookStyleSheet, styleSheet, styles } from './styles.ts';
+import { buttonStyle, CARD_WIDTH, outlookStyleSheet, styles } from './styles.ts';
 import { Rule, Table } from './table.tsx';
 
 const fallbacks: Record<LanguageCode, string> = {
@@ -30,13 +30,16 @@ const CARD_BEGINS = `<!--[if mso]><table role="presentation" align="center" widt
 const CARD_ENDS = '<!--[if mso]></td></tr></table><![endif]-->';
 const OUTLOOK_HEAD = `<!--[if mso]><style>${outlookStyleSheet}</style><![endif]-->`;
 
+/** What an email shows of the branding of a website. */
+export type MailBranding = { logo: boolean; accent: boolean };
+
 /**
- * Returns the HTML of an email with its slots unfilled; with `logo`, also the slot of the website's logo. It is rendered by React's
+ * Returns the HTML of an email with its slots unfilled; with `logo` and `accent`, also those of the website's logo and color. It is rendered by React's
  * synchronous renderer: the streaming ones, and so react-email's `render`, enable async_hooks, which would make every later
  * promise of this process slower.
  */
-export function htmlOf(content: Content, language: LanguageCode, logo: boolean): string {
-  const html = DOCTYPE + renderToStaticMarkup(<Layout content={content} language={language} logo={logo} />);
+export function htmlOf(content: Content, language: LanguageCode, branding: MailBranding): string {
+  const html = DOCTYPE + renderToStaticMarkup(<Layout content={content} language={language} branding={branding} />);
   return (
     html
       // Removes the markers of React and react-email; Outlook needs the conditional comments.
@@ -49,7 +52,9 @@ export function htmlOf(content: Content, language: LanguageCode, logo: boolean):
   );
 }
 
-function Layout({ content, language, logo }: { content: Content; language: LanguageCode; logo: boolean }) {
+type LayoutProps = { content: Content; language: LanguageCode; branding: MailBranding };
+
+function Layout({ content, language, branding }: LayoutProps) {
   const { title, preview } = content;
   return (
     <Html lang={language}>
@@ -58,7 +63,7 @@ function Layout({ content, language, logo }: { content: Content; language: Langu
         <meta name="viewport" content="width=device-width" />
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
-        <style>{styleSheet}</style>
+        <style>{buttonStyle(branding.accent).styleSheet}</style>
       </Head>
       <Body className="page" style={styles.page}>
         <div className="preview" style={styles.preview}>
@@ -67,7 +72,7 @@ function Layout({ content, language, logo }: { content: Content; language: Langu
         <Table align="center" style={styles.gutter}>
           <span {...{ [CARD.begin]: 'true' }} />
           <Table className="card" tableStyle={styles.cardTable} style={styles.card}>
-            <Message content={content} language={language} logo={logo} />
+            <Message content={content} language={language} branding={branding} />
           </Table>
           <span {...{ [CARD.end]: 'true' }} />
         </Table>
@@ -76,7 +81,7 @@ function Layout({ content, language, logo }: { content: Content; language: Langu
   );
 }
 
-function Message({ content, language, logo }: { content: Content; language: LanguageCode; logo: boolean }) {
+function Message({ content, language, branding: { logo, accent } }: LayoutProps) {
   const { title, paragraphs, action, codeIntroduction, notes } = content;
   return (
     <>
@@ -89,7 +94,7 @@ function Message({ content, language, logo }: { content: Content; language: Lang
           {paragraph}
         </Text>
       ))}
-      <Button className="button" href={action.href} style={styles.button}>
+      <Button className="button" href={action.href} style={buttonStyle(accent).button}>
         {action.label}
       </Button>
       <Rule />

@@ -1,4 +1,5 @@
 import type { CSSProperties } from 'react';
+import { slot } from './content.ts';
 
 /** Maximum width of an email's card, in pixels. */
 export const CARD_WIDTH = 480;
@@ -60,14 +61,31 @@ const dark = [
   '.page td.card{background-color:#18181b!important;border-color:#3f3f46!important}',
   '.ink{color:#fafafa!important}',
   '.note{color:#a1a1aa!important}',
-  '.button{background-color:#fafafa!important;color:#18181b!important}',
   '.rule{border-top-color:#3f3f46!important}',
   // A logo may be dark on a transparent background, so it keeps a white one.
   '.logo{padding:8px!important;border-radius:8px!important;background-color:#ffffff!important}',
 ].join('');
 
-/** The style sheet of an email: the colors of dark mode. */
-export const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}}`;
+/** The style sheet of an email: the colors of dark mode. @param darkButton the rule of the button */
+const styleSheetWith = (darkButton: string) =>
+  `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}${darkButton}}`;
+
+/** The button, and the style sheet with its colors in dark mode. */
+type ButtonStyle = { button: CSSProperties; styleSheet: string };
+
+const plainButton: ButtonStyle = {
+  button: styles.button,
+  styleSheet: styleSheetWith('.button{background-color:#fafafa!important;color:#18181b!important}'),
+};
+
+const [fill, ink, edge] = [slot('accent'), slot('accentText'), slot('accentEdge')];
+const accentButton: ButtonStyle = {
+  button: { ...styles.button, padding: '11px 23px', color: ink, backgroundColor: fill, border: `1px solid ${edge}` },
+  styleSheet: styleSheetWith(`.button{background-color:${fill}!important;color:${ink}!important}`),
+};
+
+/** Returns the style of the button. @param accent with slots for the color of a website */
+export const buttonStyle = (accent: boolean): ButtonStyle => (accent ? accentButton : plainButton);
 
 /** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman, and hides only by mso-hide. */
 export const outlookStyleSheet =

@@ -4,9 +4,9 @@ import type { Settings } from '../../lib/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useSaveOrganisation, useSaveProfile } from './queries.ts';
-import { fieldFault, SaveForm } from './save-form.tsx';
 
 export function ProfileForm({ settings }: { settings: Settings }) {
   const save = useSaveProfile();

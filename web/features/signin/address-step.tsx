@@ -7,7 +7,7 @@ import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { AddressForm } from './address-form.tsx';
 import { useRememberedAccounts } from './boot.ts';
-import { Card, TargetLine } from './card.tsx';
+import { Card, siteNameOf, TargetLine } from './card.tsx';
 import type { Destination } from './flow.ts';
 import { Note } from './note.tsx';
 import { RememberedList } from './remembered-list.tsx';
@@ -48,6 +48,8 @@ export function AddressStep({
 
   const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
   const choosing = !other && accounts.length > 0;
+  const heading = t(choosing ? 'auth.oidc_choose_title' : portal ? 'auth.portal_welcome' : 'auth.welcome');
+  const site = siteNameOf(target);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the step begins
   useEffect(() => {
@@ -66,7 +68,7 @@ export function AddressStep({
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
-      <PageHeading title={t(choosing ? 'auth.oidc_choose_title' : portal ? 'auth.portal_welcome' : 'auth.welcome')} />
+      <PageHeading title={site === null ? heading : t('auth.sign_in_to', { name: site })}>{heading}</PageHeading>
       {!choosing && <p className="mt-1.5 text-muted">{t('auth.subtitle')}</p>}
       {steps.attemptMissing && attempt === null && <Note tone="plain">{t('auth.attempt_missing')}</Note>}
       {refused && <Note tone="failure">{refused}</Note>}

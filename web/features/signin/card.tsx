@@ -8,15 +8,20 @@ export function Card({ children }: { children: ReactNode }) {
   return <div className="rise rounded-panel border border-line bg-panel p-5 shadow-raised sm:p-8">{children}</div>;
 }
 
-/** The website or application that the visitor signs in to. An application chooses its own name, so its host stands below. */
+/** Returns the name of the website that the visitor signs in to, or its host; null for other targets. */
+export const siteNameOf = (target: SignInBoot['target']): string | null =>
+  target.kind === 'site' ? (target.name ?? target.displayHost) : null;
+
+/** The website or application that the visitor signs in to. Both choose their own name, so the host stands below. */
 export function TargetLine({ target, portalName }: { target: SignInBoot['target']; portalName: string }) {
   const hosts = target.kind === 'portal' || (target.kind !== 'application' && target.host === '') ? null : target;
   const names = hosts
-    ? [...new Set([hosts.kind === 'application' ? hosts.name : '', hosts.displayHost, hosts.host])].filter(Boolean)
+    ? [...new Set([hosts.kind === 'unsupported' ? '' : (hosts.name ?? ''), hosts.displayHost, hosts.host])].filter(Boolean)
     : [portalName];
+  const icon = hosts?.kind === 'site' ? hosts : null;
   return (
     <p className="mb-6 flex min-w-0 items-center gap-3 text-sm font-medium">
-      {hosts ? <SiteIcon name={names[0]} iconUrl={hosts.kind === 'site' ? hosts.iconUrl : null} /> : <Mark className="size-9" />}
+      {hosts ? <SiteIcon name={names[0]} iconUrl={icon?.iconUrl ?? null} colored={Boolean(icon?.accent)} /> : <Mark className="size-9" />}
       <span className="min-w-0 wrap-anywhere">
         <bdi>{names[0]}</bdi>
         {names.slice(1).map((name) => (

@@ -88,7 +88,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
             {refusal && (link || isCallback) ? <ConfirmBrowser refusal={refusal}>{page}</ConfirmBrowser> : page}
           </div>
         </main>
-        <Footer terms={t('auth.terms')} privacy={t('auth.privacy')} />
+        <Footer notice={target.kind === 'site' ? t('auth.secured_by') : undefined} terms={t('auth.terms')} privacy={t('auth.privacy')} />
         <Toaster dismissLabel={t('auth.dismiss')} />
       </TranslatorContext>
     </BootContext>

@@ -2,6 +2,7 @@ import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import type { LiveEvent } from './live-events.ts';
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
 
 /** One step of a sign-in, with what to do about it. */
@@ -13,6 +14,7 @@ export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: 
     <li className="grid gap-x-4 gap-y-0.5 px-4 py-3 sm:grid-cols-[4.5rem_1fr] sm:px-5">
       <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">
         {clock.format(time)}
+        {!isToday(time) && <span className="text-[0.8125rem] sm:block sm:leading-4"> {day.format(time)}</span>}
       </time>
       <div className="flex min-w-0 gap-2.5">
         <Mark level={level} />
@@ -33,6 +35,8 @@ export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: 
     </li>
   );
 }
+
+const isToday = (time: number) => new Date(time).toDateString() === new Date().toDateString();
 
 function Mark({ level }: { level: LiveEvent['level'] }) {
   return (

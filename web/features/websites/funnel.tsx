@@ -45,7 +45,7 @@ export function Funnel({ domain, history: { total, median } }: { domain: string;
           <>
             {' '}
             {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified:{' '}
-            <Link href={`${websitePath(domain, 'log')}?kind=token_refused`} className="text-accent underline underline-offset-2">
+            <Link href={`${websitePath(domain, 'log')}?status=token_refused`} className="text-accent underline underline-offset-2">
               see rejected tokens
             </Link>
             .

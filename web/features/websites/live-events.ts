@@ -25,15 +25,16 @@ type Live = {
 /**
  * Follows the events of a website. While paused it keeps its place, so that it continues without a gap.
  * @param domain undefined: of all websites. Another one needs another key of the component
+ * @param start the cursor to begin at; undefined: with the events of the last hour
  */
-export function useLiveEvents(domain: string | undefined, paused: boolean): Live {
+export function useLiveEvents(domain: string | undefined, paused: boolean, start?: string): Live {
   const [live, setLive] = useState<Live>({ events: undefined, cursor: undefined, error: null });
   const refreshUser = useRefreshUser();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the loop itself moves the cursor
   useEffect(() => {
     if (paused) return;
     const stop = new AbortController();
-    void follow(domain, live.cursor, stop.signal, {
+    void follow(domain, live.cursor ?? start, stop.signal, {
       onPage: ({ events, cursor }) =>
         setLive((before) => ({ events: [...(before.events ?? []), ...events].slice(-MAX_SHOWN), cursor, error: null })),
       onError: (error) => {

@@ -1,7 +1,7 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { errorText } from '../../lib/api.ts';
-import { paths } from '../../paths.ts';
+import { paths, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
@@ -9,6 +9,7 @@ import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty, Failed } from '../../ui/states.tsx';
 import { EventRow } from './event-row.tsx';
 import { type LiveEvent, useLiveEvents } from './live-events.ts';
+import { LiveState } from './live-state.tsx';
 import { useWebsites, type Website } from './queries.ts';
 import { TryDialog } from './try-dialog.tsx';
 
@@ -65,7 +66,7 @@ function Panel({
           />
         </div>
         <div className="flex items-center justify-between gap-4 max-sm:w-full">
-          <State paused={paused} failed={Boolean(error)} />
+          <LiveState paused={paused} failed={Boolean(error)} />
           <Button variant="secondary" className="min-w-24" onClick={() => setPaused(!paused)}>
             {paused ? 'Resume' : 'Pause'}
           </Button>
@@ -94,6 +95,15 @@ function Panel({
         )}
         {events && <Log events={events} withDomain={!chosen} />}
       </Scroller>
+      {chosen && (
+        <p className="mt-3 text-sm text-muted">
+          Older steps are in the{' '}
+          <Link href={websitePath(chosen.domain, 'log')} className="text-accent underline underline-offset-2">
+            log of {chosen.displayDomain}
+          </Link>
+          , with filters.
+        </p>
+      )}
       {trying && chosen && <TryDialog website={chosen} onClose={() => setTrying(false)} />}
     </>
   );
@@ -101,17 +111,6 @@ function Panel({
 
 /** Shows a panel without its border, since the box has one. */
 const Plain = ({ children }: { children: ReactNode }) => <div className="*:border-0 *:bg-transparent">{children}</div>;
-
-/** Whether new events appear. Screen readers announce its changes. */
-function State({ paused, failed }: { paused: boolean; failed: boolean }) {
-  const [tone, text] = paused ? ['bg-edge', 'Paused'] : failed ? ['bg-danger', 'Reconnecting'] : ['bg-accent', 'Live'];
-  return (
-    <p role="status" className="flex min-w-28 items-center gap-2 text-sm sm:justify-end">
-      <span aria-hidden="true" className={`size-2 rounded-full ${tone}`} />
-      {text}
-    </p>
-  );
-}
 
 const AT_END_PX = 40;
 

@@ -15,5 +15,7 @@ const tab = <Name extends string>(load: () => Promise<Record<Name, ComponentType
 export const tabs: readonly Tab[] = [
   { path: null, label: 'Statistics', Page: tab(() => import('./stats-tab.tsx'), 'StatsTab') },
   { path: 'log', label: 'Log', Page: tab(() => import('./log-tab.tsx'), 'LogTab') },
+  { path: 'visitors', label: 'Visitors', Page: tab(() => import('./visitors-tab.tsx'), 'VisitorsTab') },
+  { path: 'branding', label: 'Branding', Page: tab(() => import('./branding-tab.tsx'), 'BrandingTab') },
   { path: 'settings', label: 'Settings', Page: tab(() => import('./settings-tab.tsx'), 'SettingsTab') },
 ];

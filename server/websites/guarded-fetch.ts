@@ -4,9 +4,9 @@ import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import { isThisMachine } from '../../contract/rules.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import { isPublicAddress } from '../websites/public-addresses.ts';
+import { isPublicAddress } from './public-addresses.ts';
 
-/** The longest response that is read, in bytes. */
+/** The longest response that is read, in bytes, unless another one is given. */
 const MAX_RESPONSE_BYTES = 65_536;
 /** How long a request and its response may take together. */
 const TIMEOUT_MS = 4_000;
@@ -16,7 +16,12 @@ type Parts = {
   dns: Pick<Dns, 'lookup'>;
   /** Local mode: loopback hosts may be requested, with any certificate. */
   local: boolean;
+  /** Whether all other hosts may have any certificate too. */
+  anyCertificate?: boolean;
+  maxBytes?: number;
 };
+
+export class ResponseTooLarge extends TypeError {}
 
 /**
  * Returns a `fetch` for URLs that others chose: it connects only to addresses of the public internet, to exactly those that were
@@ -37,14 +42,14 @@ export function createGuardedFetch(parts: Parts): (input: string | URL | Request
       lookup: parts.dns.lookup,
       agent: false,
       // During development a website often has a certificate that only the developer's browser trusts.
-      rejectUnauthorized: !isLoopback,
+      rejectUnauthorized: !isLoopback && !parts.anyCertificate,
       signal,
     }).end(body);
     // Errors after the response has started are reported by the response.
     request.on('error', () => {});
     try {
       const [response]: IncomingMessage[] = await once(request, 'response', { signal });
-      return await toResponse(response);
+      return await toResponse(response, parts.maxBytes ?? MAX_RESPONSE_BYTES);
     } finally {
       request.destroy();
     }
@@ -66,12 +71,13 @@ function headersOf({ headers, body: given }: RequestInit, body: string | undefin
   return { ...sent, 'content-length': String(Buffer.byteLength(body)) };
 }
 
-async function toResponse(response: IncomingMessage): Promise<Response> {
+/** @throws ResponseTooLarge */
+async function toResponse(response: IncomingMessage, maxBytes: number): Promise<Response> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_RESPONSE_BYTES) throw new TypeError(`the response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    if (size > maxBytes) throw new ResponseTooLarge(`the response has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   const { statusCode: status = 0, headers } = response;

@@ -1,11 +1,12 @@
 import type { FormEvent, ReactNode } from 'react';
-import { ApiError } from '../../../contract/client.ts';
-import { errorText } from '../../lib/api.ts';
-import { Button } from '../../ui/button.tsx';
-import { Alert } from '../../ui/states.tsx';
+import { ApiError } from '../../contract/client.ts';
+import { errorText } from '../lib/api.ts';
+import { Button } from './button.tsx';
+import { Alert } from './states.tsx';
+import { UnsavedChanges } from './unsaved-changes.tsx';
 
 /**
- * A form that shows when it has unsaved changes.
+ * A form that shows when it has unsaved changes, and asks before they get lost.
  * @param onSave is called unless the last save is still pending
  * @param error of the last save; an error of one field is shown at that field instead
  */
@@ -32,6 +33,7 @@ export function SaveForm({
   };
   return (
     <form noValidate onSubmit={submit} className="grid gap-5">
+      <UnsavedChanges changed={changed} />
       {children}
       {error && !busy && !fieldOf(error) ? <Alert>{errorText(error, 'The change could not be saved.')}</Alert> : null}
       <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-2">

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDns } from '../../diagnostics/dns.ts';
 import { type NameServer, openNameServer } from '../../test/dns.ts';
-import { isPublicAddress } from '../websites/public-addresses.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
+import { isPublicAddress } from './public-addresses.ts';
 
 let names: NameServer;
 let fetchInProduction: ReturnType<typeof createGuardedFetch>;

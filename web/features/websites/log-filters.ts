@@ -1,0 +1,95 @@
+import { useSearchParams } from 'wouter';
+import type { Input } from '../../../contract/routes.ts';
+import type { LiveEvent } from './live-events.ts';
+
+/** What the URL of the log filters by. `status`: '', `problems`, a kind, or a kind and a reason; `from`, `to`: UTC days, both included. */
+export type LogFilters = { email: string; status: string; from: string; to: string };
+
+export type LogQuery = Omit<Input<'websiteLog'>, 'id' | 'before'>;
+
+export const NO_FILTERS: LogFilters = { email: '', status: '', from: '', to: '' };
+
+type Option = { value: string; label: string };
+
+/** The choices of the status, in groups: the steps of a sign-in, and what fails. */
+export const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
+  {
+    group: 'Steps',
+    options: [
+      { value: 'requested', label: 'Email requested' },
+      { value: 'mail_accepted', label: 'Email accepted by the mail server' },
+      { value: 'opened', label: 'Opened by link or code' },
+      { value: 'opened code', label: 'Opened by code' },
+      { value: 'remembered', label: 'Remembered account' },
+      { value: 'verified', label: 'Completed: token verified' },
+    ],
+  },
+  {
+    group: 'Problems',
+    options: [
+      { value: 'problems', label: 'All problems' },
+      { value: 'request_refused', label: 'No email sent' },
+      { value: 'mail_delayed', label: 'Email delayed' },
+      { value: 'mail_refused', label: 'Email refused' },
+      { value: 'mail_expired', label: 'Email expired' },
+      { value: 'wrong_browser', label: 'Link in another browser' },
+      { value: 'link_refused', label: 'Link rejected' },
+      { value: 'link_refused used', label: 'Link rejected: used before' },
+      { value: 'link_refused expired', label: 'Link rejected: expired' },
+      { value: 'wrong_address', label: 'Wrong address' },
+      { value: 'wrong_code', label: 'Wrong code' },
+      { value: 'token_refused', label: 'Token rejected' },
+      { value: 'token_refused used', label: 'Token rejected: used before' },
+      { value: 'token_refused expired', label: 'Token rejected: expired' },
+      { value: 'token_refused unknown', label: 'Token rejected: unknown' },
+      { value: 'token_refused other_domain', label: 'Token rejected: another host' },
+    ],
+  },
+];
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const KNOWN = new Set(STATUSES.flatMap(({ options }) => options.map(({ value }) => value)));
+
+/** Returns the filters of a query string; what is not valid there is left out. */
+export function filtersOf(parameters: URLSearchParams): LogFilters {
+  const day = (name: string) => {
+    const text = parameters.get(name) ?? '';
+    return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
+  };
+  const status = parameters.get('status') ?? '';
+  return { email: parameters.get('email') ?? '', status: KNOWN.has(status) ? status : '', from: day('from'), to: day('to') };
+}
+
+/** Returns the query string of filters, without those that are empty. */
+export const parametersOf = (filters: LogFilters): Record<string, string> =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+
+/** Returns the filters of the URL, and a function that changes some of them there, without an entry in the history. */
+export function useLogFilters(): [LogFilters, (changed: Partial<LogFilters>) => void] {
+  const [parameters, setParameters] = useSearchParams();
+  const filters = filtersOf(parameters);
+  return [filters, (changed) => setParameters(parametersOf({ ...filters, ...changed }), { replace: true })];
+}
+
+/** Returns the input of the call websiteLog. */
+export function queryOf({ email, status, from, to }: LogFilters): LogQuery {
+  const [kind, reason] = status.split(' ');
+  return {
+    ...(email !== '' && { email }),
+    ...(status === 'problems' ? { problems: 'true' as const } : status !== '' && { kind, ...(reason && { reason }) }),
+    ...(from !== '' && { from: `${from}T00:00:00.000Z` }),
+    ...(to !== '' && { to: new Date(Date.parse(to) + 86_400_000).toISOString() }),
+  };
+}
+
+/** Returns whether an event passes the filters, as the service decides it. */
+export function passes({ email, kind, reason, level, at }: LiveEvent, filters: LogFilters): boolean {
+  const query = queryOf(filters);
+  return (
+    (!query.email || (email ?? '').toLowerCase().startsWith(query.email.trim().toLowerCase())) &&
+    (!query.kind || (kind === query.kind && (!query.reason || reason === query.reason))) &&
+    (!query.problems || level === 'problem') &&
+    (!query.from || at >= query.from) &&
+    (!query.to || at < query.to)
+  );
+}
