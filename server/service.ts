@@ -5,6 +5,7 @@ import { v7 as uuid } from 'uuid';
 import { type Route, routes } from '../contract/routes.ts';
 import { openDns } from '../diagnostics/dns.ts';
 import { Accounts, accountRoutes } from './accounts/accounts.ts';
+import { deviceNamesOf } from './accounts/browser.ts';
 import { Devices, deviceRoutes } from './accounts/devices.ts';
 import { createIdentity } from './accounts/identity.ts';
 import { previewRouter } from './accounts/preview-routes.ts';
@@ -279,6 +280,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         accountOf,
         brandings: portal.brandings,
         mailer: core.mailer,
+        deviceNamesOf,
         sendPreview: web.sendSignInPreview,
       }),
       mcpRouter({

@@ -1,18 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { type LogoServer, openLogoServer } from './logo-server.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
+let names: NameServer;
+let logos: LogoServer;
 let ann: Developer;
 let bob: Developer;
 beforeAll(async () => {
   stage = await openStage();
-  service = await stage.start();
+  names = await openNameServer();
+  logos = await openLogoServer(names);
+  service = await stage.start({ DNS_SERVERS: names.address });
   ann = await signInDeveloper(stage, service);
   bob = await signInDeveloper(stage, service);
 });
-afterAll(() => stage.close());
+afterAll(async () => {
+  await logos.close();
+  await names.close();
+  await stage.close();
+});
 
 const actionsOf = async (email: string) =>
   (await stage.query('select action from audit_log where email = $1 order by id desc', [email])).map(({ action }) => action);
@@ -28,7 +38,7 @@ describe('settings', () => {
       branding: { fromName: '', logoUrl: '' },
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
     });
-    const branding = { fromName: 'Žalia & Co. ’s', logoUrl: 'https://cdn.shop.example/logo.png?v=2' };
+    const branding = { fromName: 'Žalia & Co. ’s', logoUrl: logos.url('/logo.png?v=2') };
     expect((await client.put('/api/user/profile', { name: '  Ana Žukauskaitė ' })).json).toMatchObject({ name: 'Ana Žukauskaitė' });
     expect((await client.put('/api/user/organisation', { organisation: 'Žalia' })).json).toMatchObject({ organisation: 'Žalia' });
     expect((await client.put('/api/user/branding', branding)).json).toMatchObject({ branding, name: 'Ana Žukauskaitė' });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../contract/languages.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { type LogoServer, openLogoServer } from './logo-server.ts';
 import type { ReceivedMail } from './mailbox.ts';
 import {
   addProvenWebsite,
@@ -22,16 +23,20 @@ let service: Service;
 let names: NameServer;
 let owner: Developer;
 let shop: string;
-const branding = { fromName: 'Žalia & Co.', logoUrl: 'https://cdn.shop.example/logo.png?a=1&b=2' };
+let logos: LogoServer;
+const branding = { fromName: 'Žalia & Co.', logoUrl: '' };
 beforeAll(async () => {
   stage = await openStage();
   names = await openNameServer();
+  logos = await openLogoServer(names);
+  branding.logoUrl = logos.url('/logo.png?a=1&b=2');
   service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
   shop = await addWebsite(owner);
   await owner.client.put('/api/user/branding', branding);
 });
 afterAll(async () => {
+  await logos.close();
   await names.close();
   await stage.close();
 });
@@ -60,7 +65,7 @@ describe('an email of a website whose developer has branding', () => {
     const mail = await stage.mailbox.waitFor(email);
     expect(await fromOf(mail)).toMatchObject({ name: 'Žalia & Co.', address: plain.address });
     expect(mail.sender).toBe(plain.address);
-    expect(mail.html).toMatch(/<img[^>]* src="https:\/\/cdn\.shop\.example\/logo\.png\?a=1&amp;b=2"[^>]* alt="Žalia &amp; Co\."/);
+    expect(mail.html).toMatch(/<img[^>]* src="https:\/\/cdn\.shop\.example:\d+\/logo\.png\?a=1&amp;b=2"[^>]* alt="Žalia &amp; Co\."/);
     expect(mail.html.indexOf('<img')).toBeLessThan(mail.html.indexOf('<h1'));
     for (const part of [mail.subject, mail.text, mail.html]) expect(part).toContain(shop);
     expect(mail.html).toContain(`lang="${language}"`);

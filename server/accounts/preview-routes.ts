@@ -54,7 +54,7 @@ function inputOf(request: IncomingMessage): PreviewInput {
 }
 
 /** Returns the email that visitors of an account's proven websites would get, with the branding of the account. */
-async function renderPreview(parts: PreviewParts, account: Account, { fromName, logoUrl, language }: PreviewInput): Promise<string> {
+async function renderPreview(parts: PreviewParts, account: Account, { language, ...branding }: PreviewInput): Promise<string> {
   const host = (await parts.accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
-  return previewMail(parts, { recipient: account.email, language, data: { host, fromName, logoUrl } }, null);
+  return previewMail(parts, { recipient: account.email, language, data: { host, ...branding } }, null);
 }

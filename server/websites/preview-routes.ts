@@ -23,6 +23,8 @@ type Parts = {
   accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
   brandings: Pick<WebsiteBrandings, 'forPreview'>;
   mailer: Pick<Mailer, 'write'>;
+  /** Returns the browser and system of a User-Agent, or an empty text. */
+  deviceNamesOf(userAgent: string): Promise<string>;
   /** Sends a sign-in page without scripts, which pages of this origin may frame. */
   sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
 };
@@ -32,7 +34,7 @@ type Parts = {
  * for a person who manages it. They show what visitors see once the domain is proven.
  */
 export function brandingPreviewRouter(parts: Parts): Router {
-  const { publicUrl, brandings, mailer } = parts;
+  const { publicUrl, brandings, mailer, deviceNamesOf } = parts;
   const mailHeaders = {
     ...dataHeaders(parts.secure),
     'Content-Security-Policy': PREVIEW_POLICY,
@@ -50,7 +52,9 @@ export function brandingPreviewRouter(parts: Parts): Router {
   router.get('/dashboard/websites/:domain/preview/mail', async (request, response) => {
     const { account, input, website, defaults } = await read(request, response);
     const { language, theme, ...branding } = input;
-    const sample = { recipient: account.email, language, data: { host: website.domain, ...mailBrandOf(branding, defaults) } };
+    const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
+    const data = { host: website.domain, ...mailBrandOf(branding, defaults), ...(device && { device }) };
+    const sample = { recipient: account.email, language, data };
     response.set(mailHeaders).end(await previewMail({ publicUrl, mailer }, sample, theme));
   });
   router.get('/dashboard/websites/:domain/preview/page', async (request, response) => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { addWebsite, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { type Home, openHome } from './command.ts';
 import { signInHome } from './sign-in.ts';
@@ -7,11 +9,19 @@ import { openTerminal } from './terminal.ts';
 
 let stage: Stage;
 let service: Service;
+let names: NameServer;
+let logos: LogoServer;
 beforeAll(async () => {
   stage = await openStage();
-  service = await stage.start();
+  names = await openNameServer();
+  logos = await openLogoServer(names);
+  service = await stage.start({ DNS_SERVERS: names.address });
 });
-afterAll(() => stage.close());
+afterAll(async () => {
+  await logos.close();
+  await names.close();
+  await stage.close();
+});
 
 /** Returns a home directory in which a new account is signed in. */
 async function signedIn(use: (home: Home, email: string) => Promise<void>): Promise<void> {
@@ -67,11 +77,11 @@ describe('branding', () => {
       const none = await home.run(['branding', 'get', '--json']);
       expect(none.json()).toMatchObject({ fromName: '', logoUrl: '', websites: [] });
       await stage.query('update websites set proven_at = now() where domain = $1', [domain]);
-      await home.run(['branding', 'set', '--logo-url', 'https://shop.example/logo.png']);
+      await home.run(['branding', 'set', '--logo-url', logos.url('/logo.png')]);
       const ran = await home.run(['branding', 'set', '--from-name', 'Bread & Butter', '--json']);
       expect([ran.exitCode, ran.json()]).toEqual([
         0,
-        expect.objectContaining({ fromName: 'Bread & Butter', logoUrl: 'https://shop.example/logo.png', websites: [domain] }),
+        expect.objectContaining({ fromName: 'Bread & Butter', logoUrl: logos.url('/logo.png'), websites: [domain] }),
       ]);
       const { pathname, search } = new URL(ran.json().previewUrl);
       expect((await owner.client.get(`${pathname}${search}`)).text).toContain('Bread &amp; Butter');

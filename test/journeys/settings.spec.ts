@@ -3,17 +3,21 @@ import PostalMime from 'postal-mime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
+import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
 import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 let names: NameServer;
+let logos: LogoServer;
 beforeAll(async () => {
   names = await openNameServer();
+  logos = await openLogoServer(names);
   scene = await openScene({ DNS_SERVERS: names.address });
 });
 afterAll(async () => {
   await scene.close();
+  await logos.close();
   await names.close();
 });
 
@@ -126,10 +130,10 @@ describe('settings', () => {
     await expect.poll(() => descriptionOf(page, 'From Name')).toContain('A name without @');
     await expect.poll(() => descriptionOf(page, 'Logo URL')).toContain('An address that begins with https://');
 
-    await page.getByLabel('Logo URL').fill('https://cdn.shop.example/logo.png');
+    await page.getByLabel('Logo URL').fill(logos.url('/logo.png'));
     await page.getByLabel('From Name').fill('Žalia & Co.');
     await shown('English').getByText('Žalia & Co.').waitFor();
-    expect(await shown('English').locator('img').getAttribute('src')).toBe('https://cdn.shop.example/logo.png');
+    expect(await shown('English').locator('img').getAttribute('src')).toBe(logos.url('/logo.png'));
     expect(await shown('English').locator('img').getAttribute('alt')).toBe('Žalia & Co.');
     const subjects = new Set<string | null>();
     for (const { code, name } of languages) {
@@ -146,7 +150,7 @@ describe('settings', () => {
     await askService(scene.service.client(), visitor, `https://${domain}/`, 'lt');
     const mail = await scene.stage.mailbox.waitFor(visitor);
     expect((await PostalMime.parse(mail.raw)).from?.name).toBe('Žalia & Co.');
-    expect(mail.html).toContain('https://cdn.shop.example/logo.png');
+    expect(mail.html).toContain(logos.url('/logo.png'));
 
     // The frames of the preview add no entries to the history.
     await page.goBack();

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { addWebsite, authorize, type Developer, freshAddress, freshDomain, signInDeveloper } from '../sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
 let stage: Stage;
 let service: Service;
+let names: NameServer;
+let logos: LogoServer;
 let owner: Developer;
 /** Clients with the session of the owner, with an API key, and without an account. */
 let mine: McpClient;
@@ -15,7 +19,9 @@ const keyOf = async (name: string): Promise<{ key: string; keyId: string; id: st
 
 beforeAll(async () => {
   stage = await openStage();
-  service = await stage.start();
+  names = await openNameServer();
+  logos = await openLogoServer(names);
+  service = await stage.start({ DNS_SERVERS: names.address });
   owner = await signInDeveloper(stage, service);
   const open = generations['client 2.x'];
   const { key } = await keyOf('Assistant');
@@ -102,10 +108,10 @@ describe('devices', () => {
 
 describe('the account', () => {
   test('is changed in what is given, and shown with its actions and a preview of the branding', async () => {
-    await succeeding(mine, 'update_account', { name: 'Ada', logoUrl: 'https://shop.example/logo.png' });
+    await succeeding(mine, 'update_account', { name: 'Ada', logoUrl: logos.url('/logo.png') });
     const { response } = await succeeding(mine, 'update_account', { organization: 'Engines', fromName: 'Bread' });
     expect(response).toMatchObject({ email: owner.email, name: 'Ada', organization: 'Engines' });
-    expect(response.branding).toMatchObject({ fromName: 'Bread', logoUrl: 'https://shop.example/logo.png' });
+    expect(response.branding).toMatchObject({ fromName: 'Bread', logoUrl: logos.url('/logo.png') });
     const preview = new URL(response.branding.previewUrl);
     expect((await owner.client.get(`${preview.pathname}${preview.search}`)).text).toContain('Bread');
     const { response: shown, text } = await succeeding(byKey, 'get_account');

@@ -1,3 +1,5 @@
+import { saveFile } from './save-file.ts';
+
 /** What spreadsheets take for the begin of a formula (OWASP, CSV Injection). */
 const FORMULA = /^[=+\-@\t\r]/;
 
@@ -12,10 +14,5 @@ function cellOf(value: string | number): string {
 }
 
 /** Has the browser save rows as a CSV file. The byte order mark makes Excel read it as UTF-8. */
-export function downloadCsv(name: string, rows: readonly (readonly (string | number)[])[]) {
-  const url = URL.createObjectURL(new Blob([`\uFEFF${toCsv(rows)}`], { type: 'text/csv;charset=utf-8' }));
-  const link = Object.assign(document.createElement('a'), { href: url, download: name });
-  link.click();
-  // The download has begun when the click returns.
-  setTimeout(() => URL.revokeObjectURL(url));
-}
+export const downloadCsv = (name: string, rows: readonly (readonly (string | number)[])[]): void =>
+  saveFile(name, 'text/csv', `\uFEFF${toCsv(rows)}`);

@@ -1,10 +1,11 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
 import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
 import type { Settings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Field, Select } from '../../ui/field.tsx';
+import { PreviewFrame } from '../../ui/preview-frame.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { useSaveBranding, useWebsites } from './queries.ts';
@@ -77,18 +78,12 @@ export function BrandingForm({ settings: { branding } }: { settings: Settings })
   );
 }
 
-const DEBOUNCE_MS = 400;
-
 const options = languages.map(({ code, name }) => ({ value: code, label: name }));
 
 /** A preview of the email. @param branding null: the input is not valid, and the last preview stays */
 function BrandingPreview({ branding }: { branding: Settings['branding'] | null }) {
   const [language, setLanguage] = useState<LanguageCode>('en');
-  const wanted = useDebounced(branding && `/dashboard/settings/preview?${new URLSearchParams({ ...branding, language })}`);
-  const [shown, setShown] = useState<string | null>(null);
-  // The next preview loads behind the current one, in a new frame: a new address in the same frame would add an entry to the
-  // history of the browser.
-  const frames = [...new Set([shown, wanted])].filter((address) => address !== null);
+  const address = branding && `/dashboard/settings/preview?${new URLSearchParams({ ...branding, language })}`;
   const { name } = languages[languages.findIndex(({ code }) => code === language)];
 
   return (
@@ -96,32 +91,9 @@ function BrandingPreview({ branding }: { branding: Settings['branding'] | null }
       <div className="max-w-48">
         <Select label="Preview in" options={options} value={language} onChange={(event) => setLanguage(languageOf(event.target.value))} />
       </div>
-      <div className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
-        {frames.map((address) => (
-          <iframe
-            key={address}
-            src={address}
-            title={`Preview of the email, ${name}`}
-            sandbox=""
-            aria-hidden={address === wanted ? undefined : true}
-            onLoad={() => setShown(address)}
-            className={`absolute inset-0 size-full ${address === shown ? '' : 'opacity-0'}`}
-          />
-        ))}
-      </div>
+      <PreviewFrame address={address} title={`Preview of the email, ${name}`} />
     </div>
   );
-}
-
-/** Returns the latest value that is not null, once it has not changed for a while; the first one at once. */
-function useDebounced(value: string | null): string | null {
-  const [debounced, setDebounced] = useState(value);
-  useEffect(() => {
-    if (value === null) return;
-    const timer = setTimeout(() => setDebounced(value), DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return debounced;
 }
 
 const MAX_NAMES = 5;

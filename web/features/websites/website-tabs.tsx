@@ -12,6 +12,8 @@ const tab = <Name extends string>(load: () => Promise<Record<Name, ComponentType
 export const tabs: readonly Tab[] = [
   { path: null, label: 'Statistics', Page: tab(() => import('./stats-tab.tsx'), 'StatsTab') },
   { path: 'log', label: 'Log', Page: tab(() => import('./log-tab.tsx'), 'LogTab') },
+  { path: 'visitors', label: 'Visitors', Page: tab(() => import('./visitors-tab.tsx'), 'VisitorsTab') },
+  { path: 'branding', label: 'Branding', Page: tab(() => import('./branding-tab.tsx'), 'BrandingTab') },
   { path: 'team', label: 'Team', Page: tab(() => import('./team-tab.tsx'), 'TeamTab') },
   { path: 'settings', label: 'Settings', Page: tab(() => import('./settings-tab.tsx'), 'SettingsTab') },
   { path: 'test', label: 'Test sign-in', unlisted: true, Page: tab(() => import('./test-tab.tsx'), 'TestTab') },

@@ -1,0 +1,119 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type NameServer, openNameServer } from '../dns.ts';
+import { type LogoServer, openLogoServer } from '../logo-server.ts';
+import { freshAddress, freshDomain } from '../sign-ins.ts';
+import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+
+let scene: Scene;
+let names: NameServer;
+let logos: LogoServer;
+beforeAll(async () => {
+  names = await openNameServer();
+  logos = await openLogoServer(names);
+  scene = await openScene({ DNS_SERVERS: names.address });
+});
+afterAll(async () => {
+  await scene.close();
+  await logos.close();
+  await names.close();
+});
+
+const url = (path: string) => `${scene.service.url}${path}`;
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const shownFrame = (page: Page) => page.frameLocator('iframe:not(.opacity-0)');
+
+/** Opens the branding of a new website whose domain is proven, in a new browser. */
+async function openBranding() {
+  const page = await (await scene.newBrowser()).newPage();
+  const [email, domain] = [freshAddress('dev'), freshDomain()];
+  await signInToPortal(scene, page, email);
+  await scene.stage.query(
+    'insert into websites (id, domain, email, claimed_at, proven_at) values (gen_random_uuid(), $1, $2, now(), now())',
+    [domain, email],
+  );
+  await page.goto(url(`/dashboard/websites/${domain}/branding`));
+  await page.getByLabel('Name', { exact: true }).waitFor();
+  return { page, domain };
+}
+
+describe('the branding of a website', () => {
+  test('is previewed before it is saved, and is then on the sign-in page', async () => {
+    const { page, domain } = await openBranding();
+    await page.getByLabel('Name', { exact: true }).fill('Žalia parduotuvė');
+    await page.getByLabel('Color', { exact: true }).fill('#7a1f5c');
+    await shownFrame(page).getByText('Žalia parduotuvė').waitFor();
+    const colorOf = (frame: ReturnType<typeof shownFrame>) =>
+      frame.locator('button[type=submit]').evaluate((element) => getComputedStyle(element).backgroundColor);
+    await expect.poll(() => colorOf(shownFrame(page))).toBe('rgb(122, 31, 92)');
+    await page.getByLabel('Theme', { exact: true }).selectOption('dark');
+    await shownFrame(page).locator('html[data-theme="dark"]').waitFor({ state: 'attached' });
+    await page.getByLabel('Language', { exact: true }).selectOption('uk');
+    await shownFrame(page).locator('html[lang="uk"]').waitFor({ state: 'attached' });
+    await page.getByLabel('Preview of').selectOption('mail');
+    await shownFrame(page).locator('html[lang="uk"] .button').waitFor();
+    await shownFrame(page).getByText('Žalia parduotuvė').first().waitFor();
+
+    await page.getByLabel('Logo URL').fill(logos.url('/page'));
+    await button(page, 'Save Branding').click();
+    await page.getByText('This is the address of a web page, not of an image').waitFor();
+    await expect.poll(() => page.locator(':focus').getAttribute('name')).toBe('logoUrl');
+    await page.getByLabel('Logo URL').fill(logos.url('/logo.png'));
+    await button(page, 'Save Branding').click();
+    await page.getByText('Branding saved').waitFor();
+
+    const visitor = await (await scene.newBrowser()).newPage();
+    await visitor.goto(url(`/auth?forward_url=https://${domain}/`));
+    await expect.poll(() => visitor.title()).toBe('Sign in to Žalia parduotuvė · Email Auth');
+    await visitor.getByText(domain, { exact: true }).waitFor();
+    await visitor.getByText('Secured by Email Auth').waitFor();
+    const send = visitor.getByRole('button', { name: 'Send magic link' });
+    expect(await send.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe('rgb(122, 31, 92)');
+    expect(await send.evaluate((element) => getComputedStyle(element).color)).toBe('rgb(255, 255, 255)');
+  });
+
+  test('is not left with unsaved changes unless the developer confirms it', async () => {
+    const { page, domain } = await openBranding();
+    const path = `/dashboard/websites/${domain}/branding`;
+    const name = page.getByLabel('Name', { exact: true });
+    const dialog = page.getByRole('dialog', { name: 'Leave without saving?' });
+    const log = page.getByRole('navigation', { name: 'Pages of the website' }).getByRole('link', { name: 'Log' });
+    await log.click();
+    await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
+    await page.goBack();
+    await name.fill('Draft');
+
+    await log.click();
+    await button(page, 'Stay on this page').click();
+    await dialog.waitFor({ state: 'detached' });
+    expect([new URL(page.url()).pathname, await name.inputValue()]).toEqual([path, 'Draft']);
+
+    await page.evaluate('history.forward()');
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await name.inputValue()).toBe('Draft');
+
+    await page.evaluate('history.forward()');
+    await button(page, 'Leave without saving').click();
+    await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
+
+    await page.goBack();
+    await expect.poll(() => name.inputValue()).toBe('');
+    await name.fill('Draft');
+    await button(page, 'Discard').click();
+    await log.click();
+    await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
+    expect(await dialog.count()).toBe(0);
+  });
+});
+
+test('a website without a proven domain is told what visitors see', async () => {
+  const { page, domain } = await openBranding();
+  await scene.stage.query('update websites set proven_at = null where domain = $1', [domain]);
+  await page.reload();
+  await page.getByText('Until the domain is verified, visitors see its color only').waitFor();
+  await page.getByRole('link', { name: 'verify the domain', exact: true }).click();
+  await page.waitForURL(url(`/dashboard/websites/${domain}/settings#proof`));
+  await heading(page, domain);
+});
