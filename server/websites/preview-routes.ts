@@ -24,7 +24,7 @@ type Parts = {
   brandings: Pick<WebsiteBrandings, 'forPreview'>;
   mailer: Pick<Mailer, 'write'>;
   /** Returns the browser and system of a User-Agent, or an empty text. */
-  deviceNamesOf(userAgent: string): Promise<string>;
+  deviceNamesOf(userAgent: string): Promise<string | null>;
   /** Sends a sign-in page without scripts, which pages of this origin may frame. */
   sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
 };
