@@ -23,8 +23,8 @@ type Parts = {
   accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
   brandings: Pick<WebsiteBrandings, 'forPreview'>;
   mailer: Pick<Mailer, 'write'>;
-  /** Returns the browser and system of a User-Agent, or an empty text. */
-  deviceNamesOf(userAgent: string): Promise<string>;
+  /** Returns the browser and system of a User-Agent, or null. */
+  deviceNamesOf(userAgent: string): Promise<string | null>;
   /** Sends a sign-in page without scripts, which pages of this origin may frame. */
   sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
 };
