@@ -86,6 +86,7 @@ describe('the branding of a website', () => {
     await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
     await page.goBack();
     await name.fill('Draft');
+    await page.getByText('Not saved yet').waitFor();
 
     await log.click();
     await button(page, 'Stay on this page').click();
@@ -105,6 +106,7 @@ describe('the branding of a website', () => {
     await page.goBack();
     await expect.poll(() => name.inputValue()).toBe('');
     await name.fill('Draft');
+    await page.getByText('Not saved yet').waitFor();
     await button(page, 'Discard').click();
     await log.click();
     await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
