@@ -39,6 +39,7 @@ export type Flags = Partial<{
   port: string;
   readOnly: boolean;
   redirectUri: string[];
+  role: string;
   revokeApiKeys: boolean;
   revoke: boolean;
   scope: string;

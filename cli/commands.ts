@@ -16,6 +16,15 @@ import { login } from './commands/login.ts';
 import { mcp } from './commands/mcp.ts';
 import { mcpConfig, mcpInstall } from './commands/mcp-install.ts';
 import { mcpUninstall } from './commands/mcp-uninstall.ts';
+import {
+  invitationsAccept,
+  invitationsDecline,
+  invitationsList,
+  membersInvite,
+  membersList,
+  membersRemove,
+  membersRole,
+} from './commands/members.ts';
 import { open } from './commands/open.ts';
 import { register } from './commands/register.ts';
 import { logout, token, whoami } from './commands/session.ts';
@@ -29,6 +38,8 @@ import { verify } from './commands/verify.ts';
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {
   sites: 'your websites',
+  members: 'the teams of your websites',
+  invitations: 'invitations to manage websites of others',
   apps: 'your applications (OAuth clients)',
   keys: 'your API keys',
   devices: 'where you are signed in',
@@ -69,6 +80,13 @@ export const commands: readonly CommandSpec[] = [
   sitesUpdate,
   sitesRemove,
   sitesVerify,
+  membersList,
+  membersInvite,
+  membersRole,
+  membersRemove,
+  invitationsList,
+  invitationsAccept,
+  invitationsDecline,
   appsList,
   appsAdd,
   appsGet,

@@ -30,7 +30,7 @@ export async function requireSite(client: Client, text: string): Promise<Site> {
 }
 
 /** Returns the website with a domain, or undefined. */
-export function findSite(sites: readonly Site[], text: string): Site | undefined {
+export function findSite<Found extends Pick<Site, 'domain'>>(sites: readonly Found[], text: string): Found | undefined {
   const host = normalHost(text.trim());
   return sites.find(({ domain }) => domain === host);
 }

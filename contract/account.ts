@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_LIST_PAGE } from './limits.ts';
+import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
@@ -60,8 +60,9 @@ export const AuditQuery = z.object({
     .meta({ description: 'Only entries before the one with this id' }),
   action: z
     .string()
-    .regex(/^[a-z_]{1,50}$/, 'Not an action')
-    .optional(),
+    .regex(/^[a-z_]{1,50}(?:,[a-z_]{1,50}){0,9}$/, 'Not a list of actions')
+    .optional()
+    .meta({ description: 'Only these actions, separated by commas; `website` stands for all that begin with `website_`' }),
   domain: z.string().trim().max(253).optional().meta({ description: 'Only entries about this website' }),
   from: day.optional().meta({ description: 'First UTC day' }),
   to: day.optional().meta({ description: 'Last UTC day' }),
@@ -79,9 +80,12 @@ export const Overview = z.object({
   uptimePercent: z.number().nullable().meta({ description: 'Of the service itself; null: not enough data yet' }),
 });
 
-export const LOGIN_PERIODS = ['7', '30', '90'] as const;
-export type LoginPeriod = (typeof LOGIN_PERIODS)[number];
-export const AccountLoginsQuery = z.object({ days: z.enum(LOGIN_PERIODS).default('30') });
+export const AccountLoginsQuery = z.object({
+  days: z.coerce
+    .number()
+    .refine((days) => STATS_PERIODS.some((period) => period === days), `days is ${STATS_PERIODS.join(', ')}`)
+    .default(STATS_DAYS),
+});
 
 /** The sign-ins to the account's websites and applications per UTC day, with the total of the same number of days before. */
 export const AccountLogins = z.object({

@@ -8,9 +8,12 @@ export const AdminSession = z.object({
 });
 export const EnableAdminSession = z.object({ enable: z.literal(true) });
 
+const q = z.string().trim().max(254).default('').meta({ description: 'Only entries that contain this text' });
+
 /** The next page of a list that is sorted newest first; `before` is the id of the last entry of the page before. */
-export const PageQuery = z.object({ before: z.uuid().optional() });
+export const PageQuery = z.object({ before: z.uuid().optional(), q });
 export const AuditPageQuery = z.object({
+  q,
   before: z
     .string()
     .regex(/^\d{1,18}$/, 'Not an entry id')

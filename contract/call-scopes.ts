@@ -23,6 +23,7 @@ export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
   beginUpload: 'websites:write',
   websiteEvents: 'stats:read',
   websiteStats: 'stats:read',
+  verifyTestToken: 'websites:write',
   websiteLog: 'stats:read',
   websiteHistory: 'stats:read',
   listClients: 'websites:read',

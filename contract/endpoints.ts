@@ -79,6 +79,7 @@ export const endpoints = {
   beginUpload: { method: 'POST', path: '/api/objects/upload', access: 'account' },
   websiteEvents: { method: 'GET', path: '/api/websites/events', access: 'account' },
   websiteStats: { method: 'GET', path: '/api/websites/figures', access: 'account' },
+  verifyTestToken: { method: 'POST', path: '/api/websites/{id}/test-token', access: 'account' },
   websiteLog: { method: 'GET', path: '/api/websites/{id}/log', access: 'account' },
   websiteHistory: { method: 'GET', path: '/api/websites/{id}/stats', access: 'account' },
 

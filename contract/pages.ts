@@ -35,7 +35,7 @@ export const pages = {
 } as const;
 
 /** The pages below that of a website, whose own page has its statistics. */
-export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings'] as const;
+export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
 const WEBSITE_PAGE = new RegExp(`^/dashboard/websites/[^/]+(?:/(?:${WEBSITE_TABS.join('|')}))?$`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopbackRedirectHost, isThisMachine, normalEmail } from './rules.ts';
+import { domainInput, isLoopbackRedirectHost, isThisMachine, normalEmail } from './rules.ts';
 
 test.each([
   ['ann@example.com', 'ann@example.com'],
@@ -88,4 +88,25 @@ test.each([
   ['', false, false],
 ])('%j is this machine: %s, and a loopback redirect host: %s', (hostname, machine, redirect) => {
   expect([isThisMachine(hostname), isLoopbackRedirectHost(hostname)]).toEqual([machine, redirect]);
+});
+
+test.each([
+  ['shop.example', 'shop.example'],
+  [' https://www.shop.example/path?x=1#y ', 'shop.example'],
+  ['HTTP://Shop.Example:8080', 'Shop.Example'],
+  ['//shop.example', 'shop.example'],
+  ['www.shop.example', 'shop.example'],
+  ['shop.example/path', 'shop.example'],
+  ['shop.example:443', 'shop.example'],
+  ['shop.example.', 'shop.example'],
+  ['https://ann@shop.example/', 'shop.example'],
+  ['app.shop.example', 'app.shop.example'],
+  ['www.example', 'www.example'],
+  ['žalia.example', 'žalia.example'],
+  ['ann@shop.example', 'ann@shop.example'],
+  ['ftp://shop.example', 'ftp://shop.example'],
+  ['not a domain', 'not a domain'],
+  ['', ''],
+])('the domain in %j is %j', (text, domain) => {
+  expect(domainInput(text)).toBe(domain);
 });

@@ -65,6 +65,18 @@ export function maskEmail(email: string): string {
   return `${local[0]}•••@${domain}`;
 }
 
+/**
+ * Returns the host in what a person typed or pasted as a domain: without protocol, user, port, path and `www.`. Another text is
+ * returned without surrounding white space.
+ */
+export function domainInput(input: string): string {
+  const text = input.trim();
+  const url = /^(?:https?:)?\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(text) ?? /^([^/?#:@]+(?::\d{1,5})?)(?:[/?#].*)?$/.exec(text);
+  const host = (url?.[1] ?? '').replace(/:\d{1,5}$/, '').replace(/\.$/, '');
+  const bare = host.replace(/^www\.(?=[^.]+\.)/i, '');
+  return normalHost(bare) ? bare : text;
+}
+
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Returns the seconds of a time such as `30s`, `10m`, `1h` or `2d`, or null for any other text. */

@@ -55,6 +55,7 @@ import { Members, memberRoutes } from './websites/members.ts';
 import { brandingPreviewRouter } from './websites/preview-routes.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
+import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -119,7 +120,7 @@ type Portal = ReturnType<typeof createPortal>;
 /** What developers and the operator manage, and the status of the service. */
 function createPortal(
   { config, secretKeys, database, log, ownAddress }: Parts,
-  { applications, outbox, requests, limits, statusStore }: SignInCore,
+  { applications, outbox, requests, limits, statusStore, verifier }: SignInCore,
 ) {
   const uploads = new Uploads({
     database,
@@ -130,29 +131,29 @@ function createPortal(
   const probes = new Probes({ log, store: statusStore, isDelivering: () => outbox.isDelivering(), ownAddress });
   const status = new Status(probes, statusStore);
   const stats = new Stats({ database, uptime: () => status.uptimePercent() });
-  const websites = new Websites({
-    config,
-    database,
-    outbox,
-    limits,
-    uploads,
-    inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
-  });
   const logos = new Logos({ config, limits });
   return {
     uploads,
-    websites,
-    websiteSearch: new WebsiteSearch({ database, websites, stats }),
+    websites: new Websites({
+      config,
+      database,
+      outbox,
+      limits,
+      uploads,
+      inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
+    }),
     members: new Members({
       database,
       limits,
       inviteMember: (invitation, add) => requests.inviteMember(invitation, add),
     }),
+    websiteSearch: new WebsiteSearch({ database, stats }),
     probes,
     status,
     admin: new Admin({ config, secretKeys, development: isDevelopment(config), database, limits, outbox }),
     stats,
     websiteEvents: new WebsiteEvents({ config, database }),
+    testSignIns: new TestSignIns({ database, verifyTest: (query) => verifier.verifyTest(query) }),
     websiteLog: new WebsiteLog({ config, database }),
     accounts: new Accounts({ database, logos }),
     brandings: new WebsiteBrandings({ database, logos }),
@@ -177,6 +178,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...statusRoutes(portal.status, config),
     ...adminRoutes(portal.admin),
     ...eventRoutes(portal.websiteEvents),
+    ...testSignInRoutes(portal.testSignIns),
     ...logRoutes(portal.websiteLog),
     ...statsRoutes(portal.stats),
     ...uploadRoutes(portal.uploads),
@@ -211,11 +213,11 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       resource: resourceUri(publicUrl, resource),
     });
   const identityOf = identityAt('api');
-  const identityOfAssistant = identityAt('mcp');
   const accountOf = async (request: IncomingMessage, response: ServerResponse) => {
     const identity = await identityOf(request, cookiesOf(request, response, secure));
     return identity?.by === 'session' ? identity : null;
   };
+  const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
   const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };

@@ -182,6 +182,31 @@ describe('the audit log', () => {
     }
     expect((await developer.client.get(`/api/audit-logs?email=${bob.email}`)).json).toHaveLength(3);
   });
+
+  test('can be filtered by action, website and day, and read in pages', async () => {
+    const developer = await signInDeveloper(stage, service);
+    const [domain, other] = [freshDomain(), freshDomain()];
+    for (const each of [domain, other]) await developer.client.post('/api/websites', { domain: each });
+    await stage.query("insert into audit_log (at, action, email) values (now() - interval '3 days', 'profile_changed', $1)", [
+      developer.email,
+    ]);
+    const actionsOf = async (query: string) =>
+      (await developer.client.get(`/api/audit-logs?${query}`)).json.map(({ action }: { action: string }) => action);
+    const [today, before] = [0, 3].map((days) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10));
+    expect(await actionsOf('action=website_added')).toEqual(['website_added', 'website_added']);
+    expect(await actionsOf('action=website')).toEqual(['website_added', 'website_added']);
+    expect(await actionsOf('action=profile,developer')).toEqual(['profile_changed', 'developer_signed_in']);
+    expect(await actionsOf('action=web')).toEqual([]);
+    expect(await actionsOf(`domain=${domain.toUpperCase()}`)).toEqual(['website_added']);
+    expect(await actionsOf(`domain=${domain.split('.')[0]}&action=website`)).toEqual(['website_added']);
+    expect(await actionsOf(`from=${today}`)).toHaveLength(3);
+    expect(await actionsOf(`from=${before}&to=${before}`)).toEqual(['profile_changed']);
+    const { json: first } = await developer.client.get('/api/audit-logs?limit=2');
+    const { json: rest } = await developer.client.get(`/api/audit-logs?limit=100&before=${first[1].id}`);
+    expect([first.length, rest.length]).toEqual([2, 2]);
+    for (const query of ['action=a-b', 'from=yesterday', 'to=2026-13-01', 'before=x'])
+      expect([query, (await developer.client.get(`/api/audit-logs?${query}`)).status]).toEqual([query, 400]);
+  });
 });
 
 test('an account joins a waitlist only once', async () => {

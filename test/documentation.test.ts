@@ -25,6 +25,8 @@ const get = (path: string, headers?: Record<string, string>) => service.client()
 /** Returns the text without code blocks and spans, whose brackets are not links. */
 const withoutCode = (text: string) => text.replace(/^ *(`{3,})[^\n]*\n[\s\S]*?^ *\1`*$|`[^`\n]+`/gm, '');
 const linksIn = (text: string) => [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+/** Returns the addresses that are links without brackets (GitHub Flavored Markdown, autolinks). */
+const addressesIn = (text: string) => [...withoutCode(text).matchAll(/(?<=^|[\s(*_~])https?:\/\/[^\s<|)]+/gm)].map(([address]) => address);
 
 /** Returns what is wrong with a link, or null. Links to other origins are not followed. */
 async function faultOf(link: string, from: string): Promise<string | null> {
@@ -71,6 +73,7 @@ describe('for assistants', () => {
         const fault = await faultOf(link, path);
         if (fault) faults.add(fault);
       }
+      for (const address of addressesIn(text)) if (!URL.canParse(address)) faults.add(`${path}: ${address} cannot be opened`);
     }
     expect([...faults]).toEqual([]);
   });

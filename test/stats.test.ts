@@ -218,6 +218,35 @@ describe('the statistics of one website per day', () => {
     expect((await ann.client.get(`/api/websites/${site.id}/stats?days=31`)).status).toBe(400);
   });
 
+  test('of an account are counted per day before and after the roll-up, and compared with a period only when it is complete', async () => {
+    const owner = await signInDeveloper(stage, service);
+    const site = await addWebsite(owner);
+    const application = (await owner.client.post('/api/clients', { name: 'Office', redirectUris: ['https://office.example/callback'] }))
+      .json;
+    const loginsOf = async (days: number) => (await owner.client.get(`/api/overview/logins?days=${days}`)).json as Output<'accountLogins'>;
+    expect(await loginsOf(7)).toMatchObject({ total: 0, previousTotal: null });
+    await stage.query("update websites set created_at = now() - interval '70 days' where id = $1", [site.id]);
+    await addRow('signed_in', site);
+    await addRow('signed_in_again', { ...site, at: "now() - interval '1 day'" });
+    await addRow('signed_in', { ...site, at: "now() - interval '8 days'" });
+    await addRow('sign_in_requested', site);
+    await addRow('application_signed_in', { clientId: application.clientId });
+    const check = async () => {
+      const week = await loginsOf(7);
+      expect(week.days).toHaveLength(7);
+      expect(week).toMatchObject({ total: 3, previousTotal: 1 });
+      expect(week.days.slice(-2).map(({ count }) => count)).toEqual([1, 2]);
+      expect(week.days.at(-1)?.date).toBe((await stats.dailyLogins())[0].date);
+      expect(await loginsOf(30)).toMatchObject({ total: 4, previousTotal: 0 });
+      expect(await loginsOf(90)).toMatchObject({ total: 4, previousTotal: null });
+      expect((await overviewOf(owner)).totalLogins).toBe((await loginsOf(30)).total);
+    };
+    await check();
+    await rollUpNow();
+    await check();
+    expect((await owner.client.get('/api/overview/logins?days=31')).status).toBe(400);
+  });
+
   test('include sign-ins by OpenID Connect at the domain and its hosts, and none of other clients', async () => {
     const site = await addWebsite(ann);
     for (const clientId of [`https://${site.domain}`, `https://app.${site.domain}`]) {
@@ -386,9 +415,19 @@ describe('the roll-up', () => {
   test('reads the remaining rows by the primary key', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
     const { WEBSITE_HISTORY } = await import('../server/stats/website-store.ts');
-    const values = { $1: "'a@b.example'", $2: "'018f0000-0000-7000-8000-000000000000'::uuid", $3: '90' };
-    for (const statement of [DAILY_LOGINS, WEBSITE_STATS, OVERVIEW, WEBSITE_HISTORY]) {
-      const text = Object.entries(values).reduce((filled, [name, value]) => filled.replaceAll(name, value), statement);
+    const { ACCOUNT_LOGINS } = await import('../server/stats/account-logins.ts');
+    const id = "'018f0000-0000-7000-8000-000000000000'::uuid";
+    for (const [statement, $2] of [
+      [DAILY_LOGINS, id],
+      [WEBSITE_STATS, `array[${id}]`],
+      [OVERVIEW, id],
+      [WEBSITE_HISTORY, id],
+      [ACCOUNT_LOGINS, id],
+    ]) {
+      const text = Object.entries({ $1: "'a@b.example'", $2, $3: '90' }).reduce(
+        (filled, [name, value]) => filled.replaceAll(name, value),
+        statement,
+      );
       const plan = await database.core.query(`explain ${text}`);
       expect(JSON.stringify(plan.rows)).toContain('audit_log_pkey');
       expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);

@@ -4,7 +4,8 @@ import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
 import { PaletteHost } from './chrome/palette-host.tsx';
 import { hydrated } from './lib/hydration.ts';
 import { watchSession } from './lib/session.ts';
-import { Routes } from './routes.tsx';
+import { preloadPage, watchLinks } from './preload.ts';
+import { needsOf, Routes } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';
 import { TooltipHost } from './ui/tooltip.tsx';
 import './portal.css';
@@ -27,6 +28,8 @@ const queryClient = new QueryClient({
 hydrated.set(true);
 watchConnection(queryClient);
 watchSession(queryClient);
+watchLinks(queryClient, needsOf);
+preloadPage(new URL(location.href), queryClient, needsOf);
 
 /** The portal entry. */
 function App() {

@@ -32,12 +32,14 @@ export const paths = {
 /** The pages of the documentation, as a pattern: docs/pages.ts lists them, which only they load. */
 export const docPattern = `${paths.guide}/*`;
 
+/** The beginning of the paths of all pages of websites. */
+export const websitesFolder = `${paths.dashboard}/websites/`;
+
 /** The pages of a website, as a pattern. */
-export const websitePattern = `${paths.dashboard}/websites/:domain/:tab?`;
+export const websitePattern = `${websitesFolder}:domain/:tab?`;
 
 /** Returns the path of a website's page, or of one of its tabs. */
-export const websitePath = (domain: string, tab?: WebsiteTab) =>
-  `${paths.dashboard}/websites/${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
+export const websitePath = (domain: string, tab?: WebsiteTab) => `${websitesFolder}${encodeURIComponent(domain)}${tab ? `/${tab}` : ''}`;
 
 /** Returns the path of the page with the events of a website. */
 export const livePath = (domain: string) => `${paths.live}?domain=${encodeURIComponent(domain)}`;

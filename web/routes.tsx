@@ -1,16 +1,20 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
 import { PortalShell } from './chrome/portal-shell.tsx';
 import { PublicShell } from './chrome/shell.tsx';
-import { LandingPage } from './features/landing/landing-page.tsx';
 import { lazyPage as page } from './lib/lazy-page.ts';
-import { docPattern, paths, websitePattern } from './paths.ts';
+import { accountLoginsQuery, overviewQuery, periodOf, recentActivityQuery } from './lib/overview-queries.ts';
+import { listStateOf, websitesQuery } from './lib/websites-list.ts';
+import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
+import type { Needs } from './preload.ts';
 
+const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');
 const TokenLogin = page<'TokenLogin', { children: ReactNode }>(() => import('./features/developer/token-login.tsx'), 'TokenLogin');
 const WebsitesPage = page(() => import('./features/websites/websites-page.tsx'), 'WebsitesPage');
 const WebsitePage = page<'WebsitePage', { notFound: ReactNode }>(() => import('./features/websites/website-page.tsx'), 'WebsitePage');
+const Invitations = page(() => import('./features/websites/invitations.tsx'), 'Invitations');
 const LivePage = page(() => import('./features/websites/live-page.tsx'), 'LivePage');
 const OverviewPage = page(() => import('./features/overview/overview-page.tsx'), 'OverviewPage');
 const ActivityPage = page(() => import('./features/activity/activity-page.tsx'), 'ActivityPage');
@@ -34,6 +38,46 @@ const RegisteredPage = page(() => import('./features/registration/registered-pag
 const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
 const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
 
+/** The chart of the overview, which is loaded when there is something to show. */
+const dayChart = { preload: () => void import('./ui/day-bars-chart.tsx').catch(() => {}) };
+
+const overviewData: Needs['data'] = (queries, query) => {
+  void queries.prefetchQuery(overviewQuery);
+  void queries.prefetchQuery(accountLoginsQuery(periodOf(query)));
+  void queries.prefetchQuery(recentActivityQuery);
+  void queries.prefetchQuery(websitesQuery(listStateOf(new URLSearchParams())));
+};
+
+/** What the pages need, by path. */
+const needs: Record<string, Needs> = {
+  [paths.landing]: { chunks: [LandingPage] },
+  [paths.developer]: { chunks: [DeveloperPage, TokenLogin] },
+  [paths.websites]: { chunks: [WebsitesPage], data: (queries, query) => queries.prefetchQuery(websitesQuery(listStateOf(query))) },
+  [paths.live]: { chunks: [LivePage] },
+  [paths.profile]: { chunks: [ProfilePage, Devices] },
+  [paths.dashboard]: { chunks: [OverviewPage, dayChart], data: overviewData },
+  [paths.activity]: { chunks: [ActivityPage] },
+  [paths.applications]: { chunks: [ApplicationsPage] },
+  [paths.analytics]: { chunks: [AnalyticsPage] },
+  [paths.bugs]: { chunks: [BugsPage] },
+  [paths.settings]: { chunks: [SettingsPage, Devices, Connections] },
+  [paths.status]: { chunks: [StatusPage] },
+  [paths.admin]: { chunks: [AdminPage] },
+  [paths.loginStats]: { chunks: [LoginStatsPage] },
+  [paths.guide]: { chunks: [GuidePage] },
+  [paths.register]: { chunks: [RegisterPage] },
+  [paths.registered]: { chunks: [RegisteredPage] },
+  [paths.terms]: { chunks: [TermsPage] },
+  [paths.privacy]: { chunks: [PrivacyPage] },
+};
+
+/** Returns what the page at a path needs; undefined for an unknown page. */
+export function needsOf(path: string): Needs | undefined {
+  if (path in needs) return needs[path];
+  if (path.startsWith(websitesFolder)) return { chunks: [WebsitePage] };
+  return path.startsWith(`${paths.guide}/`) ? { chunks: [DocPage] } : undefined;
+}
+
 /** The pages of the portal entry. */
 export function Routes() {
   const [path] = useLocation();
@@ -49,13 +93,22 @@ export function Routes() {
           <PageBoundary>
             <TokenLogin>
               <SignedInOnly>
-                <DeveloperPage />
+                <WithInvitations>
+                  <DeveloperPage />
+                </WithInvitations>
               </SignedInOnly>
             </TokenLogin>
           </PageBoundary>
         </PortalShell>
       </Route>
-      <PortalRoute path={paths.websites} page={<WebsitesPage />} />
+      <PortalRoute
+        path={paths.websites}
+        page={
+          <WithInvitations>
+            <WebsitesPage />
+          </WithInvitations>
+        }
+      />
       <PortalRoute path={paths.live} page={<LivePage />} />
       <PortalRoute path={paths.profile} page={<ProfilePage devices={<Devices />} />} />
       <PortalRoute path={paths.dashboard} page={<OverviewPage />} />
@@ -79,6 +132,18 @@ export function Routes() {
       <PublicRoute path={paths.privacy} page={<PrivacyPage />} />
       <PublicRoute page={<NotFoundPage />} />
     </Switch>
+  );
+}
+
+/** A page below the account's invitations, which are loaded without delaying it. */
+function WithInvitations({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <Suspense fallback={null}>
+        <Invitations />
+      </Suspense>
+      {children}
+    </>
   );
 }
 

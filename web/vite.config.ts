@@ -17,13 +17,25 @@ const MAX_SIZES: Record<string, { scripts: number; styles: number; lazy: number 
 };
 
 /**
- * Vite wraps each `import()` in a loader of styles and dependencies. No chunk of ours needs it: each entry has one style
- * sheet.
+ * Vite wraps each `import()` in a loader of styles and dependencies. This one has no styles, since each entry has one style sheet, and
+ * starts to load all chunks that the imported one needs at once: the browser would learn of them when it has loaded that one.
  */
-const plainImports: Plugin = {
-  name: 'plain-imports',
+const parallelImports: Plugin = {
+  name: 'parallel-imports',
   enforce: 'pre',
-  load: { filter: { id: /vite\/preload-helper/ }, handler: () => 'export const __vitePreload = (load) => load();' },
+  load: {
+    filter: { id: /vite\/preload-helper/ },
+    handler: () => `
+const seen = new Set();
+export const __vitePreload = (load, files = []) => {
+  for (const file of files) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href: '/' + file }));
+  }
+  return load();
+};`,
+  },
 };
 
 /** Fails the build when an entry exceeds its maximum sizes. */
@@ -58,10 +70,18 @@ const entry = (html: string, { first = false, pure = [] as string[], target = 'b
     outDir: here('../dist/web'),
     emptyOutDir: first,
     // One chunk for the first load of an entry: it compresses better than the chunks shared with later ones.
+    // So does one for the small components that several pages share. Those with large dependencies are in chunks of their own.
     rolldownOptions: {
       input: here(html),
       treeshake: { manualPureFunctions: pure },
-      output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial' as const] }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', tags: ['$initial' as const] },
+            { name: 'shared', test: /\/web\/ui\/(?!dialog|integration|openid)/, minShareCount: 2 },
+          ],
+        },
+      },
     },
   },
 });
@@ -91,11 +111,11 @@ export default defineConfig({
     // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
     alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
   },
-  plugins: [plainImports, preact, sizeLimit, react(), tailwindcss()],
+  plugins: [parallelImports, preact, sizeLimit, react(), tailwindcss()],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,
-    modulePreload: false,
+    modulePreload: { polyfill: false },
     rolldownOptions: {
       // Without this the bundles would contain zod because of constants that are defined beside a schema.
       treeshake: { moduleSideEffects: [{ test: /\/contract\//, sideEffects: false }] },

@@ -54,7 +54,7 @@ export class Accounts {
       where: {
         email,
         clientId: null,
-        action: { [Op.notIn]: VISITOR_ACTIONS, ...(action && { [Op.eq]: action }) },
+        action: { [Op.notIn]: VISITOR_ACTIONS, ...(action && { [Op.regexp]: `^(${action.replaceAll(',', '|')})(_|$)` }) },
         ...(before && { id: { [Op.lt]: before } }),
         ...(domain && { domain: { [Op.substring]: normalHost(domain) ?? domain.toLowerCase() } }),
         ...((from || to) && { createdAt: { ...(from && { [Op.gte]: dayStart(from) }), ...(to && { [Op.lt]: dayStart(to, 1) }) } }),

@@ -95,37 +95,37 @@ export class Admin {
 
   // The lists are newest first and continue after the id `before`.
 
-  async websites({ before }: Parsed<'adminWebsites'>): Promise<Output<'adminWebsites'>> {
+  async websites({ before, q }: Parsed<'adminWebsites'>): Promise<Output<'adminWebsites'>> {
     const { Website } = await this.#parts.database.orm();
-    const websites = await Website.findAll({ ...(await this.#page(before)), raw: true });
+    const websites = await Website.findAll({ ...(await this.#page(before, q, ['domain', 'email'])), raw: true });
     return websites.map(({ id, domain, email, claimedAt, provenAt, createdAt }) =>
       withTimes({ id, domain, email, claimed: claimedAt !== null, verified: provenAt !== null, createdAt }),
     );
   }
 
-  async users({ before }: Parsed<'adminUsers'>): Promise<Output<'adminUsers'>> {
+  async users({ before, q }: Parsed<'adminUsers'>): Promise<Output<'adminUsers'>> {
     const { sequelize, User } = await this.#parts.database.orm();
     const websites = sequelize.literal('(select count(*)::int from websites w where w.email = "User".email)');
     const users = await User.findAll({
       attributes: ['id', 'email', 'name', 'createdAt', [websites, 'websites']],
-      ...(await this.#page(before)),
+      ...(await this.#page(before, q, ['email', 'name'])),
       raw: true,
     });
     return (users as ((typeof users)[number] & { websites: number })[]).map(withTimes);
   }
 
-  async auditLog({ before }: Parsed<'adminAuditLog'>): Promise<Output<'adminAuditLog'>> {
+  async auditLog({ before, q }: Parsed<'adminAuditLog'>): Promise<Output<'adminAuditLog'>> {
     const { AuditEntry } = await this.#parts.database.orm();
     const entries = await AuditEntry.findAll({
       attributes: ['id', 'action', 'email', 'domain', 'createdAt'],
-      ...(await this.#page(before)),
+      ...(await this.#page(before, q, ['email', 'domain', 'action'])),
       raw: true,
     });
     return entries.map(withTimes);
   }
 
-  async mails({ before }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
-    const mails = await this.#parts.outbox.pending(PAGE_SIZE, before);
+  async mails({ before, q }: Parsed<'adminMails'>): Promise<Output<'adminMails'>> {
+    const mails = await this.#parts.outbox.pending(PAGE_SIZE, before, q);
     return mails.map((mail) => ({ ...withTimes(mail), dueAt: mail.dueAt.toISOString(), expiresAt: mail.expiresAt.toISOString() }));
   }
 
@@ -190,10 +190,15 @@ export class Admin {
     return counted;
   }
 
-  async #page(before: string | undefined) {
+  /** @param columns one of them contains the text `q` */
+  async #page(before: string | undefined, q: string, columns: string[]) {
     const { Op } = await this.#parts.database.orm();
+    const contains = { [Op.iLike]: `%${q.replaceAll(/[\\%_]/g, '\\$&')}%` };
     return {
-      where: before === undefined ? {} : { id: { [Op.lt]: before } },
+      where: {
+        ...(before !== undefined && { id: { [Op.lt]: before } }),
+        ...(q !== '' && { [Op.or]: columns.map((column) => ({ [column]: contains })) }),
+      },
       order: [['id', 'desc']] as [string, string][],
       limit: PAGE_SIZE,
     };

@@ -98,9 +98,13 @@ export class Outbox {
     return reachable && !overdue;
   }
 
-  /** Returns a page of the pending emails, newest first. @param before the id of the last one of the previous page */
-  pending(max: number, before?: string): Promise<PendingEmail[]> {
-    return this.#store.pending(max, before);
+  /**
+   * Returns a page of the pending emails, newest first.
+   * @param before the id of the last one of the previous page
+   * @param q only those whose recipient or kind contains this text
+   */
+  pending(max: number, before?: string, q = ''): Promise<PendingEmail[]> {
+    return this.#store.pending(max, before, q);
   }
 
   /**

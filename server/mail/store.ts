@@ -88,7 +88,8 @@ select exists (select from outbox where tries = 0 and created_at < now() - inter
 
 const PENDING = `
 select id, kind, recipient, tries, created_at as "createdAt", due_at as "dueAt", expires_at as "expiresAt"
-from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by id desc limit $1`;
+from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  and (position(lower($3) in recipient) > 0 or position(lower($3) in kind) > 0) order by id desc limit $1`;
 
 const RETRY_NOW = `
 with mail as (select id, data from outbox where id = $1 and expires_at > now() for update),
@@ -150,9 +151,9 @@ export class OutboxStore {
     return (await this.#core.query<{ overdue: boolean }>({ name: 'outbox-overdue', text: OVERDUE })).rows[0].overdue;
   }
 
-  /** Returns the newest pending emails, up to `max`, or those after the id `before`; without expired ones. */
-  async pending(max: number, before?: string): Promise<PendingEmail[]> {
-    return (await this.#core.query<PendingEmail>({ name: 'outbox-pending', text: PENDING, values: [max, before ?? null] })).rows;
+  /** Returns the newest pending emails, up to `max`, or those after the id `before`; without expired ones; `q`: only those whose recipient or kind contains it. */
+  async pending(max: number, before: string | undefined, q: string): Promise<PendingEmail[]> {
+    return (await this.#core.query<PendingEmail>({ name: 'outbox-pending', text: PENDING, values: [max, before ?? null, q] })).rows;
   }
 
   /**

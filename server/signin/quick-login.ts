@@ -5,7 +5,6 @@ import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/locks.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { audienceOf } from '../websites/domains.ts';
 import type { SignedIn } from './opener.ts';
 import { withToken } from './redirects.ts';
 import type { InteractionTargets, Targets } from './target.ts';
@@ -91,7 +90,7 @@ export class QuickLogins {
   #targetOf(forwardUrl: string | undefined): TokenTarget {
     const target = this.#targets.of(forwardUrl);
     if (target.kind === 'portal') return { domain: null, host: null, forwardUrl: target.forwardUrl };
-    return { domain: target.domain, host: audienceOf(target.host), forwardUrl: target.forwardUrl };
+    return { domain: target.domain, host: target.audience, forwardUrl: target.forwardUrl };
   }
 
   async #targetOfInteraction(uid: string): Promise<TokenTarget> {

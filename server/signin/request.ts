@@ -11,7 +11,7 @@ import type { EventRecorder } from '../events/recorder.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { audienceOf, displayDomainOf } from '../websites/domains.ts';
+import { displayDomainOf } from '../websites/domains.ts';
 import { redirectHostOf } from './redirects.ts';
 import type { Limit, NewAttempt, RequestStore } from './request-store.ts';
 import type { InteractionTargets, Targets } from './target.ts';
@@ -60,7 +60,7 @@ export class SignInRequests {
         ...attempt,
         kind: 'site',
         domain: target.domain,
-        host: audienceOf(target.host),
+        host: target.audience,
         mailKind: 'sign_in',
         mailData: { host: target.host, website: target.domain },
       });

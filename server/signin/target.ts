@@ -3,14 +3,20 @@ import type { SignInBoot } from '../../contract/pages.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { uploadPath } from '../uploads/upload-url.ts';
-import { displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
+import { audienceOf, displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
 import { readForwardUrl } from './redirects.ts';
+import { testAudience } from './test-audience.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).
 const MAX_URL_LENGTH = 2048;
 
-/** Where a sign-in leads: a registered website, or the portal. */
-export type Target = { kind: 'portal'; forwardUrl: string } | { kind: 'site'; domain: string; host: string; forwardUrl: string };
+/**
+ * Where a sign-in leads: a registered website, or the portal. `audience`: what the token is for, the host as in audienceOf or a test of the
+ * website.
+ */
+export type Target =
+  | { kind: 'portal'; forwardUrl: string }
+  | { kind: 'site'; domain: string; host: string; audience: string; forwardUrl: string };
 
 /** What the pages show of a website: icon and color once it is claimed, and its name once its domain is proven. */
 export type ShownWebsite = { icon: string | null; name: string | null; accent: string | null };
@@ -42,6 +48,8 @@ type Parts = { publicUrl: string; local: boolean; core: Database['core']; events
 /** Where forward_urls lead. */
 export class Targets {
   readonly portalHome: string;
+  /** What the addresses of websites' pages in the portal begin with. */
+  readonly #websitePages: string;
   readonly #local: boolean;
   readonly #core: Database['core'];
   readonly #events: Pick<EventRecorder, 'record'>;
@@ -49,6 +57,7 @@ export class Targets {
   /** @param parts.local local mode: a forward_url may lead to this machine */
   constructor({ publicUrl, local, core, events }: Parts) {
     this.portalHome = `${publicUrl}/developer`;
+    this.#websitePages = `${publicUrl}/dashboard/websites/`;
     this.#local = local;
     this.#core = core;
     this.#events = events;
@@ -60,10 +69,19 @@ export class Targets {
    */
   of(forwardUrl: string | undefined): Target {
     if (forwardUrl === undefined || forwardUrl === this.portalHome) return { kind: 'portal', forwardUrl: this.portalHome };
+    const tested = this.#testedDomain(forwardUrl);
+    if (tested) return { kind: 'site', domain: tested, host: tested, audience: testAudience(tested), forwardUrl };
     const { host } = this.#read(forwardUrl);
     const domain = registrableOf(host);
     if (!domain) throw new Fault('bad_forward_url', { message: 'The forward_url must be on a registered domain.', field: 'forward_url' });
-    return { kind: 'site', domain, host, forwardUrl };
+    return { kind: 'site', domain, host, audience: audienceOf(host), forwardUrl };
+  }
+
+  /** Returns the domain of which a forward_url is the page for test sign-ins, or null. */
+  #testedDomain(forwardUrl: string): string | null {
+    if (!forwardUrl.startsWith(this.#websitePages) || forwardUrl.length > MAX_URL_LENGTH) return null;
+    const [domain, page, ...rest] = forwardUrl.slice(this.#websitePages.length).split('/');
+    return page === 'test' && rest.length === 0 && domain !== LOCALHOST && registrableOf(domain) === domain ? domain : null;
   }
 
   /** Returns what the sign-in page shows for the forward_url in its address. Never throws for a bad one. */

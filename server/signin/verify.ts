@@ -10,6 +10,7 @@ import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
 import { sameRegistration } from './conditions.ts';
+import { isTestAudience, testAudience } from './test-audience.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -23,6 +24,9 @@ type Result = { valid: true; email: string; host: string } | Refused;
 
 const SAME_REGISTRATION = sameRegistration('t.domain', `t.expires_at - interval '${TOKEN_SECONDS} seconds'`);
 
+/** The host of a token of a website; null for a token of a test sign-in, which is valid only where the test is named. */
+const WEBSITE_HOST = `case when not ${isTestAudience('t.host')} then t.host end`;
+
 /**
  * Uses up tokens. One array per column: $1 hashes, $2 hosts of the calling websites (null: not given), $3 hashed Idempotency-Keys.
  * The expiry is compared in a form that no index supports, so that the planner uses the hash, also while the table is small.
@@ -31,7 +35,7 @@ const USE = `
 with used as (
   update tokens t set used_at = now(), idempotency_key = g.idempotency_key
   from unnest($1::bytea[], $2::text[], $3::bytea[]) with ordinality as g (hash, host, idempotency_key, n)
-  where t.hash = g.hash and t.used_at is null and (t.expires_at > now()) is true and t.host = coalesce(g.host, t.host)
+  where t.hash = g.hash and t.used_at is null and (t.expires_at > now()) is true and t.host = coalesce(g.host, ${WEBSITE_HOST})
     and ${SAME_REGISTRATION}
   returning g.n, t.email, t.domain, t.host
 ),
@@ -46,11 +50,11 @@ select n::integer, email, host from used`;
  */
 const REFUSAL = `
 select t.host, t.domain, case when ${SAME_REGISTRATION} then t.email end as visitor,
-  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, t.host)
+  case when t.idempotency_key = g.idempotency_key and t.used_at > now() - interval '60 seconds' and t.host = coalesce(g.host, ${WEBSITE_HOST})
     then t.email end as email,
   case
     when t.hash is null or t.host is null then 'unknown'
-    when t.host <> g.host then 'other_domain'
+    when t.host <> g.host or ${WEBSITE_HOST} is null and g.host is null then 'other_domain'
     when t.used_at is null and t.expires_at <= now() then 'expired'
     when t.used_at is null and (${SAME_REGISTRATION}) is not true then 'unknown'
     else 'used' end as reason
@@ -101,6 +105,13 @@ export class TokenVerifier {
     limits.refuseBlocked('failed_verify', clientAddress);
     await Promise.all([limits.hit('failed_verify', clientAddress), recorded]);
     return { email: null, valid: false, reason: result.reason };
+  }
+
+  /** Returns whom the token of a test sign-in identifies, once, as `verify` would tell the website. */
+  async verifyTest({ token, domain }: { token: string; domain: string }): Promise<Output<'verifyToken'>> {
+    const verification = { hash: digest(token), host: testAudience(domain), idempotencyKey: null };
+    const result = (await this.#use(verification)) ?? (await this.#refusal(verification));
+    return result.valid ? { email: result.email, valid: true, domain } : { email: null, valid: false, reason: result.reason };
   }
 
   async #verify(token: string, domain: string | undefined, idempotencyKey: string | undefined, owner: string | undefined): Promise<Result> {

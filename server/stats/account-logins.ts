@@ -10,16 +10,18 @@ import { DAY_OF_ROW, IS_NEW, TODAY, websiteSince } from './store.ts';
 export const ACCOUNT_LOGINS = `
 with application as materialized (select client_id, created_at from applications where user_id = $2),
 registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+new_row as materialized (
+  select at, ${DAY_OF_ROW} as day, action, domain, client_id from audit_log
+  where ${IS_NEW} and action in ('signed_in', 'signed_in_again', 'application_signed_in')
+),
 counted as materialized (
   select day, opened + again as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
   union all
   select day, logins from daily_applications join application using (client_id) where day > ${TODAY} - 2 * $3::integer
   union all
-  select ${DAY_OF_ROW}, 1 from audit_log join registered using (domain)
-  where ${IS_NEW} and at >= since and domain = any(array(select domain from registered)) and action in ('signed_in', 'signed_in_again')
+  select day, 1 from new_row join registered using (domain) where at >= since and action <> 'application_signed_in'
   union all
-  select ${DAY_OF_ROW}, 1 from audit_log
-  where ${IS_NEW} and client_id = any(array(select client_id from application)) and action = 'application_signed_in'
+  select day, 1 from new_row join application using (client_id) where action = 'application_signed_in'
 ),
 each_day as materialized (
   select given.day, coalesce(sum(logins), 0)::float8 as count

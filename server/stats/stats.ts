@@ -56,7 +56,7 @@ export function statsRoutes(stats: Stats): Served[] {
     serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),
     serve('websiteHistory', (input, { account }) => stats.history(account, input)),
     serve('overview', (_, { account }) => stats.overview(account)),
-    serve('accountLogins', ({ days }, { account }) => stats.loginsOf(account, Number(days))),
+    serve('accountLogins', ({ days }, { account }) => stats.loginsOf(account, days)),
     serve('dailyLogins', () => stats.dailyLogins()),
   ];
 }

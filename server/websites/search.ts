@@ -4,12 +4,11 @@ import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Stats } from '../stats/stats.ts';
 import { displayDomainOf } from './domains.ts';
+import { presentWebsites } from './presentation.ts';
 import { findNames, readWebsites } from './search-store.ts';
-import type { Websites } from './websites.ts';
 
 type Parts = {
-  database: Pick<Database, 'core'>;
-  websites: Pick<Websites, 'present'>;
+  database: Database;
   stats: Pick<Stats, 'ofWebsites'>;
 };
 
@@ -31,7 +30,7 @@ export class WebsiteSearch {
    * because the database does not know how a domain is displayed.
    */
   async find(account: Account, { q, sort, page, limit }: Parsed<'searchWebsites'>): Promise<Output<'searchWebsites'>> {
-    const { database, websites, stats } = this.#parts;
+    const { database, stats } = this.#parts;
     const names = (await findNames(database.core, account.email))
       .map((name) => ({ ...name, displayDomain: displayDomainOf(name.domain) }))
       .filter(matching(q));
@@ -46,7 +45,7 @@ export class WebsiteSearch {
       readWebsites(database.core, account.email, ids),
       ofAll ?? stats.ofWebsites(account, ids).then(byId),
     ]);
-    const found = await websites.present(account, records);
+    const found = await presentWebsites(database, account, records);
     // A website may have been deleted since its name was read.
     const rows = ids.flatMap((id) => found.find((website) => website.id === id) ?? []);
     return {

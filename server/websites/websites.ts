@@ -11,7 +11,7 @@ import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { findChallenge, grantDomain, obtainChallenges, type WebsiteRecord } from './claims-store.ts';
+import { findChallenge, grantDomain, obtainChallenges } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
 import { checkOwner, findManaged, findOwned, managedBy, roleAt } from './managers.ts';
 import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
@@ -277,11 +277,6 @@ export class Websites {
 
   async #challengeOf(email: string, domain: string): Promise<string> {
     return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
-  }
-
-  /** Returns websites as those who manage them see them. */
-  present(account: Account, websites: WebsiteRecord[]): Promise<Output<'listWebsites'>> {
-    return presentWebsites(this.#parts.database, account, websites);
   }
 }
 

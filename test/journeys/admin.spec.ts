@@ -269,6 +269,26 @@ describe('/admin with access', () => {
     await heading(page, 'Users');
   });
 
+  test('searches each list, also beyond its first page', async () => {
+    const [domain, email] = [freshDomain(), freshAddress('owner')];
+    await registerWebsite(scene.service.client(), domain, email);
+    await scene.stage.query("insert into websites (id, domain) select id, id || '.example' from unnest($1::uuid[]) id", [
+      Array.from({ length: 60 }, () => uuid()),
+    ]);
+    const page = await unlock('/admin');
+    const rows = page.getByRole('main').getByRole('listitem');
+    await rows.first().waitFor();
+    await page.getByRole('searchbox', { name: 'Search websites' }).fill(email.toUpperCase().slice(0, 14));
+    await expect.poll(() => rows.count()).toBe(1);
+    await row(page, domain).waitFor();
+    await page.getByRole('searchbox', { name: 'Search websites' }).fill('100%_');
+    await page.getByText('Nothing in the websites contains “100%_”.').waitFor();
+    await list(page, 'Audit trail').click();
+    await page.getByRole('searchbox', { name: 'Search audit trail' }).fill(domain);
+    await expect.poll(() => rows.count()).toBe(1);
+    await scene.stage.query("delete from websites where email is null and domain <> 'localhost'");
+  });
+
   test('copies an id', async () => {
     const page = await unlock('/admin');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });

@@ -128,6 +128,8 @@ test('makes an application confidential, shows its secret once and rotates it wi
   await dialog().getByLabel('Logout URI', { exact: true }).fill(`${scene.shop.url}/goodbye`);
   await inDialog('Save').click();
   await heading(page, 'Client secret of Diary');
+  await inDialog('Close').click();
+  await dialog().getByRole('alert').getByText('You have not copied the client secret, and it cannot be shown again.').waitFor();
   await inDialog('Copy client secret').click();
   const secret = await copied(/^ea_secret_/);
   await inDialog('Done').click();
@@ -204,6 +206,11 @@ test('generates a working key and shows it once', async () => {
   for (const scope of ['websites:read', 'stats:read']) await dialog().getByLabel(scope).check();
   await inDialog('Generate').click();
   await dialog().getByText('it is shown only this once').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog().getByRole('alert').getByText('You have not copied the API key, and it cannot be shown again.').waitFor();
+  await inDialog('Keep it open').click();
+  await inDialog('Done').click();
+  await inDialog('Close without copying').waitFor();
   await inDialog('Copy API key').click();
   firstKey = await copied(/^ea_test_[\w-]{43}$/);
   await inDialog('Copy try it').click();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshAddress } from '../sign-ins.ts';
+import { freshAddress, freshDomain } from '../sign-ins.ts';
 import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
@@ -24,6 +24,20 @@ const openAnonymously = async (path: string) => {
   return page;
 };
 
+/** Makes a call of the API as the page does. */
+const create = (page: Page, path: string, body: object) =>
+  page.evaluate(
+    async ([path, body]) => {
+      const response = await fetch(path as string, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      if (!response.ok) throw new Error(await response.text());
+    },
+    [path, body],
+  );
+
 describe('the command menu', () => {
   test('opens by Ctrl-K, searches, runs by Enter and closes by Escape', async () => {
     await developer.goto(url('/developer'));
@@ -31,7 +45,7 @@ describe('the command menu', () => {
     await developer.keyboard.press('Control+k');
     await palette(developer).getByPlaceholder('Where to, or what to do?').waitFor();
     await developer.keyboard.type('gen api');
-    await expect.poll(() => palette(developer).getByRole('option').allTextContents()).toEqual(['Generate API key']);
+    await expect.poll(() => palette(developer).getByRole('option').first().textContent()).toBe('Generate API key');
     await developer.keyboard.press('Enter');
     await developer.waitForURL(url('/dashboard/auth'));
     await developer.getByRole('dialog', { name: 'Generate Key' }).waitFor();
@@ -39,8 +53,8 @@ describe('the command menu', () => {
     await developer.getByRole('dialog').waitFor({ state: 'detached' });
     await developer.keyboard.press('Meta+k');
     await palette(developer).waitFor();
-    await developer.keyboard.type('nothing of that name');
-    await developer.getByText('Nothing is called that.').waitFor();
+    await developer.keyboard.type('qqqq zzzz');
+    await developer.getByText('Nothing found.').waitFor();
     await developer.keyboard.press('Escape');
     await palette(developer).waitFor({ state: 'detached' });
     await developer.keyboard.press('Control+k');
@@ -52,8 +66,9 @@ describe('the command menu', () => {
   test('opens every page', { timeout: 4 * minutes }, async () => {
     const pages = {
       'Developer Home': '/developer',
-      'Email Auth Service': '/developer-email-auth',
-      Dashboard: '/dashboard',
+      Websites: '/developer-email-auth',
+      Overview: '/dashboard',
+      Activity: '/dashboard/activity',
       'Applications and API keys': '/dashboard/auth',
       Analytics: '/dashboard/analytics',
       'Bug Reports': '/dashboard/bugs',
@@ -68,7 +83,7 @@ describe('the command menu', () => {
     await developer.goto(url('/tos'));
     for (const [name, path] of Object.entries(pages)) {
       await developer.getByRole('button', { name: 'Commands' }).click();
-      await palette(developer).getByRole('option', { name, exact: false }).first().click();
+      await palette(developer).getByRole('option', { name, exact: true }).first().click();
       await developer.waitForURL(url(path));
       await developer.getByRole('heading', { level: 1 }).waitFor();
     }
@@ -80,8 +95,8 @@ describe('the command menu', () => {
     await button.click();
     await palette(page).getByRole('option', { name: 'Home' }).waitFor();
     const labels = await palette(page).getByRole('option').allTextContents();
-    expect(labels).toEqual(expect.arrayContaining(['Home', 'Documentation', 'Sign in', 'Copy sign-in URL']));
-    expect(labels.join()).not.toMatch(/Sign out|Settings|API key|Add website/);
+    expect(labels).toEqual(expect.arrayContaining(['Home', 'Documentation', 'Sign in']));
+    expect(labels.join()).not.toMatch(/Sign out|Settings|API key|Add website|Copy sign-in URL/);
     await page.keyboard.press('Escape');
     await palette(page).waitFor({ state: 'detached' });
     await evaluates(page, 'document.activeElement.ariaLabel', 'Commands');
@@ -106,13 +121,49 @@ describe('the command menu', () => {
     expect(await developer.getByRole('dialog').count()).toBe(0);
   });
 
-  test('copies the URL of the sign-in page and does not open over another dialog', async () => {
-    await developer.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+  test('finds websites, applications, API keys and documentation, and copies the sign-in URL of a website', async () => {
+    const page = await newPage();
+    await signInToPortal(scene, page, freshAddress('dev'));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: scene.service.url });
+    const [first, second] = [freshDomain(), freshDomain()];
+    for (const domain of [first, second]) await create(page, '/api/websites', { domain });
+    await create(page, '/api/clients', { name: 'Back office', redirectUris: ['https://office.example/callback'] });
+    await create(page, '/api/api-keys', { name: 'Deployment', environment: 'live' });
+    const find = async (text: string) => {
+      await page.getByRole('button', { name: 'Commands' }).click();
+      await palette(page).getByRole('combobox').fill(text);
+    };
+    const option = (name: string | RegExp) => palette(page).getByRole('option', { name });
+
+    await find(first.slice(0, 12));
+    await palette(page).getByRole('option', { name: first, exact: true }).click();
+    await page.waitForURL(url(`/dashboard/websites/${first}`));
+    await find('back off');
+    await option('Back office Application').click();
+    await page.waitForURL(/\/dashboard\/auth#/);
+    await evaluates(page, 'document.activeElement.querySelector("h3")?.textContent', 'Back office');
+    await find('deployment');
+    await option('Deployment API key, live').click();
+    await evaluates(page, 'document.activeElement.querySelector("h3")?.textContent', 'Deployment');
+    await find('verify token');
+    await palette(page).getByRole('group', { name: 'Documentation' }).getByRole('option').first().click();
+    await page.waitForURL(/\/webservices\/email-auth\//);
+
+    const clipboard = 'navigator.clipboard.readText()';
+    const signInUrl = (domain: string) => url(`/auth?forward_url=${encodeURIComponent(`https://${domain}/`)}`);
+    await find(first.slice(0, 12));
+    await option(`Copy sign-in URL of ${first}`).click();
+    await evaluates(page, clipboard, signInUrl(first));
+    await find('copy');
+    await option('Copy sign-in URL of a website...').click();
+    await expect.poll(() => palette(page).getByRole('option').allTextContents()).toEqual([second, first]);
+    await page.keyboard.press('Enter');
+    await page.getByText('Copied to clipboard').waitFor();
+    await evaluates(page, clipboard, signInUrl(second));
+  });
+
+  test('does not open over another dialog', async () => {
     await developer.goto(url('/developer-email-auth'));
-    await developer.getByRole('button', { name: 'Commands' }).click();
-    await palette(developer).getByRole('option', { name: 'Copy sign-in URL' }).click();
-    await developer.getByText('Copied to clipboard').waitFor();
-    await evaluates(developer, 'navigator.clipboard.readText()', url('/auth'));
     await developer.getByRole('button', { name: 'Add New Website' }).click();
     await developer.getByRole('dialog', { name: 'Add New Website' }).waitFor();
     await developer.keyboard.press('Control+k');
@@ -183,6 +234,34 @@ describe('the menus', () => {
     // The settings below have buttons of similar names.
     await page.getByRole(width < 768 ? 'menuitem' : 'button', { name: 'Sign Out', exact: true }).click();
     await page.waitForURL(url('/'));
+  });
+
+  test.each([
+    ['/developer', 'Developer Portal', 'Developer Home'],
+    ['/developer-email-auth', 'Email Authentication Service', 'Websites'],
+    ['/developer-email-auth/live', 'Live Sign-ins', 'Live Sign-ins'],
+    ['/dashboard', 'Overview', 'Overview'],
+    ['/dashboard/activity', 'Activity', 'Activity'],
+    ['/dashboard/auth', 'Authentication', 'Authentication'],
+    ['/profile', 'Profile', 'Profile'],
+  ])('the sidebar is the same at %s and marks its page', async (path, title, entry) => {
+    await developer.goto(url(path));
+    await heading(developer, title);
+    const sidebar = developer.locator('aside');
+    expect(await sidebar.getByRole('navigation', { name: 'Dashboard' }).getByRole('link').allTextContents()).toEqual([
+      'Websites',
+      'Overview',
+      'Authentication',
+      'Live Sign-ins',
+      'Activity',
+      'Settings',
+      'AnalyticsSoon',
+      'Bug ReportsSoon',
+    ]);
+    expect(await sidebar.locator('[aria-current=page]').allTextContents()).toEqual([entry]);
+    await developer.setViewportSize({ width: 320, height: 700 });
+    await evaluates(developer, 'document.documentElement.scrollWidth', 320);
+    await developer.setViewportSize({ width: 1024, height: 800 });
   });
 
   test.each(['/status', '/developer', '/dashboard'])('the first Tab key on %s skips to the content', async (path) => {

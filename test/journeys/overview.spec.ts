@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
@@ -84,6 +85,72 @@ test('shows the newest entries of the audit trail', async () => {
   await activity.getByText('website added', { exact: true }).waitFor();
   expect(await activity.getByRole('listitem').count()).toBeLessThanOrEqual(4);
   expect(await activity.locator('time').first().getAttribute('title')).toMatch(/^\d+ \w+ \d{4}/);
+});
+
+test('shows the sign-ins per day in a period, with a comparison, and their table', async () => {
+  const page = await openDashboard();
+  await page.goto(url('/developer-email-auth'));
+  const domain = freshDomain();
+  await addWebsite(page, domain);
+  await scene.stage.query("update websites set created_at = now() - interval '65 days' where domain = $1", [domain]);
+  await scene.stage.query(
+    `insert into daily_sites (website, day, sent, opened, again, completed)
+     select id, (now() at time zone 'UTC')::date - n, 4, 3, 1, 4 from websites, generate_series(1, 59) n where domain = $1 and (n < 20 or n > 49)`,
+    [domain],
+  );
+  await page.goto(url('/dashboard'));
+  const chart = page.getByRole('region', { name: 'Sign-ins' });
+  await chart.getByText('Up 90% from 40 in the 30 days before.').waitFor();
+  await chart.locator('.recharts-bar-rectangle').first().waitFor();
+  expect(await chart.getByRole('row').count()).toBe(31);
+  await chart.getByRole('link', { name: '7 days' }).click();
+  await page.waitForURL(url('/dashboard?days=7'));
+  await chart.getByText('Down 14% from 28 in the 7 days before.').waitFor();
+  await chart.getByRole('link', { name: '90 days' }).click();
+  await chart.getByText('Not enough earlier data to compare with the 90 days before.').waitFor();
+  await page.reload();
+  await chart.getByText('last 90 days').first().waitFor();
+});
+
+test('opens the whole activity, filters it, pages through it and exports it', async () => {
+  const page = await openDashboard();
+  await page.goto(url('/developer-email-auth'));
+  const domain = freshDomain();
+  await addWebsite(page, domain);
+  const email = (await page.getByRole('button', { name: /^Account/ }).textContent())?.replace('Account:', '');
+  await scene.stage.query(
+    "insert into audit_log (at, action, email) select now() - interval '2 days', 'profile_changed', $1 from generate_series(1, 60)",
+    [email],
+  );
+  await page.goto(url('/dashboard'));
+  await page.getByRole('link', { name: 'Show all activity' }).click();
+  await heading(page, 'Activity');
+  const entries = page.locator('main').getByRole('listitem');
+  await expect.poll(() => entries.count()).toBe(50);
+  await page.getByRole('button', { name: 'Show older entries' }).click();
+  await expect.poll(() => entries.count()).toBe(62);
+  await page.getByText('That is everything.').waitFor();
+
+  await page.getByLabel('Action').selectOption('Websites');
+  await expect.poll(() => entries.allTextContents()).toEqual([expect.stringContaining(domain)]);
+  await page.waitForURL(url('/dashboard/activity?action=website'));
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n');
+  expect(lines.slice(1)).toEqual([expect.stringMatching(`^\\d{4}-.*,website added,${domain}$`)]);
+
+  await page.getByLabel('Action').selectOption('All actions');
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await page.getByLabel('To (UTC)').fill(day);
+  await expect.poll(() => entries.first().textContent()).toContain('profile changed');
+  await page.reload();
+  expect(await page.getByLabel('To (UTC)').inputValue()).toBe(day);
+  await page.getByLabel('Search by website').fill('other.example');
+  await heading(page, 'Nothing matches');
+  await page.getByRole('button', { name: 'Show everything' }).click();
+  await expect.poll(() => entries.count()).toBe(50);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await evaluates(page, 'document.documentElement.scrollWidth', 320);
 });
 
 test('reports an unreachable service and recovers', async () => {

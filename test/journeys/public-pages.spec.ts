@@ -254,11 +254,17 @@ test('the check mark of a copy disappears after two seconds', async () => {
 test.each([
   ['/tos', 'Terms of Service', ['late fee of 1.5% per month', '100 USD', 'in the 12 months before', 'for 30 days']],
   ['/privacy', 'Privacy Policy', ['within 30 days', 'about 2 years', 'up to 7 years', 'under 13']],
-])('%s has its required texts and the date of its last change', async (path, title, words) => {
-  const page = await open(path);
+])('%s has its required texts and the present date of the visitor', async (path, title, words) => {
+  const context = await scene.newBrowser();
+  const page = await context.newPage();
+  // On the other side of the date line, so that the day differs from the server's for twelve hours.
+  const session = await context.newCDPSession(page);
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Kiritimati' });
+  await page.goto(`${scene.service.url}${path}`);
   await heading(page, title);
   for (const text of words) await page.getByText(text).first().waitFor();
-  await page.getByText(/^Last updated: \d{1,2} \w+ \d{4}$/).waitFor();
+  const options = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'Pacific/Kiritimati' } as const;
+  await page.getByText(`Last updated: ${new Date().toLocaleDateString('en-GB', options)}`, { exact: true }).waitFor();
   await expect.poll(() => page.title()).toBe(`${title} · Email Auth`);
 });
 
@@ -311,4 +317,70 @@ test('the pages have metadata for search engines', async () => {
   expect((await client.get(manifest.json.icons[0].src)).status).toBe(200);
   expect((await client.get(`${GUIDE}/`)).text).toContain(`<link rel="canonical" href="${scene.service.url}${GUIDE}" />`);
   expect((await client.get('/no-such-page')).text).toContain('noindex');
+});
+
+test('the register form shortens what was pasted and says so, and shows an error of the service once', async () => {
+  const page = await open(REGISTER);
+  const domain = freshDomain();
+  const field = page.getByLabel('Domain');
+  await field.fill(`https://www.${domain}/shop?x=1`);
+  await page.getByLabel('Email Address').fill(freshAddress());
+  await expect.poll(() => field.inputValue()).toBe(domain);
+  await page.getByRole('status').getByText(`Shortened to the root domain, from https://www.${domain}/shop?x=1`).waitFor();
+  await field.fill('www.co.uk');
+  await page.getByRole('button', { name: 'Register Domain' }).click();
+  await page.getByRole('alert').getByText('public suffix').waitFor();
+  expect(await page.getByText('public suffix').count()).toBe(1);
+  await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+  await field.fill(`www.${domain}`);
+  await field.press('Enter');
+  await page.waitForURL(`**${REGISTER}/success?domain=${domain}`);
+});
+
+test('public pages make no request that fails, and the console stays empty', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  const failed: string[] = [];
+  page.on('response', (response) => void (response.status() >= 400 && failed.push(response.url())));
+  page.on('console', (message) => void (message.type() === 'error' && failed.push(message.text())));
+  for (const path of ['/', GUIDE, REGISTER, '/status', '/tos']) {
+    await page.goto(`${scene.service.url}${path}`, { waitUntil: 'networkidle' });
+    await page.locator('main h1').first().waitFor();
+  }
+  expect(failed).toEqual([]);
+});
+
+test('a page of the documentation does not move while it is loaded, and shows code in its own typeface', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  await page.addInitScript(`window.shift = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
+      .observe({ type: 'layout-shift', buffered: true });`);
+  // The text arrives after the script.
+  await page.route('**/*.md', async (route) => {
+    await page.locator('[data-loading]').waitFor();
+    await route.continue();
+  });
+  await page.goto(`${scene.service.url}${GUIDE}/integration`);
+  await page.locator('article pre').first().waitFor();
+  expect(await page.evaluate('window.shift')).toBeLessThanOrEqual(0.02);
+  await evaluates(page, "getComputedStyle(document.querySelector('pre')).fontFamily.split(',')[0]", '"Geist Mono Variable"');
+  await evaluates(page, 'document.fonts.load(\'13px "Geist Mono Variable"\').then((faces) => faces.length)', 1);
+});
+
+test('forced colors show buttons by a border and the days of the status by colors of the system', async () => {
+  const context = await scene.newBrowser();
+  const page = await context.newPage();
+  await page.emulateMedia({ forcedColors: 'active' });
+  await page.goto(`${scene.service.url}${REGISTER}`);
+  const button = page.getByRole('button', { name: 'Register Domain' });
+  await button.waitFor();
+  expect(await button.evaluate('(element) => getComputedStyle(element).borderTopWidth')).toBe('1px');
+  await page.goto(`${scene.service.url}/status`);
+  const legend = page.getByText('Failed', { exact: true }).locator('span');
+  await legend.waitFor();
+  const colors = await Promise.all(
+    ['Good', 'Failed'].map((name) =>
+      page.getByText(name, { exact: true }).locator('span').evaluate('(element) => getComputedStyle(element).backgroundColor'),
+    ),
+  );
+  expect(new Set([...colors, await page.evaluate('getComputedStyle(document.body).backgroundColor')]).size).toBe(3);
 });

@@ -35,6 +35,11 @@ const choose = (name: string, mimeType: string, buffer: Buffer) =>
 const said = (text: string, where: Page | Locator = page) => where.getByText(text, { exact: true }).first().waitFor();
 const button = (name: string) => dialog.getByRole('button', { name, exact: true });
 const row = (domain: string) => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: domain }) });
+const moreButton = (domain: string) => row(domain).getByRole('button', { name: `More actions for ${domain}` });
+const act = async (domain: string, action: string) => {
+  await moreButton(domain).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+};
 const hasFocus = async (where: Locator) => (await where.and(page.locator(':focus')).count()) === 1;
 /** The width of the picture that a row shows, 0 without one. */
 const pictureIn = async (where: Locator) =>
@@ -85,7 +90,7 @@ describe('an icon', () => {
     await heading(page, domain);
     await expect.poll(() => pictureIn(row(domain))).toBe(40);
 
-    await page.getByRole('button', { name: `Test sign-in ${domain}` }).click();
+    await act(domain, 'Test sign-in');
     const tab = page.context().waitForEvent('page');
     await dialog.getByRole('link', { name: /Open sign-in page/ }).click();
     const visit = await tab;
@@ -206,7 +211,7 @@ test('a form that the service rejects keeps its input and works by keyboard', as
 test('the test of a sign-in accepts only URLs of the website, has languages, and copies the link', async () => {
   const domain = freshDomain();
   await add(domain);
-  await page.getByRole('button', { name: `Test sign-in ${domain}` }).click();
+  await act(domain, 'Test sign-in');
   const field = dialog.getByLabel('Return to (forward_url)');
   await expect.poll(() => field.inputValue()).toBe(`https://${domain}/`);
   await field.fill('https://other.example/');
@@ -235,9 +240,7 @@ test('the test of a sign-in accepts only URLs of the website, has languages, and
 test('a website is an OpenID Connect client: its dialog copies issuer and client ID', async () => {
   const domain = freshDomain();
   await add(domain);
-  await row(domain)
-    .getByRole('button', { name: `OpenID Connect ${domain}` })
-    .click();
+  await act(domain, 'OpenID Connect');
   for (const [name, value] of [
     ['issuer', scene.service.url],
     ['client ID', `https://${domain}`],
@@ -246,13 +249,13 @@ test('a website is an OpenID Connect client: its dialog copies issuer and client
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(value);
   }
   await button('Close').click();
-  await expect.poll(() => hasFocus(row(domain).getByRole('button', { name: `OpenID Connect ${domain}` }))).toBe(true);
+  await expect.poll(() => hasFocus(moreButton(domain))).toBe(true);
 });
 
 test('domain verification copies the record, reports the check and shows the badge', async () => {
   const domain = freshDomain();
   await add(domain);
-  await page.getByRole('button', { name: `Verify ${domain}` }).click();
+  await act(domain, 'Verify');
   await button('Check now').click();
   await dialog.getByText(/The proof was not found yet/).waitFor();
   await button('Copy value').click();
@@ -262,7 +265,9 @@ test('domain verification copies the record, reports the check and shows the bad
   await button('Check now').click();
   await said('Domain verified', page);
   await row(domain).getByText('Verified').waitFor();
-  await expect.poll(() => page.getByRole('button', { name: `Verify ${domain}` }).count()).toBe(0);
+  await moreButton(domain).click();
+  await page.getByRole('menuitem', { name: 'Test sign-in' }).waitFor();
+  expect(await page.getByRole('menuitem', { name: 'Verify' }).count()).toBe(0);
 });
 
 test('deleting a website requires a confirmation', async () => {
@@ -288,4 +293,16 @@ test('deleting a website requires a confirmation', async () => {
   await button('Delete').click();
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
+});
+
+test('adding one’s own domain again links to it instead of offering to claim it', async () => {
+  const domain = freshDomain();
+  await add(domain);
+  await page.getByRole('button', { name: 'Add New Website' }).click();
+  await dialog.getByLabel('Domain').fill(`https://www.${domain}/`);
+  await button('Save').click();
+  await dialog.getByRole('alert').getByText(`${domain} is one of your websites already.`).waitFor();
+  await dialog.getByRole('status').getByText('Shortened to the root domain').waitFor();
+  await dialog.getByRole('link', { name: 'Open it' }).click();
+  await page.waitForURL(`${scene.service.url}/dashboard/websites/${domain}`);
 });

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useLogout, useUser } from '../lib/session.ts';
-import { paths } from '../paths.ts';
+import { paths, websitesFolder } from '../paths.ts';
 import { Badge } from '../ui/badge.tsx';
 import { cx } from '../ui/cx.ts';
 import { AccountMenu, ServicesMenu } from './menus.tsx';
@@ -9,7 +9,7 @@ import { Bar, CONTENT, Footer, SkipLink } from './page-frame.tsx';
 import { PaletteButton, ThemeButton } from './shell.tsx';
 
 const pages = [
-  { href: paths.websites, label: 'Websites', below: '/dashboard/websites/' },
+  { href: paths.websites, label: 'Websites', below: websitesFolder },
   { href: paths.dashboard, label: 'Overview' },
   { href: paths.applications, label: 'Authentication' },
   { href: paths.live, label: 'Live Sign-ins' },

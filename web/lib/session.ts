@@ -87,6 +87,8 @@ export function useTokenLogin() {
 }
 
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
+  // The service sets it at every sign-in. Without it nobody is signed in, and a request would fail with an error in the console.
+  if (!readCookie(hintCookies.key)) return null;
   try {
     return await api.me({}, { signal });
   } catch (error) {

@@ -10,13 +10,18 @@ export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'live'; c
         tone === 'live' ? 'border-accent/35 bg-tint text-accent' : 'border-line bg-sunk text-muted',
       )}
     >
-      {tone === 'live' && <span aria-hidden="true" className="size-1.5 rounded-full bg-current" />}
+      {tone === 'live' && <span aria-hidden="true" className="size-1.5 rounded-full bg-current forced-colors:bg-[CanvasText]" />}
       {children}
     </span>
   );
 }
 
-const tones = { live: 'bg-accent', off: 'bg-edge', bad: 'bg-danger' };
+// Forced colors replace every background that is not a color of the system: a circle is off, and a square bad.
+const tones = {
+  live: 'bg-accent forced-colors:bg-[CanvasText]',
+  off: 'bg-edge forced-colors:border',
+  bad: 'bg-danger forced-colors:rounded-none forced-colors:bg-[CanvasText]',
+};
 
 /** A state as a dot and a text: the color alone is not accessible. */
 export function StatusDot({ tone, children }: { tone: keyof typeof tones; children: string }) {

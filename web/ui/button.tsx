@@ -17,9 +17,10 @@ const base =
   'inline-flex min-h-11 items-center justify-center gap-2 rounded-control py-2 font-medium leading-5 text-center transition-colors';
 const sizes = { normal: 'px-4 text-[0.9375rem]', small: 'px-3 text-sm' };
 const variants: Record<Variant, string> = {
-  primary: 'bg-action text-on-action inset-ring inset-ring-action-edge hover:bg-action-hover disabled:bg-action/60',
+  // Forced colors remove the background, so that only a border shows the button.
+  primary: 'forced-colors:border bg-action text-on-action inset-ring inset-ring-action-edge hover:bg-action-hover disabled:bg-action/60',
   secondary: 'border border-line bg-panel text-ink hover:border-edge hover:bg-sunk disabled:text-muted',
-  quiet: 'text-muted hover:bg-sunk hover:text-ink disabled:hover:bg-transparent disabled:hover:text-muted',
+  quiet: 'forced-colors:border text-muted hover:bg-sunk hover:text-ink disabled:hover:bg-transparent disabled:hover:text-muted',
   danger: 'border border-danger/40 bg-danger-tint text-danger hover:border-danger',
 };
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { createContext, useContext, useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 import { toast, toastFailure } from './toast.tsx';
 
@@ -14,10 +14,14 @@ export async function copyText(text: string, notice: string): Promise<boolean> {
   }
 }
 
+/** Receives each text that a button below it has copied. */
+export const OnCopied = createContext<(text: string) => void>(() => {});
+
 const CHECK_MARK_MS = 2000;
 
 /** Copies a text and shows a check mark for two seconds. @param what is copied, for screen readers */
 export function CopyButton({ text, what, notice = 'Code copied successfully' }: { text: string; what: string; notice?: string }) {
+  const onCopied = useContext(OnCopied);
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
@@ -29,7 +33,11 @@ export function CopyButton({ text, what, notice = 'Code copied successfully' }: 
     <button
       type="button"
       aria-label={`Copy ${what}`}
-      onClick={async () => setCopied(await copyText(text, notice))}
+      onClick={async () => {
+        const isCopied = await copyText(text, notice);
+        setCopied(isCopied);
+        if (isCopied) onCopied(text);
+      }}
       className="grid size-11 shrink-0 place-items-center rounded-control text-muted -outline-offset-2 hover:text-ink"
     >
       {copied ? <CheckIcon className="size-4 text-accent" /> : <CopyIcon />}

@@ -5,8 +5,11 @@ import { DownIcon } from './icons.tsx';
 type FieldProps = InputHTMLAttributes<HTMLInputElement> & {
   label: string;
   hint?: string;
-  error?: string | null;
+  /** True: it is not valid, which another text explains. */
+  error?: string | true | null;
   mono?: boolean;
+  /** What was done with the input, which screen readers announce. */
+  note?: string | null;
   ref?: Ref<HTMLInputElement>;
 };
 
@@ -21,9 +24,9 @@ export const DomainField = (props: FieldProps) => (
 );
 
 /** A text field with its label. Screen readers read the hint and the error with it. */
-export function Field({ label, hint, error, mono = false, ref, ...rest }: FieldProps) {
+export function Field({ label, hint, error, note, mono = false, ref, ...rest }: FieldProps) {
   const id = useId();
-  const described = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
+  const described = [typeof error === 'string' && error !== '' && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ');
   return (
     <div>
       <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
@@ -42,9 +45,14 @@ export function Field({ label, hint, error, mono = false, ref, ...rest }: FieldP
           mono && 'font-mono text-[0.9375rem]',
         )}
       />
-      {error && (
+      {typeof error === 'string' && error !== '' && (
         <p id={`${id}-error`} role="alert" className="mt-1.5 text-sm text-danger">
           {error}
+        </p>
+      )}
+      {note && (
+        <p role="status" className="mt-1.5 text-sm wrap-anywhere">
+          {note}
         </p>
       )}
       {hint && (

@@ -1,6 +1,150 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { api, errorText } from '../../lib/api.ts';
+import { downloadCsv } from '../../lib/csv.ts';
+import { AuditRow, wordsOf } from '../../ui/audit-row.tsx';
+import { Button } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Field, Select } from '../../ui/field.tsx';
+import { DownloadIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
+import { type ActivityFilter, actionGroups, activityPath, fetchAll, filterOf, inputOf } from './activity-filter.ts';
 
-/** /dashboard/activity: the audit log of the account. */
+const PAGE_SIZE = 50;
+const STALE_MS = 5_000;
+
+/** /dashboard/activity: the audit log of the account. The address has the filter. */
 export function ActivityPage() {
-  return <PageHeading title="Activity" />;
+  const [query] = useSearchParams();
+  const [, navigate] = useLocation();
+  const filter = filterOf(query);
+  const isFiltered = Object.values(filter).some((value) => value !== '');
+  const log = useInfiniteQuery({
+    queryKey: ['activity', filter],
+    queryFn: ({ pageParam, signal }) => api.auditLogs(inputOf(filter, PAGE_SIZE, pageParam), { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
+    placeholderData: keepPreviousData,
+    staleTime: STALE_MS,
+  });
+  const entries = log.data?.pages.flat();
+  const show = (change: Partial<ActivityFilter>) => navigate(activityPath({ ...filter, ...change }), { replace: true });
+
+  return (
+    <>
+      <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2">
+        <div>
+          <PageHeading title="Activity" />
+          <p className="mt-1.5 text-muted">What you changed, and your own sign-ins to this portal.</p>
+        </div>
+        <ExportButton filter={filter} />
+      </div>
+      <Filters filter={filter} onChange={show} />
+      {log.error && !log.isFetchNextPageError && <Failed {...log} fallback="Your activity could not be loaded." />}
+      {!entries && !log.error && <RowsLoading what="your activity" rows={6} />}
+      {entries?.length === 0 && (
+        <Empty
+          title={isFiltered ? 'Nothing matches' : 'No recent activity'}
+          text={
+            isFiltered
+              ? 'No entry of your activity meets all of these conditions.'
+              : 'Your changes are listed here: websites, applications, keys, and your own sign-ins.'
+          }
+        >
+          {isFiltered && (
+            <Button variant="secondary" onClick={() => navigate(activityPath(filterOf(new URLSearchParams())))}>
+              Show everything
+            </Button>
+          )}
+        </Empty>
+      )}
+      {entries && entries.length > 0 && (
+        <div aria-busy={log.isPlaceholderData} className={cx('transition-opacity', log.isPlaceholderData && 'opacity-60')}>
+          <h2 className="sr-only">Entries</h2>
+          <Rows>
+            {entries.map((entry) => (
+              <AuditRow key={entry.id} {...entry} />
+            ))}
+          </Rows>
+          <Older log={log} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Filters({ filter, onChange }: { filter: ActivityFilter; onChange: (change: Partial<ActivityFilter>) => void }) {
+  const { action, domain, from, to } = filter;
+  return (
+    <section aria-label="Filter" className="my-6 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_10rem_10rem]">
+      <SearchField label="Search by website" value={domain} onSearch={(text) => onChange({ domain: text })} />
+      <Select
+        label="Action"
+        hideLabel
+        value={action}
+        options={actionGroups}
+        onChange={({ target }) => onChange({ action: target.value })}
+      />
+      <Field
+        label="From (UTC)"
+        type="date"
+        value={from}
+        max={to || undefined}
+        onChange={({ target }) => onChange({ from: target.value })}
+      />
+      <Field label="To (UTC)" type="date" value={to} min={from || undefined} onChange={({ target }) => onChange({ to: target.value })} />
+    </section>
+  );
+}
+
+/** Loads the next older entries, or says that there are none. */
+function Older({
+  log,
+}: {
+  log: { hasNextPage: boolean; isFetchingNextPage: boolean; isFetchNextPageError: boolean; error: unknown; fetchNextPage: () => unknown };
+}) {
+  return (
+    <div className="mt-4 grid justify-items-center gap-3">
+      {log.isFetchNextPageError && !log.isFetchingNextPage && (
+        <p role="alert" className="text-sm text-danger">
+          {errorText(log.error, 'The older entries could not be loaded.')}
+        </p>
+      )}
+      {log.hasNextPage ? (
+        <Button variant="secondary" busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
+          Show older entries
+        </Button>
+      ) : (
+        <p className="text-sm text-muted">That is everything.</p>
+      )}
+    </div>
+  );
+}
+
+function ExportButton({ filter }: { filter: ActivityFilter }) {
+  const [busy, setBusy] = useState(false);
+  const exportCsv = async () => {
+    setBusy(true);
+    try {
+      const { entries, isComplete } = await fetchAll(filter);
+      const rows = entries.map(({ createdAt, action, domain }) => [createdAt, wordsOf(action), domain ?? '']);
+      downloadCsv('activity.csv', [['time', 'action', 'website'], ...rows]);
+      const count = `${entries.length.toLocaleString('en')} entries`;
+      toast('Activity exported', isComplete ? count : `The newest ${count}. Choose a range of days for older ones.`);
+    } catch (error) {
+      toastFailure('The activity could not be exported', errorText(error, 'Try again.'));
+    }
+    setBusy(false);
+  };
+  return (
+    <Button variant="secondary" small busy={busy} onClick={exportCsv}>
+      {!busy && <DownloadIcon />}
+      Export CSV
+    </Button>
+  );
 }

@@ -1,12 +1,14 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { SearchField } from '../../ui/search-field.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import type { Pages } from './queries.ts';
 
 /**
  * A list of the admin page, newest first, with its empty, loading and failed states.
+ * @param search the text that entries contain, from `useSearch`
  * @param what is listed, as in `Loading websites`
  * @param empty title and text while there is nothing
  * @param row the content of an entry's row
@@ -14,12 +16,14 @@ import type { Pages } from './queries.ts';
 export function Entries<Entry extends { id: string }>({
   title,
   what,
+  search,
   pages,
   empty,
   row,
 }: {
   title: string;
   what: string;
+  search: Search;
   pages: Pages<Entry>;
   empty: { title: string; text: ReactNode };
   row: (entry: Entry) => ReactNode;
@@ -51,8 +55,18 @@ export function Entries<Entry extends { id: string }>({
           Refresh
         </Button>
       </div>
+      {(search.q !== '' || count > 0) && (
+        <div className="mb-4 max-w-md">
+          <SearchField label={`Search ${what}`} value={search.q} onSearch={search.setQ} />
+        </div>
+      )}
       {!entries && !error && <RowsLoading what={what} rows={6} />}
-      {entries?.length === 0 && <Empty {...empty} />}
+      {entries?.length === 0 && search.q === '' && <Empty {...empty} />}
+      {entries?.length === 0 && search.q !== '' && (
+        <p role="status" className="py-6 text-muted wrap-anywhere">
+          Nothing in the {what} contains “{search.q}”.
+        </p>
+      )}
       {entries && entries.length > 0 && (
         <div ref={box}>
           <Rows>
@@ -78,6 +92,14 @@ export function Entries<Entry extends { id: string }>({
       )}
     </section>
   );
+}
+
+type Search = { q: string; setQ: (q: string) => void };
+
+/** The text that is searched in a list. */
+export function useSearch(): Search {
+  const [q, setQ] = useState('');
+  return { q, setQ };
 }
 
 /** An id with a copy button. */

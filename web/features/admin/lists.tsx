@@ -3,15 +3,17 @@ import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';
 import { Badge, StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { Entries, Id } from './entries.tsx';
+import { Entries, Id, useSearch } from './entries.tsx';
 import { useAdminAuditLog, useAdminMails, useAdminUsers, useAdminWebsites, useRetryMail } from './queries.ts';
 
 export function WebsiteList() {
+  const search = useSearch();
   return (
     <Entries
       title="Websites"
       what="websites"
-      pages={useAdminWebsites()}
+      search={search}
+      pages={useAdminWebsites(search.q)}
       empty={{ title: 'No websites', text: 'Every registered domain is listed here.' }}
       row={({ id, domain, email, claimed, verified, createdAt }) => (
         <>
@@ -33,11 +35,13 @@ export function WebsiteList() {
 }
 
 export function UserList() {
+  const search = useSearch();
   return (
     <Entries
       title="Users"
       what="users"
-      pages={useAdminUsers()}
+      search={search}
+      pages={useAdminUsers(search.q)}
       empty={{ title: 'No users', text: 'Everyone who signs in to the developer portal is listed here, but no visitor of a website.' }}
       row={({ id, email, name, websites, createdAt }) => (
         <>
@@ -59,7 +63,8 @@ export function UserList() {
 const REFETCH_DELAY_MS = 2_000;
 
 export function MailList() {
-  const mails = useAdminMails();
+  const search = useSearch();
+  const mails = useAdminMails(search.q);
   const retry = useRetryMail();
   const send = (id: string, recipient: string) =>
     retry.mutate(id, {
@@ -77,6 +82,7 @@ export function MailList() {
     <Entries
       title="Mail queue"
       what="pending emails"
+      search={search}
       pages={mails}
       empty={{ title: 'No pending emails', text: 'An email is listed here from its request until the mail server has accepted it.' }}
       row={({ id, kind, recipient, tries, createdAt, dueAt, expiresAt }) => (
@@ -107,11 +113,13 @@ export function MailList() {
 }
 
 export function AuditList() {
+  const search = useSearch();
   return (
     <Entries
       title="Audit trail"
       what="audit trail"
-      pages={useAdminAuditLog()}
+      search={search}
+      pages={useAdminAuditLog(search.q)}
       empty={{ title: 'Nothing happened yet', text: 'Every sign-in and every change is listed here, and nothing can be deleted.' }}
       row={({ action, email, domain, createdAt }) => (
         <>

@@ -1,4 +1,4 @@
-import { type QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError } from '../../../contract/client.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -69,10 +69,10 @@ export function useDailyLogins() {
   });
 }
 
-export const useAdminWebsites = () => usePages('websites', (query, signal) => api.adminWebsites(query, { signal }));
-export const useAdminUsers = () => usePages('users', (query, signal) => api.adminUsers(query, { signal }));
-export const useAdminMails = () => usePages('mails', (query, signal) => api.adminMails(query, { signal }));
-export const useAdminAuditLog = () => usePages('audit', (query, signal) => api.adminAuditLog(query, { signal }));
+export const useAdminWebsites = (q: string) => usePages(q, 'websites', (query, signal) => api.adminWebsites(query, { signal }));
+export const useAdminUsers = (q: string) => usePages(q, 'users', (query, signal) => api.adminUsers(query, { signal }));
+export const useAdminMails = (q: string) => usePages(q, 'mails', (query, signal) => api.adminMails(query, { signal }));
+export const useAdminAuditLog = (q: string) => usePages(q, 'audit', (query, signal) => api.adminAuditLog(query, { signal }));
 
 /** A list that is fetched in pages, newest first. */
 export type Pages<Entry extends { id: string }> = ReturnType<typeof usePages<Entry>>;
@@ -85,13 +85,15 @@ export function useRetryMail() {
 }
 
 function usePages<Entry extends { id: string }>(
+  q: string,
   name: string,
-  fetchPage: (query: { before?: string }, signal: AbortSignal) => Promise<Entry[]>,
+  fetchPage: (query: { before?: string; q?: string }, signal: AbortSignal) => Promise<Entry[]>,
 ) {
   const queries = useQueryClient();
   return useInfiniteQuery({
-    queryKey: [...ALL, name],
-    queryFn: ({ pageParam, signal }) => asAdmin(queries, fetchPage(pageParam ? { before: pageParam } : {}, signal)),
+    queryKey: [...ALL, name, q],
+    placeholderData: keepPreviousData,
+    queryFn: ({ pageParam, signal }) => asAdmin(queries, fetchPage({ ...(pageParam && { before: pageParam }), ...(q && { q }) }, signal)),
     initialPageParam: '',
     getNextPageParam: (page) => (page.length < PAGE_SIZE ? undefined : page.at(-1)?.id),
     select: ({ pages }) => pages.flat(),

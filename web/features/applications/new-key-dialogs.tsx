@@ -9,6 +9,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { type ApiKey, type GraceHours, type NewApiKey, useCreateApiKey, useRotateApiKey } from './queries.ts';
@@ -136,23 +137,18 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
 function NewKey({ created, onClose }: { created: NewApiKey; onClose: () => void }) {
   const text = useRef<HTMLElement>(null);
   return (
-    <Dialog title="Your new API key" first={text} stays onClose={onClose}>
-      <div className="grid gap-5">
-        <p className="text-[0.9375rem] text-muted">
-          <strong className="font-medium text-ink">Copy it now: it is shown only this once.</strong> The service stores only its hash.
-          Anyone who has the key can act as you, so keep it out of code and browsers.
-        </p>
-        <div className="flex items-center gap-1 rounded-control border border-line bg-sunk pl-4">
-          <code ref={text} tabIndex={-1} className="min-w-0 grow py-3 font-mono text-[0.8125rem] leading-5 wrap-anywhere">
-            {created.key}
-          </code>
-          <CopyButton text={created.key} what="API key" notice="API key copied" />
-        </div>
-        <CodeBlock label="try it" code={keySnippet(location.origin, created.key)} />
-        <Button className="justify-self-end" onClick={onClose}>
-          Done
-        </Button>
+    <SecretDialog title="Your new API key" what="API key" secret={created.key} first={text} onClose={onClose}>
+      <p className="text-[0.9375rem] text-muted">
+        <strong className="font-medium text-ink">Copy it now: it is shown only this once.</strong> The service stores only its hash. Anyone
+        who has the key can act as you, so keep it out of code and browsers.
+      </p>
+      <div className="flex items-center gap-1 rounded-control border border-line bg-sunk pl-4">
+        <code ref={text} tabIndex={-1} className="min-w-0 grow py-3 font-mono text-[0.8125rem] leading-5 wrap-anywhere">
+          {created.key}
+        </code>
+        <CopyButton text={created.key} what="API key" notice="API key copied" />
       </div>
-    </Dialog>
+      <CodeBlock label="try it" code={keySnippet(location.origin, created.key)} />
+    </SecretDialog>
   );
 }

@@ -4,6 +4,7 @@ import { dayOf } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Value, Values } from '../../ui/values.tsx';
@@ -13,7 +14,7 @@ import { type Application, type SecretGraceHours, useRotateSecret } from './quer
 export function NewSecret({ application, secret, onClose }: { application: Application; secret: string; onClose: () => void }) {
   const text = useRef<HTMLDivElement>(null);
   return (
-    <Dialog title={`Client secret of ${application.name}`} first={text} stays onClose={onClose}>
+    <SecretDialog title={`Client secret of ${application.name}`} what="client secret" secret={secret} first={text} onClose={onClose}>
       <div ref={text} tabIndex={-1} className="grid gap-5 outline-none">
         <p className="text-[0.9375rem] text-muted">
           <strong className="font-medium text-ink">Copy it now: it is shown only this once.</strong> The service stores only its hash. Keep
@@ -23,11 +24,8 @@ export function NewSecret({ application, secret, onClose }: { application: Appli
           <Value wide name="Client ID" value={application.clientId} />
           <Value wide name="Client secret" value={secret} />
         </Values>
-        <Button className="justify-self-end" onClick={onClose}>
-          Done
-        </Button>
       </div>
-    </Dialog>
+    </SecretDialog>
   );
 }
 

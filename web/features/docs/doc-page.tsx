@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
@@ -8,7 +8,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Failed, Skeleton } from '../../ui/states.tsx';
+import { Failed, Loading, Skeleton } from '../../ui/states.tsx';
 import { DocNav } from './doc-nav.tsx';
 import { Markdown } from './markdown.tsx';
 
@@ -16,7 +16,13 @@ import { Markdown } from './markdown.tsx';
 export function DocPage({ notFound }: { notFound: ReactNode }) {
   const [path] = useLocation();
   const page = docPageOf(slugAt(path.replace(/\/$/, '')) ?? '');
-  return page ? <Article key={page.slug} page={page} /> : notFound;
+  const { isPending } = useDoc(page?.slug ?? '');
+  const [isOpen, setOpen] = useState(false);
+  if (!page) return notFound;
+  // The first page is rendered with its text, because everything else would move when the text arrives.
+  if (!isOpen && isPending) return <Loading />;
+  if (!isOpen) setOpen(true);
+  return <Article key={page.slug} page={page} />;
 }
 
 function Article({ page: { slug, title, description } }: { page: Page }) {
@@ -92,6 +98,7 @@ function useDoc(slug: string) {
     queryKey: ['doc', slug],
     queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
     staleTime: Number.POSITIVE_INFINITY,
+    enabled: slug !== '',
   });
 }
 

@@ -2,16 +2,15 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 
 export type Clause = { title: string; paragraphs: string[] };
 
-/** A legal text. @param changed the date of the last change, ISO 8601 */
-export function LegalPage({ title, changed, intro, clauses }: { title: string; changed: string; intro: string; clauses: Clause[] }) {
-  const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }).format(
-    new Date(changed),
-  );
+/** A legal text. Its date is the present day in the visitor's time zone. */
+export function LegalPage({ title, intro, clauses }: { title: string; intro: string; clauses: Clause[] }) {
+  const now = new Date();
+  const day = now.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
   return (
     <article className="mx-auto max-w-2xl py-10 sm:py-16">
       <PageHeading title={title} className="text-3xl leading-9" />
       <p className="mt-2 text-sm text-muted">
-        Last updated: <time dateTime={changed}>{day}</time>
+        Last updated: <time dateTime={now.toLocaleDateString('sv')}>{day}</time>
       </p>
       <p className="mt-6 leading-7">{intro}</p>
       {clauses.map((clause, index) => (

@@ -54,7 +54,6 @@ export function PrivacyPage() {
   return (
     <LegalPage
       title="Privacy Policy"
-      changed="2026-11-20"
       intro="This policy says which personal data Email Auth holds about the visitors of registered websites and about developers, what for, and for how long."
       clauses={clauses}
     />

@@ -59,7 +59,6 @@ export function TermsPage() {
   return (
     <LegalPage
       title="Terms of Service"
-      changed="2026-11-20"
       intro="These terms apply to everybody who registers a website with Email Auth or signs in to its portal. By using the service you agree to them."
       clauses={clauses}
     />

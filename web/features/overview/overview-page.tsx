@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { api } from '../../lib/api.ts';
+import { overviewQuery, recentActivityQuery } from '../../lib/overview-queries.ts';
+import { listStateOf, websitesQuery } from '../../lib/websites-list.ts';
 import { paths } from '../../paths.ts';
 import { StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -8,36 +9,18 @@ import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
 import { Failed } from '../../ui/states.tsx';
+import { LoginsChart } from './logins-chart.tsx';
 import { NextStep } from './next-step.tsx';
 import { RecentActivity } from './recent-activity.tsx';
 
-/** How long statistics and activity are shown from the cache when the page is opened again. */
-const STALE_MS = 5_000;
-const ACTIVITY_ENTRIES = 4;
-
-const useOverview = () =>
-  useQuery({
-    queryKey: ['overview'],
-    queryFn: ({ signal }) => api.overview({}, { signal }),
-    staleTime: STALE_MS,
-  });
-
-const useRecentActivity = () =>
-  useQuery({
-    queryKey: ['activity', ACTIVITY_ENTRIES],
-    queryFn: ({ signal }) => api.auditLogs({ limit: ACTIVITY_ENTRIES }, { signal }),
-    staleTime: STALE_MS,
-  });
-
-/** Has the key of the websites page, whose changes then update this list. */
-const useWebsites = () => useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
-
 /** /dashboard: the statistics of the account. */
 export function OverviewPage() {
-  const overview = useOverview();
-  const activity = useRecentActivity();
-  const websites = useWebsites();
-  const refresh = () => Promise.all([overview.refetch(), activity.refetch(), websites.refetch()]);
+  const queries = useQueryClient();
+  const overview = useQuery(overviewQuery);
+  const activity = useQuery(recentActivityQuery);
+  const websites = useQuery(websitesQuery(listStateOf(new URLSearchParams())));
+  const refresh = () =>
+    Promise.all([activity.refetch(), websites.refetch(), queries.refetchQueries({ queryKey: overviewQuery.queryKey, type: 'active' })]);
   const { data, error, dataUpdatedAt } = overview;
 
   return (
@@ -68,10 +51,11 @@ export function OverviewPage() {
         </div>
       ) : (
         <>
-          {websites.data && data && <NextStep domains={websites.data.map(({ domain }) => domain)} logins={data.totalLogins} />}
+          {websites.data && data && <NextStep domains={websites.data.websites.map(({ domain }) => domain)} logins={data.totalLogins} />}
+          {(websites.data?.total !== 0 || data?.totalLogins !== 0) && <LoginsChart />}
           <div className="mt-10 grid items-start gap-x-8 gap-y-10 lg:grid-cols-2">
-            <ActiveServices />
             <RecentActivity {...activity} />
+            <ActiveServices />
           </div>
         </>
       )}
@@ -103,7 +87,7 @@ const services = [
 function ActiveServices() {
   return (
     <section aria-labelledby="services">
-      <h2 id="services" className="mb-4 text-lg font-semibold tracking-tight">
+      <h2 id="services" className="mb-1 flex min-h-11 items-center text-lg font-semibold tracking-tight">
         Active Services
       </h2>
       <Rows>

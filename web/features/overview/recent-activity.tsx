@@ -1,5 +1,8 @@
+import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
-import { timeAgo } from '../../lib/dates.ts';
+import { paths } from '../../paths.ts';
+import { AuditRow } from '../../ui/audit-row.tsx';
+import { ArrowIcon } from '../../ui/icons.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 
@@ -19,9 +22,16 @@ export function RecentActivity({
 }) {
   return (
     <section aria-labelledby="activity" className="min-w-0">
-      <h2 id="activity" className="mb-4 text-lg font-semibold tracking-tight">
-        Recent Activity
-      </h2>
+      <div className="mb-1 flex min-h-11 flex-wrap items-center justify-between gap-x-4">
+        <h2 id="activity" className="text-lg font-semibold tracking-tight">
+          Recent Activity
+        </h2>
+        <Link href={paths.activity} className="inline-flex min-h-11 items-center gap-2 text-sm text-muted hover:text-ink">
+          Show all
+          <span className="sr-only"> activity</span>
+          <ArrowIcon className="size-4" />
+        </Link>
+      </div>
       {!entries && !error && <RowsLoading what="recent activity" />}
       {error ? (
         <Failed error={error} isFetching={isFetching} refetch={refetch} fallback="Your activity could not be loaded." />
@@ -37,27 +47,9 @@ function Entries({ entries }: { entries: Entry[] }) {
     return <Empty title="No recent activity" text="Your changes are listed here: websites, applications, keys, and your own sign-ins." />;
   return (
     <Rows>
-      {entries.map(({ id, action, createdAt, domain }) => (
-        <li key={id} className="flex min-h-14 items-center gap-4 px-4 py-3 sm:px-5">
-          <span className="min-w-0 grow wrap-anywhere">
-            <span className="inline-block font-medium first-letter:uppercase">{action.replaceAll('_', ' ')}</span>
-            {domain && <span className="block font-mono text-[0.8125rem] text-muted">{domain}</span>}
-          </span>
-          <Moment date={createdAt} />
-        </li>
+      {entries.map((entry) => (
+        <AuditRow key={entry.id} {...entry} />
       ))}
     </Rows>
-  );
-}
-
-const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
-
-/** A relative time, with the exact time as its title. */
-function Moment({ date }: { date: string }) {
-  const time = Date.parse(date);
-  return (
-    <time dateTime={date} title={exact.format(time)} className="shrink-0 text-sm text-muted">
-      {timeAgo(time, 'en')}
-    </time>
   );
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../contract/rules.ts';
+import { domainInput, domainMessage, EMAIL_MESSAGE, normalEmail, normalHost } from '../../../contract/rules.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { paths, registeredPath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
@@ -16,7 +16,8 @@ import { IntegrationGuide } from './integration-guide.tsx';
 const EXAMPLE = 'example.com';
 
 type Fields = { domain: string; email: string };
-type Faults = Partial<Fields>;
+/** True: the alert above the form explains it. */
+type Faults = { [Name in keyof Fields]?: string | true };
 
 /** /webservices/email-auth/register: registers a domain with its linked address, beside a guide for the typed domain. */
 export function RegisterPage() {
@@ -25,7 +26,8 @@ export function RegisterPage() {
   const form = useRef<HTMLFormElement>(null);
   const [fields, setFields] = useState<Fields>({ domain: '', email: '' });
   const [faults, setFaults] = useState<Faults>({});
-  const domain = normalHost(fields.domain.trim()) ?? EXAMPLE;
+  const domain = normalHost(domainInput(fields.domain)) ?? EXAMPLE;
+  const [typed, setTyped] = useState<string | null>(null);
 
   const show = (found: Faults) => {
     setFaults(found);
@@ -38,7 +40,7 @@ export function RegisterPage() {
     event.preventDefault();
     if (register.isPending) return;
     register.reset();
-    const input = { domain: fields.domain.trim(), email: fields.email.trim() };
+    const input = { domain: shortenDomain(), email: fields.email.trim() };
     if (show(faultsOf(input))) return;
     try {
       const { domain } = await register.mutateAsync(input);
@@ -46,14 +48,26 @@ export function RegisterPage() {
       navigate(registeredPath(domain));
     } catch (error) {
       if (!(error instanceof ApiError)) return;
-      if (error.code === 'bad_domain') show({ domain: error.message });
-      if (error.code === 'bad_email') show({ email: error.message });
+      if (error.code === 'bad_domain' || error.code === 'domain_taken') show({ domain: true });
+      if (error.code === 'bad_email') show({ email: true });
     }
+  };
+
+  /** Reduces the text of the field to the domain that is registered, and says so. */
+  const shortenDomain = (): string => {
+    const text = fields.domain.trim();
+    const shortened = domainInput(text);
+    if (shortened !== text) {
+      setFields({ ...fields, domain: shortened });
+      setTyped(text);
+    }
+    return shortened;
   };
 
   const change = (name: keyof Fields) => (event: { target: { value: string } }) => {
     setFields({ ...fields, [name]: event.target.value });
     setFaults({ ...faults, [name]: undefined });
+    if (name === 'domain') setTyped(null);
   };
 
   return (
@@ -77,6 +91,8 @@ export function RegisterPage() {
             value={fields.domain}
             error={faults.domain}
             onChange={change('domain')}
+            onBlur={shortenDomain}
+            note={typed && `Shortened to the root domain, from ${typed}`}
           />
           <EmailField
             label="Email Address"

@@ -6,6 +6,10 @@ type Day = History['days'][number];
 const format = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dayName = (date: string) => format.format(new Date(`${date}T00:00:00Z`));
 
+// Forced colors replace every background that is not a color of the system.
+const GOOD = 'bg-accent forced-colors:bg-[LinkText]';
+const FAILED = 'bg-danger forced-colors:bg-[CanvasText]';
+
 /** One bar for each day, oldest first, and the same data as a table. */
 export function DayStrip({ days }: { days: Day[] }) {
   return (
@@ -13,8 +17,8 @@ export function DayStrip({ days }: { days: Day[] }) {
       <figcaption className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
         <span className="font-medium">Last 30 days</span>
         <span className="flex flex-wrap gap-x-4 text-[0.8125rem] text-muted">
-          <LegendEntry className="bg-accent">Good</LegendEntry>
-          <LegendEntry className="bg-danger">Failed</LegendEntry>
+          <LegendEntry className={GOOD}>Good</LegendEntry>
+          <LegendEntry className={FAILED}>Failed</LegendEntry>
           <LegendEntry className="border border-edge/60">Not measured</LegendEntry>
         </span>
       </figcaption>
@@ -25,10 +29,10 @@ export function DayStrip({ days }: { days: Day[] }) {
             title={`${dayName(day.date)}: ${textOf(day)}`}
             className={cx(
               'relative min-w-0 grow overflow-hidden rounded-sm hover:opacity-75',
-              day.measured > 0 ? 'bg-accent' : 'border border-edge/60',
+              day.measured > 0 ? GOOD : 'border border-edge/60',
             )}
           >
-            {day.failed > 0 && <span className={cx('absolute inset-x-0 bottom-0 bg-danger', share(day))} />}
+            {day.failed > 0 && <span className={cx('absolute inset-x-0 bottom-0', FAILED, share(day))} />}
           </span>
         ))}
       </div>

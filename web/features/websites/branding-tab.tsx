@@ -9,7 +9,6 @@ import { type Branding, type BrandingDraft, type BrandingFieldName, faultsOf, us
 import { BrandingPreview } from './branding-preview.tsx';
 import { ColorField } from './color-field.tsx';
 import type { Website } from './queries.ts';
-import type { TabProps } from './website-tabs.tsx';
 
 /** How the sign-in page and the emails of a website look. */
 export function BrandingTab({ website }: TabProps) {

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { websitePath } from '../../paths.ts';
-import type { History } from './stats-tab.tsx';
+import type { History } from './history.ts';
 import { durationOf, percentOf } from './stats-text.ts';
 
 /** A step of the funnel. `note`: how it follows from the steps before. */

@@ -76,6 +76,8 @@ export type Icon = {
   choose(file: File): void;
   cancel(): void;
   remove(): void;
+  /** Returns to the icon of the website. */
+  reset(): void;
 };
 
 /** The state of a form's icon. A selected file is uploaded at once, one at a time. @param first the current icon of the website */
@@ -132,6 +134,11 @@ export function useIcon(first: string | null): Icon {
       stop();
       setIconUrl(null);
       setPreview(null);
+    },
+    reset: () => {
+      stop();
+      setIconUrl(first);
+      setPreview(first);
     },
   };
 }

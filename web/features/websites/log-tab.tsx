@@ -12,8 +12,7 @@ import { useLaterEvents, useLog } from './log-data.ts';
 import { LogExport } from './log-export.tsx';
 import { LogFilterForm } from './log-filter-form.tsx';
 import { type LogFilters, parametersOf, useLogFilters } from './log-filters.ts';
-import type { Website } from './queries.ts';
-import type { TabProps } from './website-tabs.tsx';
+import type { TabProps, Website } from './queries.ts';
 
 /** The steps of the sign-ins at a website, newest first: live, and as far back as they are kept. The URL has the filters. */
 export function LogTab({ website }: TabProps) {

@@ -1,4 +1,4 @@
-import type { History } from './stats-tab.tsx';
+import type { History } from './history.ts';
 import { durationOf, percentOf } from './stats-text.ts';
 
 /** How visitors signed in: by link, code, remembered account and OpenID Connect. */

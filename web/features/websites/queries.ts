@@ -3,6 +3,8 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 
 export type Website = Output<'listWebsites'>[number];
+/** What each tab of a website's page gets. */
+export type TabProps = { website: Website };
 export type Claim = Output<'claimWebsite'>;
 
 const LIST = ['websites'];
@@ -40,7 +42,8 @@ export function useProveWebsite() {
   });
 }
 
-function useRefresh() {
+/** Returns a function that loads everything about websites again. It does not wait, so that a page can leave a website that has ended. */
+export function useRefresh() {
   const queries = useQueryClient();
-  return () => queries.invalidateQueries({ queryKey: LIST });
+  return () => void queries.invalidateQueries({ queryKey: LIST });
 }

@@ -1,4 +1,4 @@
-import { paths } from '../../paths.ts';
+import { paths, websitePath } from '../../paths.ts';
 
 const isLocal = (host: string) => host === 'localhost' || host.endsWith('.localhost') || /^(?:127(?:\.\d+){3}|\[::1\])$/.test(host);
 
@@ -8,6 +8,10 @@ export const homeOf = (domain: string) => `${isLocal(domain) ? 'http' : 'https'}
 /** Returns the address of the sign-in page for a forward_url. @param origin that of the service */
 export const signInUrl = (origin: string, forwardUrl: string, language: string) =>
   `${origin}${paths.signIn}?${new URLSearchParams({ forward_url: forwardUrl, language })}`;
+
+/** Returns the address of the sign-in page for a test, whose token comes back to the page `test` of the website. @param origin that of the service */
+export const testSignInUrl = (origin: string, domain: string, language: string) =>
+  signInUrl(origin, origin + websitePath(domain, 'test'), language);
 
 /** Returns why the service would refuse a forward_url, or null. */
 export function faultOfForwardUrl(forwardUrl: string, domain: string): string | null {

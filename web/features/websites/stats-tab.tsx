@@ -1,8 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
-import type { Output } from '../../../contract/routes.ts';
-import { api } from '../../lib/api.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
@@ -11,20 +8,9 @@ import { StackedDays } from '../../ui/stacked-days.tsx';
 import type { Series } from '../../ui/stacked-days-chart.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import { Funnel } from './funnel.tsx';
+import { type History, useHistory } from './history.ts';
 import { Methods } from './methods.tsx';
-import type { TabProps } from './website-tabs.tsx';
-
-export type History = Output<'websiteHistory'>;
-
-/** How long statistics are shown from the cache when the page is opened again. */
-const STALE_MS = 5_000;
-
-const useHistory = (id: string, days: number) =>
-  useQuery({
-    queryKey: ['websites', 'history', id, days],
-    queryFn: ({ signal }) => api.websiteHistory({ id, days }, { signal }),
-    staleTime: STALE_MS,
-  });
+import type { TabProps } from './queries.ts';
 
 /** The sign-ins to a website as a funnel, by method and per day. The URL has the period. */
 export function StatsTab({ website: { id, domain } }: TabProps) {
@@ -51,7 +37,11 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         <div className="grid gap-10">
           <Funnel domain={domain} history={data} />
           <Methods history={data} />
-          <StackedDays title="Sign-ins per UTC day" series={SERIES} days={data.days.map(methodsOf)} />
+          <StackedDays
+            title="Sign-ins per UTC day"
+            series={data.total.openIdOpened > 0 ? SERIES : SERIES.slice(0, -1)}
+            days={data.days.map(methodsOf)}
+          />
         </div>
       )}
     </>

@@ -12,7 +12,6 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import type { Website } from './queries.ts';
 import { EraseDialog, VisitorsExport } from './visitor-actions.tsx';
 import { useVisitors, type Visitor, type VisitorQuery } from './visitors-data.ts';
-import type { TabProps } from './website-tabs.tsx';
 
 const sorts = [
   { value: 'last desc', label: 'Last sign-in, newest first' },

@@ -1,7 +1,9 @@
 import { type FormEvent, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { normalHost } from '../../../contract/rules.ts';
-import { errorText } from '../../lib/api.ts';
+import { domainInput, normalHost } from '../../../contract/rules.ts';
+import { api, errorText } from '../../lib/api.ts';
+import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
@@ -19,6 +21,8 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   const field = useRef<HTMLInputElement>(null);
   const icon = useIcon(website?.iconUrl ?? null);
   const [domain, setDomain] = useState(website?.displayDomain ?? '');
+  const [typed, setTyped] = useState<string | null>(null);
+  const [own, setOwn] = useState<Website | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const adding = website === null;
   const busy = save.isPending || claim.isPending || icon.upload !== null;
@@ -26,10 +30,27 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   const title = adding ? 'Failed to add website' : 'Failed to update website';
   const fallback = adding ? 'Failed to create website' : 'Failed to update website';
 
+  /** Reduces the text of the field to the domain, and says so. */
+  const shorten = (): string => {
+    const shortened = domainInput(domain);
+    if (shortened !== domain.trim()) {
+      setTyped(domain.trim());
+      setDomain(shortened);
+    }
+    return shortened;
+  };
+
+  /** Shows the account's own website of a domain that is taken, or how to claim the domain. */
+  const explainTaken = async (input: string) => {
+    const found = await api.readWebsite({ domain: input }).catch(() => null);
+    if (found) setOwn(found);
+    else claim.mutate(input);
+  };
+
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
-    const input = domain.trim();
+    const input = shorten();
     const wrong = faultOf(input);
     setFault(wrong);
     if (wrong) return field.current?.focus();
@@ -39,7 +60,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
       if (adding) toast('Website added successfully', `${input} is whitelisted for email authentication.`);
       else toast('Website updated successfully', input);
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'domain_taken' && adding) return claim.mutate(input);
+      if (error instanceof ApiError && error.code === 'domain_taken' && adding) return explainTaken(input);
       if (error instanceof ApiError && error.field === 'domain') setFault(error.message);
       toastFailure(title, error instanceof ApiError && error.explained ? error.message : fallback);
     }
@@ -50,10 +71,18 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   return (
     <Dialog title={adding ? 'Add New Website' : 'Edit Website'} first={field} onClose={onClose}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        {failure && !fault && !claim.isPending && (
+        {failure && !fault && !own && !claim.isPending && (
           <Alert>
             <strong className="font-medium">{title}.</strong> {errorText(failure, fallback)}
           </Alert>
+        )}
+        {own && (
+          <p role="alert" className="rounded-control border border-line bg-sunk px-4 py-3 text-sm wrap-anywhere">
+            {own.displayDomain} is one of your websites already.{' '}
+            <Link href={websitePath(own.domain)} className="text-accent underline underline-offset-2">
+              Open it
+            </Link>
+          </p>
         )}
         <DomainField
           ref={field}
@@ -62,9 +91,13 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
           hint="Enter the domain without protocol, subdomain or path."
           value={domain}
           error={fault}
+          note={typed && `Shortened to the root domain, from ${typed}`}
+          onBlur={shorten}
           onChange={(event) => {
             setDomain(event.target.value);
             setFault(null);
+            setTyped(null);
+            setOwn(null);
           }}
         />
         <IconField icon={icon} />

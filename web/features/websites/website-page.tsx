@@ -69,6 +69,7 @@ function Header({ website, current }: { website: Website; current: Tab }) {
       </div>
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-1">
         <WebsiteStatus website={website} />
+        {website.role === 'member' && <Badge>Member</Badge>}
         <a
           href={homeOf(domain)}
           target="_blank"
@@ -114,23 +115,25 @@ function Tabs({ domain, current }: { domain: string; current: Tab }) {
       className="mt-3 -mx-4 overflow-x-auto px-4 shadow-[inset_0_-1px_var(--color-line)] sm:mx-0 sm:px-0"
     >
       <ul className="flex gap-1">
-        {tabs.map((tab) => {
-          const isCurrent = tab.path === current.path;
-          return (
-            <li key={tab.label}>
-              <Link
-                href={websitePath(domain, tab.path ?? undefined)}
-                aria-current={isCurrent ? 'page' : undefined}
-                className={cx(
-                  'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
-                  isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
-                )}
-              >
-                {tab.label}
-              </Link>
-            </li>
-          );
-        })}
+        {tabs
+          .filter(({ unlisted }) => !unlisted)
+          .map((tab) => {
+            const isCurrent = tab.path === current.path;
+            return (
+              <li key={tab.label}>
+                <Link
+                  href={websitePath(domain, tab.path ?? undefined)}
+                  aria-current={isCurrent ? 'page' : undefined}
+                  className={cx(
+                    'flex min-h-11 items-center whitespace-nowrap border-b-2 px-3 text-sm font-medium -outline-offset-2',
+                    isCurrent ? 'border-accent text-ink' : 'border-transparent text-muted hover:text-ink',
+                  )}
+                >
+                  {tab.label}
+                </Link>
+              </li>
+            );
+          })}
       </ul>
     </nav>
   );

@@ -1,0 +1,216 @@
+import { useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { WebsiteRole } from '../../../contract/websites.ts';
+import { errorText } from '../../lib/api.ts';
+import { dayOf } from '../../lib/dates.ts';
+import { useUser } from '../../lib/session.ts';
+import { paths, websitePath } from '../../paths.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Select } from '../../ui/field.tsx';
+import { Rows, RowsLoading } from '../../ui/panels.tsx';
+import { Failed } from '../../ui/states.tsx';
+import { toast, toastFailure } from '../../ui/toast.tsx';
+import { InviteForm, ROLES } from './invite-form.tsx';
+import { type TabProps, useRefresh, type Website } from './queries.ts';
+import { type Member, useChangeRole, useInvite, useRemoveMember, useTeam } from './team-queries.ts';
+
+/** Who manages the website. Owners invite, change and remove; everybody else can leave. */
+export function TeamTab({ website }: TabProps) {
+  const team = useTeam(website.id);
+  const [removing, setRemoving] = useState<Member | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const isOwner = website.role === 'owner';
+  return (
+    <div className="grid gap-8">
+      <p className="max-w-2xl text-[0.9375rem] leading-6 text-muted">
+        A member sees everything of the website and changes its branding and its icon. An owner also moves and deletes it, exports and
+        erases its visitors, and manages the team. The linked address always is an owner.
+      </p>
+      {isOwner && (
+        <section aria-labelledby="invite">
+          <h2 id="invite" className="mb-3 text-lg font-semibold tracking-tight">
+            Invite by email
+          </h2>
+          {website.verified ? <InviteForm id={website.id} /> : <Unverified domain={website.domain} />}
+        </section>
+      )}
+      <section aria-labelledby="team">
+        <h2 id="team" className="mb-3 text-lg font-semibold tracking-tight">
+          Team
+        </h2>
+        {team.error && <Failed {...team} fallback="The team could not be loaded." />}
+        {!team.data && !team.error && <RowsLoading what="the team" />}
+        {team.data && (
+          <div ref={list} tabIndex={-1} className="outline-none">
+            <Rows>
+              {team.data.map((member) => (
+                <MemberRow
+                  key={member.email}
+                  member={member}
+                  website={website}
+                  canManage={isOwner && member.status !== 'linked'}
+                  onRemove={() => setRemoving(member)}
+                />
+              ))}
+            </Rows>
+          </div>
+        )}
+      </section>
+      {removing && (
+        <RemoveDialog website={website} member={removing} onRemoved={() => list.current?.focus()} onClose={() => setRemoving(null)} />
+      )}
+    </div>
+  );
+}
+
+function Unverified({ domain }: { domain: string }) {
+  return (
+    <p className="text-[0.9375rem] leading-6 text-muted">
+      Only a website with a verified domain can have a team.{' '}
+      <Link href={`${websitePath(domain, 'settings')}#proof`} className="text-accent underline underline-offset-2">
+        Verify the domain
+      </Link>
+    </p>
+  );
+}
+
+function MemberRow({
+  member,
+  website,
+  canManage,
+  onRemove,
+}: {
+  member: Member;
+  website: Website;
+  canManage: boolean;
+  onRemove: () => void;
+}) {
+  const { email, role, status } = member;
+  const { data: user } = useUser();
+  const isSelf = user?.email === email;
+  const isPending = status === 'invited' || status === 'expired';
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 p-4 sm:px-5">
+      <div className="min-w-0 grow basis-64">
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="font-medium wrap-anywhere">{email}</span>
+          {isSelf && <Badge>You</Badge>}
+          {isPending && <Badge>{status === 'invited' ? 'Invited' : 'Invitation expired'}</Badge>}
+        </p>
+        <p className="mt-0.5 text-sm text-muted wrap-anywhere">{historyOf(member)}</p>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-1 gap-y-2">
+        {canManage ? (
+          <RoleSelect id={website.id} member={member} />
+        ) : (
+          <span className="px-3 text-sm">{role === 'owner' ? 'Owner' : 'Member'}</span>
+        )}
+        {canManage && isPending && <Resend id={website.id} member={member} />}
+        {(canManage || (isSelf && status !== 'linked')) && (
+          <Button
+            variant="quiet"
+            small
+            className="hover:text-danger"
+            onClick={onRemove}
+            aria-label={isSelf ? `Leave the team of ${website.displayDomain}` : `Remove ${email}`}
+          >
+            {isSelf ? 'Leave' : 'Remove'}
+          </Button>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function historyOf({ status, invitedBy, invitedAt, joinedAt }: Member): string {
+  if (status === 'linked') return 'Linked address: registered or proved the website';
+  if (joinedAt) return `Joined ${dayOf(joinedAt)}, invited by ${invitedBy}`;
+  return `Invited ${dayOf(invitedAt ?? undefined)} by ${invitedBy}`;
+}
+
+function RoleSelect({ id, member: { email, role } }: { id: string; member: Member }) {
+  const change = useChangeRole(id);
+  return (
+    <Select<WebsiteRole>
+      label={`Role of ${email}`}
+      hideLabel
+      options={ROLES}
+      value={change.isPending ? change.variables.role : role}
+      onChange={({ target }) =>
+        change.mutate(
+          { email, role: target.value as WebsiteRole },
+          {
+            onSuccess: (changed) => toast('Role changed', `${email} is ${changed.role === 'owner' ? 'an owner' : 'a member'}.`),
+            onError: (error) => toastFailure('The role could not be changed', errorText(error, 'Try again.')),
+          },
+        )
+      }
+    />
+  );
+}
+
+function Resend({ id, member: { email, role } }: { id: string; member: Member }) {
+  const invite = useInvite(id);
+  const resend = () =>
+    invite.mutate(
+      { email, role },
+      {
+        onSuccess: () => toast('Invitation sent', `${email} has seven days to accept it.`),
+        onError: (error) => toastFailure('The invitation could not be sent', errorText(error, 'Try again.')),
+      },
+    );
+  return (
+    <Button variant="quiet" small busy={invite.isPending} onClick={resend} aria-label={`Send the invitation to ${email} again`}>
+      Resend
+    </Button>
+  );
+}
+
+function RemoveDialog({
+  website,
+  member: { email, status },
+  onRemoved,
+  onClose,
+}: {
+  website: Website;
+  member: Member;
+  onRemoved: () => void;
+  onClose: () => void;
+}) {
+  const { data: user } = useUser();
+  const isSelf = user?.email === email;
+  const remove = useRemoveMember(website.id, isSelf);
+  const refresh = useRefresh();
+  const [, navigate] = useLocation();
+  const name = website.displayDomain;
+  const confirm = () =>
+    remove.mutate(email, {
+      onSuccess: () => {
+        onClose();
+        if (isSelf) {
+          navigate(paths.websites);
+          void refresh();
+        } else onRemoved();
+        toast(isSelf ? `You left the team of ${name}` : `${email} was removed`);
+      },
+    });
+  return (
+    <ConfirmDialog
+      title={isSelf ? `Leave ${name}` : `Remove ${email}`}
+      action={isSelf ? 'Leave' : 'Remove'}
+      failure="The team could not be changed."
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      {isSelf
+        ? `You can no longer see or change ${name}. An owner can invite you again.`
+        : status === 'joined'
+          ? `${email} can no longer see or change ${name}. You can invite the address again.`
+          : `The invitation of ${email} can no longer be accepted.`}
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,28 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { latestAddress } from './lib/remembered.ts';
+
+/** What a page needs: its chunks, and the calls that it makes first. */
+export type Needs = {
+  chunks: readonly { preload(): void }[];
+  /** Starts the first calls; they are those of a signed-in developer. */
+  data?: (queries: QueryClient, query: URLSearchParams) => unknown;
+};
+
+/** Loads what the page at an address needs, all at once. @param needsOf returns what the page at a path needs, if it is known */
+export function preloadPage(address: URL, queries: QueryClient, needsOf: (path: string) => Needs | undefined) {
+  if (address.origin !== location.origin) return;
+  const needs = needsOf(address.pathname);
+  for (const chunk of needs?.chunks ?? []) chunk.preload();
+  // Without a session, the calls would only fail.
+  if (needs?.data && latestAddress()) needs.data(queries, address.searchParams);
+}
+
+/** Preloads the page of a link that the pointer or the focus is on. */
+export function watchLinks(queries: QueryClient, needsOf: (path: string) => Needs | undefined) {
+  const onIntent = ({ target }: Event) => {
+    const link = target instanceof Element ? target.closest('a') : null;
+    if (link?.href && link.target !== '_blank') preloadPage(new URL(link.href), queries, needsOf);
+  };
+  document.addEventListener('pointerover', onIntent, { passive: true });
+  document.addEventListener('focusin', onIntent);
+}
