@@ -33,6 +33,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([mine, byKey, nobodys].map((client) => client?.close()));
+  await logos.close();
+  await names.close();
   await stage.close();
 });
 
