@@ -47,7 +47,7 @@ describe('the emailed link of an application', () => {
         expect(JSON.stringify([page.text, page.headers])).not.toContain(mailed.code);
         expect(page.text).not.toContain(REDIRECT);
         expect(page.text).not.toContain(mailed.email);
-        expect(linkOf(page)).toEqual({ state: 'open', maskedEmail: 'u•••@mail.example' });
+        expect(linkOf(page)).toEqual({ state: 'open', maskedEmail: 'u•••@mail.example', hasCode: true });
       }
       expect((await opener.send(mailed.mail.link, { method: 'HEAD' })).headers.location).toBeUndefined();
     }

@@ -3,6 +3,7 @@ import type { HttpResponse } from './client.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { png } from './images.ts';
+import type { ReceivedMail } from './mailbox.ts';
 import {
   addProvenWebsite,
   confirmLink,
@@ -113,6 +114,29 @@ describe('an invitation', () => {
       { action: 'invitation_declined', email: guest.email },
       { action: 'member_declined', email: team.owner.email },
     ]);
+  });
+
+  test('has a link that lives as long as itself, and ends once it is accepted or declined', async () => {
+    const team = await openSite();
+    const pass = (email: string, interval: string) =>
+      stage.query('update sign_in_attempts set expires_at = expires_at - $2::interval where email = $1', [email, interval]);
+    const [early, late, accepted, declined] = [freshAddress('a'), freshAddress('b'), await developer(), await developer()];
+    const mails: ReceivedMail[] = [];
+    for (const email of [early, late, accepted.email, declined.email]) {
+      await invite(team, email);
+      mails.push(await stage.mailbox.waitFor(email));
+    }
+    expect(mails[0].text).toContain('within these 7 days');
+    expect(mails[0].code).toBe('');
+    // The website is older than its invitations.
+    await stage.query("update websites set created_at = created_at - interval '8 days', moved_at = null where id = $1", [team.site.id]);
+    await pass(early, '6 days 23 hours');
+    await pass(late, '7 days 1 second');
+    await accepted.client.post(`/api/invitations/${team.site.id}/accept`, {});
+    await declined.client.delete(`/api/invitations/${team.site.id}`);
+    const statuses = [];
+    for (const mail of mails) statuses.push((await confirmLink(service.client(), mail, mail.recipients[0])).status);
+    expect(statuses).toEqual([200, 400, 400, 400]);
   });
 
   test('is refused for an unproven domain, the linked address, a member and a role that does not exist', async () => {

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { languageOf } from '../../contract/languages.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { queryOf } from '../http/reading.ts';
+import { fieldsOf } from '../http/reading.ts';
 import type { LinkPage } from '../signin/link-page.ts';
 import type { Targets } from '../signin/target.ts';
-import type { Posted, StepsReader } from './steps.ts';
+import type { PageQuery, Posted, StepsReader } from './steps.ts';
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
 export const SIGN_IN = '/auth';
@@ -30,7 +30,7 @@ export class SignInPages {
   /** @param posted what a form of the page posted, when the response shows the page again */
   async read(request: IncomingMessage, cookies: Cookies, posted?: Posted): Promise<SignInPage> {
     const path = (request.url ?? '').split('?')[0];
-    const query = queryOf(request);
+    const query = queryOfPage(request);
     const language = languageOf(query.language);
     if (CALLBACKS.test(path)) {
       const link = typeof query.code === 'string' ? await this.#parts.describePortalLink(query.code, cookies.get('attempt')) : null;
@@ -52,4 +52,10 @@ export class SignInPages {
     ]);
     return target.kind === 'unsupported' ? { language, target } : { language, target, steps: read };
   }
+}
+
+/** Returns the query of a page. A NUL character becomes another control character: the page tells what is wrong with a forward_url. */
+function queryOfPage({ url = '' }: IncomingMessage): PageQuery {
+  const at = url.indexOf('?');
+  return at < 0 ? {} : fieldsOf(url.slice(at + 1).replaceAll('%00', '%01'));
 }

@@ -49,7 +49,7 @@ export function openTerminal(
 
 /** Runs another program there, such as a shell. */
 export function openProgram(
-  home: Home,
+  home: Pick<Home, 'directory' | 'env'>,
   program: string,
   args: string[],
   {

@@ -12,13 +12,13 @@ const clauses: Clause[] = [
     title: 'Your account and your domains',
     paragraphs: [
       'You sign in with your email address. Whoever can read the mail of that address can use your account, so keep your mailbox safe.',
-      'You may register a domain only if you control it or act for somebody who does. The linked email is the only one that can log in and manage changes for the domain. Somebody who proves control of a domain that you have not proved takes the registration over.',
+      'You may register a domain only if you control it or act for someone who does. The linked email is the only one that can log in and manage changes for the domain. Someone who proves control of a domain that you have not proved takes over its registration.',
     ],
   },
   {
     title: 'Acceptable use',
     paragraphs: [
-      'Send sign-in mails only to people who asked for them. Do not use the service to send unsolicited mail, to pretend to be somebody else, to get at accounts that are not yours, or to harm the service or others.',
+      'Send sign-in emails only to people who requested them. Do not use the service to send unsolicited mail, to pretend to be someone else, to access accounts that are not yours, or to harm the service or others.',
       'We may limit or suspend what breaks these rules, and tell you why unless the law forbids it.',
     ],
   },

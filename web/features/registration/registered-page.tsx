@@ -9,7 +9,7 @@ const EXAMPLE = 'example.com';
 
 const notes = [
   'Send your domain with every verification: a token that was issued for another site is then refused.',
-  'Compare the state with the one in the cookie, so that nobody can sign your visitors in as someone else.',
+  'Compare the state with the one in the cookie, so that no one can sign your visitors in as someone else.',
   'Verify on your server, never in the browser, and remove the token from the address afterwards.',
 ];
 
