@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
-import { heading, openScene, requestEmail, type Scene } from './scene.ts';
+import { evaluates, heading, openScene, requestEmail, type Scene } from './scene.ts';
 
 let scene: Scene;
 let owner: Developer;
@@ -93,6 +93,8 @@ test('statistics are a funnel with rates, by method and per day, over 7, 30 or 9
   await page.getByRole('link', { name: '90 days' }).click();
   await expect.poll(steps).toContain('RequestedSign-in emails130');
   expect(page.url()).toContain('days=90');
+  await page.setViewportSize({ width: 320, height: 800 });
+  await evaluates(page, 'document.documentElement.scrollWidth', 320);
   await funnel.getByRole('link', { name: 'see rejected tokens' }).click();
   await expect.poll(() => page.getByLabel('Status').inputValue()).toBe('token_refused');
 });

@@ -29,7 +29,7 @@ export function Methods({ history: { total, median } }: { history: History }) {
           <tbody className="divide-y divide-line">
             {rows.map(({ method, count, seconds }) => (
               <tr key={method}>
-                <th scope="row" className="px-4 py-2.5 text-left font-medium sm:px-5">
+                <th scope="row" className="py-2.5 pr-2 pl-4 text-left font-medium sm:px-5">
                   {method}
                 </th>
                 <Cell>{count.toLocaleString('en')}</Cell>
@@ -51,11 +51,14 @@ export function Methods({ history: { total, median } }: { history: History }) {
 }
 
 const Head = ({ right = false, children }: { right?: boolean; children: string }) => (
-  <th scope="col" className={`whitespace-nowrap px-4 py-2 font-medium sm:px-5 ${right ? 'text-right' : ''}`}>
+  <th
+    scope="col"
+    className={`px-2 py-2 align-bottom font-medium first:pl-4 last:pr-4 sm:whitespace-nowrap sm:px-5 ${right ? 'text-right' : ''}`}
+  >
     {children}
   </th>
 );
 
 const Cell = ({ children }: { children: string }) => (
-  <td className="whitespace-nowrap px-4 py-2.5 text-right tabular-nums sm:px-5">{children}</td>
+  <td className="whitespace-nowrap px-2 py-2.5 text-right tabular-nums last:pr-4 sm:px-5">{children}</td>
 );

@@ -34,7 +34,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         </Empty>
       )}
       {data && !isEmpty(data) && (
-        <div className="grid gap-10">
+        <div className="grid grid-cols-1 gap-10">
           <Funnel domain={domain} history={data} />
           <Methods history={data} />
           <StackedDays
