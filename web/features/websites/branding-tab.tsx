@@ -8,7 +8,7 @@ import { toast } from '../../ui/toast.tsx';
 import { type Branding, type BrandingDraft, type BrandingFieldName, faultsOf, useBranding, useSaveBranding } from './branding-data.ts';
 import { BrandingPreview } from './branding-preview.tsx';
 import { ColorField } from './color-field.tsx';
-import type { Website } from './queries.ts';
+import type { TabProps, Website } from './queries.ts';
 
 /** How the sign-in page and the emails of a website look. */
 export function BrandingTab({ website }: TabProps) {

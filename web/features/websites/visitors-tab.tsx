@@ -9,7 +9,7 @@ import { Pager } from '../../ui/pager.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { Website } from './queries.ts';
+import type { TabProps, Website } from './queries.ts';
 import { EraseDialog, VisitorsExport } from './visitor-actions.tsx';
 import { useVisitors, type Visitor, type VisitorQuery } from './visitors-data.ts';
 
