@@ -2,14 +2,13 @@ import { domainToASCII } from 'node:url';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import type { Stats } from '../stats/stats.ts';
 import { displayDomainOf } from './domains.ts';
 import { presentWebsites } from './presentation.ts';
 import { findNames, readWebsites } from './search-store.ts';
 
 type Parts = {
   database: Database;
-  stats: Pick<Stats, 'ofWebsites'>;
+  stats: { ofWebsites(account: Account, ids?: string[]): Promise<WebsiteStats[]> };
 };
 
 type Name = { id: string; domain: string; displayDomain: string };

@@ -4,7 +4,7 @@ import { steps as portal } from './0002-portal.ts';
 import { steps as openIdConnect } from './0008-openid-connect.ts';
 import { steps as websiteMembers } from './0009-website-members.ts';
 import { steps as brandingAndVisitors } from './0010-website-branding-and-visitors.ts';
-import { steps as registrationLinks } from './0012-registration-links.ts';
+import { steps as registrationLinks } from './0011-registration-links.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -78,6 +78,6 @@ export const migrations: readonly Migration[] = [
   { name: '0008-openid-connect', steps: openIdConnect },
   { name: '0009-website-members', steps: websiteMembers },
   { name: '0010-website-branding-and-visitors', steps: brandingAndVisitors },
-  { name: '0012-registration-links', steps: registrationLinks },
-  { name: '0014-website-openid-totals', sql: websiteOpenIdTotals },
+  { name: '0011-registration-links', steps: registrationLinks },
+  { name: '0012-website-openid-totals', sql: websiteOpenIdTotals },
 ];
