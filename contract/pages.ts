@@ -39,10 +39,14 @@ export const pages = {
 export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
-const WEBSITE_PAGE = new RegExp(`^/dashboard/websites/[^/]+(?:/(?:${WEBSITE_TABS.join('|')}))?$`);
+const WEBSITE_PAGES = '/dashboard/websites/';
 
 /** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
-export const isWebsitePage = (path: string): boolean => WEBSITE_PAGE.test(path);
+export function isWebsitePage(path: string): boolean {
+  if (!path.startsWith(WEBSITE_PAGES)) return false;
+  const [domain, tab, ...rest] = path.slice(WEBSITE_PAGES.length).split('/');
+  return domain !== '' && rest.length === 0 && (tab === undefined || (WEBSITE_TABS as readonly string[]).includes(tab));
+}
 
 export type PageEntry = (typeof pages)[keyof typeof pages];
 

@@ -51,6 +51,9 @@ export function isPrivate({ accounts, authorization, leaving, link, search, step
   return Boolean(authorization || leaving || link || person || accounts.length > 0 || /[?&](?:t|code|token)=/.test(search));
 }
 
+/** In the built signin.html. */
+const OWN_ICON = /<link rel="icon"[^<>]*>/;
+
 /**
  * Returns a function that makes the whole document of a page from the built signin.html.
  * @param preloadsOf the elements for the fonts of a language
@@ -61,14 +64,15 @@ export function signInDocument(
   render: RenderSignIn,
 ): (boot: SignInBoot) => string {
   const templates = new Map<LanguageCode, string[]>();
-  const ownIcon = /<link rel="icon"[^>]*>/.exec(html)?.[0] ?? '';
+  const ownIcon = OWN_ICON.exec(html)?.[0] ?? '';
   const templateOf = (language: LanguageCode) => {
     const known =
       templates.get(language) ??
       html
         .replace(/<html lang="\w+"/, `<html lang="${language}"`)
         .replace('<title>', `${preloadsOf(language)}<title>`)
-        .split(/<link rel="icon"[^>]*>|<!--(?:title|page|boot)-->/);
+        .replace(OWN_ICON, '<!--icon-->')
+        .split(/<!--(?:icon|title|page|boot)-->/);
     templates.set(language, known);
     return known;
   };
