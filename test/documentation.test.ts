@@ -25,8 +25,9 @@ const get = (path: string, headers?: Record<string, string>) => service.client()
 /** Returns the text without code blocks and spans, whose brackets are not links. */
 const withoutCode = (text: string) => text.replace(/^ *(`{3,})[^\n]*\n[\s\S]*?^ *\1`*$|`[^`\n]+`/gm, '');
 const linksIn = (text: string) => [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
-/** Returns the addresses that are links without brackets (GitHub Flavored Markdown, autolinks). */
-const addressesIn = (text: string) => [...withoutCode(text).matchAll(/(?<=^|[\s(*_~])https?:\/\/[^\s<|)]+/gm)].map(([address]) => address);
+/** Returns the addresses that are links without brackets (GitHub Flavored Markdown, autolinks), without punctuation after them. */
+const addressesIn = (text: string) =>
+  [...withoutCode(text).matchAll(/(?<=^|[\s(*_~])https?:\/\/[^\s<|)]*[^\s<|)?!.,:;'"*_~]/gm)].map(([address]) => address);
 
 /** Returns what is wrong with a link, or null. Links to other origins are not followed. */
 async function faultOf(link: string, from: string): Promise<string | null> {

@@ -42,7 +42,7 @@ test("a website's icon is in the list, in the lookup, on its sign-in page and on
   expect(created.json.iconUrl).toBe(icon);
   expect((await ann.client.get('/api/websites')).json.find((site: { domain: string }) => site.domain === domain).iconUrl).toBe(icon);
   expect(await shownOf(domain)).toBe(icon);
-  expect(await signInPage(domain)).toEqual({ kind: 'site', host: `www.${domain}`, displayHost: `www.${domain}`, iconUrl: icon });
+  expect(await signInPage(domain)).toMatchObject({ kind: 'site', host: `www.${domain}`, displayHost: `www.${domain}`, iconUrl: icon });
   const email = freshAddress();
   await requestEmail(service.client(), email, `https://${domain}/`);
   const { link } = await stage.mailbox.waitFor(email);

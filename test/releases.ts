@@ -8,7 +8,10 @@ import type { Program } from './harness.ts';
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '..');
 
-/** The last commit of each schema that was released, oldest first. */
+/**
+ * The last commit of each schema that was released, oldest first. Packages that only they import are development dependencies: compression,
+ * @react-email/container and @react-email/hr.
+ */
 export const RELEASES = [
   { schema: '0001-sign-in', commit: 'a4f09f07c12e9daada73d68c189744ae243ee0cf' },
   { schema: '0002-portal', commit: '88db01325217372beb7ff11b125430201f3ac587' },

@@ -50,7 +50,7 @@ describe('a visitor', () => {
     const confirmed = await second.post('/api/auth/confirm-link', { t, email: email.toUpperCase() });
     expect((await verify(tokenOf(confirmed.json.redirectUrl))).json).toEqual({ email, valid: true, domain: shop });
     // The first browser is told that the link was opened, and is not signed in.
-    expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened' });
+    expect((await first.get(`/api/auth/attempt?email=${email}`)).json).toEqual({ status: 'opened_elsewhere' });
     expect((await first.get('/api/user/me')).status).toBe(401);
     expect((await first.get(mail.link)).status).toBe(200);
   });

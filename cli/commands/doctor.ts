@@ -26,7 +26,7 @@ export const doctor: CommandSpec = {
   about:
     'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. DNS_SERVERS=9.9.9.9 uses other name servers.',
   flags: {
-    '--url <url>': "the callback's address, if not https://<domain>/auth/callback",
+    '--url <url>': "the callback's address, if not /auth/callback of the domain",
     '--login-path <path>': 'what starts a sign-in, if not /login',
     '--page <path>': 'a page for signed-in visitors, if not /account',
   },

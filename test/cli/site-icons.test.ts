@@ -114,8 +114,16 @@ describe('a malicious service', () => {
   let hostile: Server;
   let asked: string[] = [];
   let host: string;
-  const SITE = { id: '0198c0de-0000-7000-8000-000000000000', verified: false, iconUrl: null, createdAt: '2026-01-01T00:00:00.000Z' };
   const NASTY = 'shop.example\x1b]0;owned\x07\x9b31m\r\u202e';
+  const SITE = {
+    id: '0198c0de-0000-7000-8000-000000000000',
+    verified: false,
+    iconUrl: null,
+    onProbation: false,
+    role: 'owner',
+    linkedAddress: NASTY,
+    createdAt: '2026-01-01T00:00:00.000Z',
+  };
   const open = async (server: Server) => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
