@@ -143,7 +143,7 @@ describe('the sign-in page of a website', () => {
     expect(title.endsWith(' · Email Auth')).toBe(true);
     expect(text).toContain(`<link rel="icon" href="/objects/uploads/${icon}">`);
     expect(text.match(/rel="icon"/g)).toHaveLength(1);
-    expect(text).toContain('<style>:root{--color-action:#0b6e58;');
+    expect(text).toContain('<style>:root:root{--color-action:#0b6e58;');
     expect(text).toContain(site.domain);
     const policy = String(headers['content-security-policy']);
     expect(policy).toMatch(/style-src 'self' 'sha256-[\w+/]{43}='(;|$)/);

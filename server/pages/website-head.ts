@@ -21,11 +21,11 @@ export function websiteHeadOf(target: SignInBoot['target']): WebsiteHead {
   return { iconUrl, style: { css, hash: `'sha256-${createHash('sha256').update(css).digest('base64')}'` } };
 }
 
-/** Returns the style sheet that sets the colors of web/ui/theme.css for buttons. */
+/** Returns the style sheet that sets the colors of web/ui/theme.css for buttons. Its selector is more specific, since that style sheet comes later. */
 function cssOf(accent: string): string {
   const { fill, hover, text, border } = buttonColors(accent);
   const edge = (needed: boolean) => (needed ? 'var(--color-edge)' : 'transparent');
-  return `:root{--color-action:${fill};--color-action-hover:${hover};--color-on-action:${text};--color-action-edge:light-dark(${edge(border.light)},${edge(border.dark)})}`;
+  return `:root:root{--color-action:${fill};--color-action-hover:${hover};--color-on-action:${text};--color-action-edge:light-dark(${edge(border.light)},${edge(border.dark)})}`;
 }
 
 /** Returns a Content-Security-Policy that allows the style sheet of a page in addition. */

@@ -2,11 +2,13 @@ import type { Browser, BrowserContext, Page } from 'playwright';
 import sharp from 'sharp';
 import { launchBrowser } from '../browser.ts';
 import { openStage, type Service, type Stage } from '../harness.ts';
-import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, signInDeveloper } from '../sign-ins.ts';
+import { addWebsite, freshAddress, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
-import { heading, requestEmail, text } from './scene.ts';
-import type { Stop, Who } from './stop.ts';
+import { heading, text } from './scene.ts';
+import { rememberAccounts, signInOf, signInPublisher, signInStops } from './sign-in-stops.ts';
+import type { Stop, StopAt, Who } from './stop.ts';
+import { fillEvents, fillStats, fillTeam, websiteStops } from './website-stops.ts';
 
 export type Theme = 'light' | 'dark';
 
@@ -75,9 +77,12 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
   await fillStats(stage);
   await fillEvents(stage);
+  await fillTeam(stage, 'ada@lovelace.example');
   return {
     office,
     visitor: await stateOf(browser),
+    returning: await stateOf(browser, await rememberAccounts(stage, service, 'shop.example')),
+    publisher: await stateOf(browser, await signInPublisher(stage, service)),
     newcomer: await stateOf(browser, newcomer.client),
     developer: await stateOf(browser, ada.client),
   };
@@ -101,51 +106,22 @@ const icon = () =>
     .png()
     .toBuffer();
 
-/** Inserts the steps of two sign-ins of the last minutes at shop.example. */
-async function fillEvents(stage: Stage): Promise<void> {
-  await stage.query("update websites set created_at = now() - interval '2 days' where domain = 'shop.example'");
-  await stage.query(`
-    insert into audit_log (at, action, email, domain)
-    select now() - n * interval '20 seconds', action, 'grace.hopper@mail.example', 'shop.example'
-    from (values (9, 'sign_in_requested'), (5, 'signed_in'), (4, 'token_verified')) as row (n, action)`);
-  await stage.query(`
-    insert into website_events (at, domain, kind, reason, email, count)
-    select now() - n * interval '20 seconds', 'shop.example', kind, reason, email, count
-    from (values (8, 'mail_accepted', null, 'grace.hopper@mail.example', 1), (7, 'wrong_browser', null, 'grace.hopper@mail.example', 1),
-      (6, 'wrong_code', null, 'grace.hopper@mail.example', 1), (3, 'mail_refused', '550 5.1.1', 'nobody@mail.example', 1),
-      (2, 'token_refused', 'used', 'grace.hopper@mail.example', 1), (1, 'token_refused', 'unknown', null, 1234)) as row (n, kind, reason, email, count)`);
-}
-
-/** Inserts the sign-ins, API calls and probes of a month. */
-async function fillStats(stage: Stage): Promise<void> {
-  await stage.query(`
-    insert into daily_logins select d::date, (40 + 25 * sin(extract(doy from d)))::bigint
-      from generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d
-      on conflict (day) do update set logins = excluded.logins`);
-  await stage.query(`
-    insert into daily_sites (website, day, sent, opened, again, completed)
-      select id, (now() at time zone 'utc')::date, 48, 41, 17, 55 from websites where domain = 'shop.example' on conflict do nothing`);
-  await stage.query(`
-    insert into api_key_days select k.id, d::date, 900 + 300 * extract(dow from d)::int, 12
-      from api_keys k, generate_series((now() at time zone 'utc')::date - 29, (now() at time zone 'utc')::date, interval '1 day') d on conflict do nothing`);
-  await stage.query(`
-    insert into probes (minute, database_ms, response_ms, failed)
-      select m, 1.2, 3.4, case when m between now() - interval '9 days 20 minutes' and now() - interval '9 days' then '{mail}'::text[] else '{}' end
-      from generate_series(date_trunc('minute', now()) - interval '21 days', date_trunc('minute', now()) - interval '1 minute', interval '1 minute') m
-      on conflict do nothing`);
-}
-
 function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
-  const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
+  /** A page that always waits for a response, so that its network is never idle. */
+  const live: StopAt = (who, path, name, title, act) => ({
     name,
     who,
     open: async (page) => {
       await page.goto(`${service.url}${path}`);
       await heading(page, title);
       await act?.(page);
-      await page.waitForLoadState('networkidle', { timeout: 60_000 });
     },
   });
+  const at: StopAt = (who, path, name, title, act) =>
+    live(who, path, name, title, async (page) => {
+      await act?.(page);
+      await page.waitForLoadState('networkidle', { timeout: 60_000 });
+    });
   const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
   const dialog = (name: string | RegExp) => async (page: Page) => {
     await click(name)(page);
@@ -155,37 +131,6 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     await click(domain)(page);
     await page.getByRole('menuitem', { name: action }).click();
     await page.getByRole('dialog').waitFor();
-  };
-  const own = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'visitor', open });
-  const developer = (name: string, open: (page: Page) => Promise<void>): Stop => ({ name, who: 'developer', open });
-  const signInOf = (host: string) => `/auth?${new URLSearchParams({ forward_url: `https://${host}/welcome` })}`;
-
-  /** Requests an email in another browser, to which its link is bound. */
-  const foreignLink = async (): Promise<string> => {
-    const other = await (await browser.newContext()).newPage();
-    const email = freshAddress();
-    await other.goto(shop.signInUrl());
-    await requestEmail(other, email);
-    await other.context().close();
-    return (await stage.mailbox.waitFor(email)).link;
-  };
-
-  /** Requests an email for an application, whose link requires the address in every browser. */
-  const applicationLink = async (): Promise<string> => {
-    const [{ id }] = await stage.query("select client_id as id from applications where name = 'Desktop client'");
-    const redirect_uri = 'http://127.0.0.1/callback';
-    const { email } = await authorize(service.client(), freshAddress(), { client_id: id, redirect_uri });
-    return (await stage.mailbox.waitFor(email)).link;
-  };
-
-  /** Requests an email for a website and deletes the website afterwards. */
-  const withdrawnLink = async (): Promise<string> => {
-    const [domain, email] = [freshDomain(), freshAddress()];
-    await stage.query('insert into websites (id, domain, claimed_at) values (gen_random_uuid(), $1, now())', [domain]);
-    await service.client().post('/api/auth/domain-auth', { email, forward_url: `https://${domain}/` });
-    const { link } = await stage.mailbox.waitFor(email);
-    await stage.query('delete from websites where domain = $1', [domain]);
-    return link;
   };
 
   return [
@@ -210,25 +155,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('visitor', '/auth/callback?code=x&state=y', 'callback-missing', text('en', 'callback_missing')),
     at('visitor', '/auth/link?t=x', 'link-invalid', text('en', 'link_invalid')),
     ...authorizationStops(stage, service, office),
-    own('signin-mail', async (page) => {
-      await page.goto(`${service.url}${signInOf('shop.example')}`);
-      await requestEmail(page, freshAddress());
-    }),
-    own('link-other-browser', async (page) => {
-      await page.goto(await foreignLink());
-      await heading(page, text('en', 'confirm_title'));
-    }),
-    own('link-application', async (page) => {
-      await page.goto(await applicationLink());
-      await heading(page, text('en', 'confirm_title'));
-      await page.getByRole('textbox').fill(freshAddress('eve'));
-      await page.keyboard.press('Enter');
-      await page.getByRole('alert').getByText(text('en', 'confirm_wrong_email')).waitFor();
-    }),
-    own('link-withdrawn', async (page) => {
-      await page.goto(await withdrawnLink());
-      await heading(page, text('en', 'link_withdrawn'));
-    }),
+    ...signInStops({ stage, service, shop, browser }),
 
     at('newcomer', '/developer-email-auth', 'websites-empty', 'No Websites Added'),
     at('newcomer', '/developer-email-auth/live', 'live-no-website', 'No Websites Added'),
@@ -244,15 +171,10 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/developer-email-auth', 'websites-verify', 'shop.example', more(/^More actions for b/, 'Verify')),
     at('developer', '/developer-email-auth', 'websites-openid', 'shop.example', more(/^More actions for shop\.example/, 'OpenID Connect')),
     at('developer', '/developer-email-auth', 'websites-test', 'shop.example', more(/^More actions for shop\.example/, 'Test sign-in')),
-    // These pages always wait for a response, so their network is never idle.
-    developer('live', async (page) => {
-      await page.goto(`${service.url}/developer-email-auth/live`);
-      await page.getByText('used up before').waitFor();
-    }),
-    developer('live-empty', async (page) => {
-      await page.goto(`${service.url}/developer-email-auth/live?domain=a-shop-with-a-rather-long-name.example`);
-      await heading(page, 'Nothing in the last hour');
-    }),
+    live('developer', '/developer-email-auth/live', 'live', 'Live Sign-ins', (page) => page.getByText('used up before').waitFor()),
+    live('developer', '/developer-email-auth/live?domain=a-shop-with-a-rather-long-name.example', 'live-empty', 'Nothing in the last hour'),
+    at('publisher', '/developer-email-auth', 'websites-many', 'site-1.example'),
+    ...websiteStops(at, live),
     at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
     at('developer', '/dashboard/activity', 'activity', 'Activity', (page) => page.getByText('That is everything.').waitFor()),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),

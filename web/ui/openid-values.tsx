@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { paths } from '../paths.ts';
+import { Disclosure } from './disclosure.tsx';
 import { Value, Values } from './values.tsx';
 
 /** What an OpenID Connect client needs to know of this service, with copy buttons. */
@@ -16,16 +17,13 @@ export function OpenIdValues({ clientId }: { clientId: string }) {
           Configurations of common clients
         </Link>
       </p>
-      <details className="rounded-control border border-line">
-        <summary className="flex min-h-11 cursor-pointer items-center px-3 text-sm font-medium">
-          Endpoints, for a client without discovery
-        </summary>
-        <dl className="divide-y divide-line border-t border-line">
+      <Disclosure summary="Endpoints, for a client without discovery">
+        <dl className="divide-y divide-line">
           {ENDPOINTS.map(([name, path]) => (
             <Value key={name} wide name={name} value={issuer + path} />
           ))}
         </dl>
-      </details>
+      </Disclosure>
     </div>
   );
 }

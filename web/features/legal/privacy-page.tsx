@@ -25,7 +25,8 @@ const clauses: Clause[] = [
   {
     title: 'Whom we share it with',
     paragraphs: [
-      'The website that you sign in to receives your email address. Providers who carry our mail and our servers process data for us. Authorities receive data only where the law obliges us.',
+      'The website that you sign in to receives your email address. Its owner also sees here which addresses signed in and when, for up to 400 days after the last sign-in of each, and can export and erase them; to have yours erased, you may ask the owner or us.',
+      'Providers who carry our mail and our servers process data for us. Authorities receive data only where the law obliges us.',
     ],
   },
   {

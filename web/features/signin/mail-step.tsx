@@ -5,6 +5,7 @@ import type { AttemptStatus, OwnAttempt } from '../../../contract/sign-in-steps.
 import { api } from '../../lib/api.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
 import { OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
@@ -38,6 +39,7 @@ export function MailStep({
   const steps = useSteps();
   const [leaving, setLeaving] = useState(false);
   const { email, status } = attempt;
+  const expired = status === 'expired';
   usePolledStatus(attempt, leaving, onStatus);
   const refused = useFormErrors('resend', 'auth.error_send_portal');
   const mailbox = mailboxSite(email);
@@ -53,7 +55,7 @@ export function MailStep({
         <strong className="font-medium text-ink wrap-anywhere">{email}</strong>
         {after}
       </p>
-      <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>
+      {(status === 'waiting' || status === 'code_spent') && <p className="mt-2 text-muted">{t('auth.email_instructions')}</p>}
       {(refused.ofForm ?? refused.atField) && <Note tone="failure">{refused.ofForm ?? refused.atField}</Note>}
       <StatusNote status={status} portal={target.kind === 'portal'} />
       {status === 'opened_elsewhere' && (
@@ -65,8 +67,8 @@ export function MailStep({
           <OpenIcon />
         </ButtonLink>
       )}
-      {status !== 'opened' && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={() => setLeaving(true)} />}
-      <div className="-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2">
+      {status !== 'opened' && !expired && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={() => setLeaving(true)} />}
+      <div className={expired ? '-mb-3 mt-4 flex flex-col-reverse gap-1' : '-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2'}>
         <ButtonLink
           variant="quiet"
           small
@@ -78,7 +80,9 @@ export function MailStep({
         >
           {t('auth.use_different_email')}
         </ButtonLink>
-        {status !== 'opened' && status !== 'opened_elsewhere' && <Resend attempt={attempt} layout="line" onResend={onResend} />}
+        {status !== 'opened' && status !== 'opened_elsewhere' && (
+          <Resend attempt={attempt} layout={expired ? 'expired' : 'line'} onResend={onResend} />
+        )}
       </div>
     </Card>
   );
@@ -119,9 +123,17 @@ const RESEND_SECONDS = 30;
 
 /**
  * Requests the email again. It counts down between two emails and while a limit applies.
- * @param layout `here`: the main action, after the link was used in another browser; it does not wait
+ * @param layout `expired`: the main action; `here`: the main action, after the link was used in another browser; it does not wait
  */
-function Resend({ attempt, onResend, layout }: { attempt: OwnAttempt; onResend: () => Promise<void>; layout: 'line' | 'here' }) {
+function Resend({
+  attempt,
+  onResend,
+  layout,
+}: {
+  attempt: OwnAttempt;
+  onResend: () => Promise<void>;
+  layout: 'line' | 'here' | 'expired';
+}) {
   const translator = useTranslator();
   const { t } = translator;
   const steps = useSteps();
@@ -162,14 +174,15 @@ function Resend({ attempt, onResend, layout }: { attempt: OwnAttempt; onResend: 
 
   const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, '0')}`;
   const here = layout === 'here';
+  const main = layout !== 'line';
   return (
     <form method="post" action={formAction(steps, 'resend')} onSubmit={send} className={here ? 'mt-4' : undefined}>
       <input type="hidden" name="email" value={email} />
       <Button
         type="submit"
-        variant={here ? 'primary' : 'quiet'}
-        small={!here}
-        className={here ? 'w-full' : 'tabular-nums'}
+        variant={main ? 'primary' : 'quiet'}
+        small={!main}
+        className={cx('tabular-nums', main && 'w-full')}
         busy={sending}
         disabled={left > 0}
       >

@@ -90,7 +90,7 @@ export function RememberedList({
               >
                 <Initial round text={account.email} />
                 <span className="min-w-0 grow">
-                  <span className="block truncate text-[0.9375rem]">{account.email}</span>
+                  <span className="block text-[0.9375rem] leading-5 wrap-anywhere">{account.email}</span>
                   <span className="block text-[0.8125rem] text-muted" aria-live="polite">
                     {entering === account.email ? t('auth.logging_in') : account.timestamp > 0 && timeAgo(account.timestamp, language)}
                   </span>

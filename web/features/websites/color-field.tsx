@@ -32,9 +32,11 @@ export function ColorField({ value, error, onChange }: { value: string; error: s
           onChange={(event) => onChange(event.target.value)}
           className="h-11 w-16 cursor-pointer rounded-control border border-edge/60 bg-panel p-1 hover:border-edge"
         />
-        {value !== '' && (
+        {value === '' ? (
+          <span className="px-1 text-sm text-muted">No color</span>
+        ) : (
           <Button variant="quiet" small onClick={() => onChange('')}>
-            No color
+            Remove color
           </Button>
         )}
       </div>

@@ -68,7 +68,7 @@ function FunnelRow({ label, hint, count, note, max }: Step & { max: number }) {
         <svg aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" className="block h-2 w-full rounded-full bg-sunk">
           <rect width={max === 0 ? 0 : (100 * count) / max} height="4" fill="var(--color-accent)" />
         </svg>
-        <span className="mt-1 block min-h-5 text-[0.8125rem] leading-5 text-muted">{note}</span>
+        <span className="mt-1 block text-[0.8125rem] leading-5 text-muted empty:mt-0 sm:min-h-5 sm:empty:mt-1">{note}</span>
       </dd>
     </div>
   );

@@ -5,8 +5,8 @@ import { cx } from '../../ui/cx.ts';
 import { ImageIcon } from '../../ui/icons.tsx';
 import type { Icon } from './icon-upload.ts';
 
-/** Selects an icon by a file dialog or by drag and drop, and shows the progress of the upload. */
-export function IconField({ icon }: { icon: Icon }) {
+/** Selects an icon by a file dialog or by drag and drop, and shows the progress of the upload. `hideLabel`: a heading above names it. */
+export function IconField({ icon, hideLabel = false }: { icon: Icon; hideLabel?: boolean }) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -38,7 +38,7 @@ export function IconField({ icon }: { icon: Icon }) {
 
   return (
     <fieldset aria-describedby={`${id}-hint${failure ? ` ${id}-fault` : ''}`} className="min-w-0">
-      <legend className="mb-1.5 text-sm font-medium">
+      <legend className={hideLabel ? 'sr-only' : 'mb-1.5 text-sm font-medium'}>
         Icon <span className="font-normal text-muted">(optional)</span>
       </legend>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: drag and drop is an alternative to the button */}

@@ -22,7 +22,7 @@ export function IconForm({ website }: { website: Website }) {
       onSave={onSave}
       onDiscard={() => icon.reset()}
     >
-      <IconField icon={icon} />
+      <IconField icon={icon} hideLabel />
     </SaveForm>
   );
 }

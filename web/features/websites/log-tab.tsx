@@ -100,7 +100,7 @@ function LogEnd({ log }: { log: ReturnType<typeof useLog> }) {
         </Button>
       )}
       {!log.isSearching && !log.hasMore && log.events.length > 0 && log.searchedTo && (
-        <>The log begins here. It has {MAX_LOG_DAYS} days; emails, codes and rejected links or tokens are kept for 7.</>
+        <>The log begins here. Sign-ins are kept for {MAX_LOG_DAYS} days; emails, codes and rejected links or tokens for 7.</>
       )}
     </div>
   );

@@ -53,7 +53,7 @@ export function Methods({ history: { total, median } }: { history: History }) {
 const Head = ({ right = false, children }: { right?: boolean; children: string }) => (
   <th
     scope="col"
-    className={`px-2 py-2 align-bottom font-medium first:pl-4 last:pr-4 sm:whitespace-nowrap sm:px-5 ${right ? 'text-right' : ''}`}
+    className={`px-2 py-2 align-bottom font-medium first:pl-4 last:pr-4 sm:whitespace-nowrap sm:px-5 ${right ? 'text-right' : ''} ${children.includes(' ') ? '' : 'whitespace-nowrap'}`}
   >
     {children}
   </th>

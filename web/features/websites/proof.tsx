@@ -49,7 +49,11 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
         </Values>
       </section>
       {prove.error && !prove.isPending && <Alert>{errorText(prove.error, 'The proof could not be checked.')}</Alert>}
-      <Button busy={prove.isPending} onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}>
+      <Button
+        className="sm:justify-self-start"
+        busy={prove.isPending}
+        onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}
+      >
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>
     </div>

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { registeredPath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
+import { Disclosure } from '../../ui/disclosure.tsx';
 import { CheckIcon, OpenIcon } from '../../ui/icons.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { DangerZone } from './danger-zone.tsx';
@@ -91,12 +92,11 @@ function TestSignIn({ website }: { website: Website }) {
           <span className="sr-only">(in a new tab)</span>
         </ButtonLink>
       </div>
-      <details className="rounded-control border border-line">
-        <summary className="flex min-h-11 cursor-pointer items-center px-4 text-sm font-medium">Test with your own callback</summary>
-        <div className="border-t border-line p-4">
+      <Disclosure summary="Test with your own callback">
+        <div className="p-4">
           <TryForm website={website} field={field} />
         </div>
-      </details>
+      </Disclosure>
     </>
   );
 }

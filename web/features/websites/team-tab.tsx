@@ -26,7 +26,7 @@ export function TeamTab({ website }: TabProps) {
     <div className="grid gap-8">
       <p className="max-w-2xl text-[0.9375rem] leading-6 text-muted">
         A member sees everything of the website and changes its branding and its icon. An owner also moves and deletes it, exports and
-        erases its visitors, and manages the team. The linked address always is an owner.
+        erases its visitors, and manages the team. The linked address is always an owner.
       </p>
       {isOwner && (
         <section aria-labelledby="invite">
@@ -105,7 +105,7 @@ function MemberRow({
         {canManage ? (
           <RoleSelect id={website.id} member={member} />
         ) : (
-          <span className="px-3 text-sm">{role === 'owner' ? 'Owner' : 'Member'}</span>
+          <span className="text-sm sm:px-3">{role === 'owner' ? 'Owner' : 'Member'}</span>
         )}
         {canManage && isPending && <Resend id={website.id} member={member} />}
         {(canManage || (isSelf && status !== 'linked')) && (

@@ -152,7 +152,7 @@ function VisitorRow({
         <When label="First" at={firstAt} />
       </dl>
       {onErase && (
-        <div className="-mx-3 flex">
+        <div className="-mr-3 ml-auto flex sm:-ml-3">
           <VisitorsExport website={website} email={email} />
           <Button variant="quiet" small aria-label={`Erase ${email}`} className="hover:text-danger" onClick={() => onErase(email)}>
             Erase

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import { paths, websitePath } from '../../paths.ts';
@@ -109,8 +109,15 @@ export function WebsiteStatus({ website: { domain, verified, onProbation } }: { 
 }
 
 function Tabs({ domain, current }: { domain: string; current: Tab }) {
+  const strip = useRef<HTMLElement>(null);
+  // On a phone, the strip is wider than the screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry depends on the tab
+  useEffect(() => {
+    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [current.path]);
   return (
     <nav
+      ref={strip}
       aria-label="Pages of the website"
       className="mt-3 -mx-4 overflow-x-auto px-4 shadow-[inset_0_-1px_var(--color-line)] sm:mx-0 sm:px-0"
     >

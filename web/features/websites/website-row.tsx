@@ -27,7 +27,7 @@ export function WebsiteRow({ website, selected, onSelect, ...actions }: Props) {
   return (
     <li className="flex gap-x-1 py-3 pr-2 pl-4 sm:pl-5">
       {selected !== undefined && (
-        <label className="-my-3 -ml-4 grid w-11 shrink-0 cursor-pointer place-items-center sm:-ml-3">
+        <label className="-my-3 -ml-4 grid w-11 shrink-0 cursor-pointer place-items-center max-sm:items-start max-sm:pt-5.5 sm:-ml-3">
           <span className="sr-only">Select {displayDomain}</span>
           <input type="checkbox" checked={selected} onChange={({ target }) => onSelect(target.checked)} className="size-4 accent-accent" />
         </label>
