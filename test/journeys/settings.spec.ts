@@ -110,7 +110,8 @@ describe('settings', () => {
     await page.goto(url('/dashboard/settings'));
     await page.getByText('Applies to none of your websites yet: their domains are not proven.').waitFor();
     await page.getByRole('link', { name: 'My Websites' }).click();
-    await button(page, `Verify ${domain}`).click();
+    await button(page, `More actions for ${domain}`).click();
+    await page.getByRole('menuitem', { name: 'Verify', exact: true }).click();
     const value = await page
       .getByRole('dialog')
       .getByText(/^[0-9a-f]{32}$/)

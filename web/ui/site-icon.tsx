@@ -1,12 +1,18 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { cx } from './cx.ts';
 
 /** A website's icon, or the initial of its name when it has none or the icon does not load. */
 export function SiteIcon({ name, iconUrl, colored }: { name: string; iconUrl: string | null; colored?: boolean }) {
   const [broken, setBroken] = useState<string | null>(null);
+  const image = useRef<HTMLImageElement>(null);
+  // A rendered page may have failed to load the icon before its script runs.
+  useEffect(() => {
+    if (image.current?.complete && image.current.naturalWidth === 0) setBroken(iconUrl);
+  }, [iconUrl]);
   if (!iconUrl || broken === iconUrl) return <Initial text={name} colored={colored} />;
   return (
     <img
+      ref={image}
       src={iconUrl}
       alt=""
       width={36}
