@@ -86,11 +86,15 @@ export function RememberedList({
               <button
                 type="submit"
                 aria-busy={entering === account.email}
-                className="flex min-h-14 min-w-0 grow items-center gap-3 rounded-control px-3 py-2 text-left hover:bg-sunk"
+                className="flex min-h-14 min-w-0 grow items-center gap-3 rounded-control py-2 pr-1 pl-3 text-left hover:bg-sunk"
               >
                 <Initial round text={account.email} />
                 <span className="min-w-0 grow">
-                  <span className="block text-[0.9375rem] leading-5 wrap-anywhere">{account.email}</span>
+                  <span className="block text-[0.9375rem] leading-5 wrap-anywhere">
+                    {account.email.slice(0, account.email.lastIndexOf('@'))}
+                    <wbr />
+                    {account.email.slice(account.email.lastIndexOf('@'))}
+                  </span>
                   <span className="block text-[0.8125rem] text-muted" aria-live="polite">
                     {entering === account.email ? t('auth.logging_in') : account.timestamp > 0 && timeAgo(account.timestamp, language)}
                   </span>
