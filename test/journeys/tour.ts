@@ -6,7 +6,8 @@ import { addWebsite, authorize, freshAddress, freshDomain, registerWebsite, sign
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
 import { heading, requestEmail, text } from './scene.ts';
-import type { Stop, Who } from './stop.ts';
+import { click, dialog, type Stop, type StopAt, type Who } from './stop.ts';
+import { BRANDED, fillWebsites, websiteStops } from './website-stops.ts';
 
 export type Theme = 'light' | 'dark';
 
@@ -73,6 +74,7 @@ async function settle(stage: Stage, service: Service, browser: Browser): Promise
   await ada.client.post('/api/api-keys', { name: 'Continuous integration', environment: 'test' });
   await ada.client.put('/api/user/profile', { name: 'Ada Lovelace' });
   await ada.client.put('/api/user/branding', { fromName: 'The Shop', logoUrl: '' });
+  await fillWebsites(stage);
   await fillStats(stage);
   await fillEvents(stage);
   return {
@@ -136,7 +138,7 @@ async function fillStats(stage: Stage): Promise<void> {
 }
 
 function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
-  const at = (who: Who, path: string, name: string, title: string, act?: (page: Page) => Promise<unknown>): Stop => ({
+  const at: StopAt = (who, path, name, title, act) => ({
     name,
     who,
     open: async (page) => {
@@ -146,11 +148,6 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
       await page.waitForLoadState('networkidle', { timeout: 60_000 });
     },
   });
-  const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
-  const dialog = (name: string | RegExp) => async (page: Page) => {
-    await click(name)(page);
-    await page.getByRole('dialog').waitFor();
-  };
   const more = (domain: RegExp, action: string) => async (page: Page) => {
     await click(domain)(page);
     await page.getByRole('menuitem', { name: action }).click();
@@ -214,6 +211,23 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
       await page.goto(`${service.url}${signInOf('shop.example')}`);
       await requestEmail(page, freshAddress());
     }),
+    at('visitor', signInOf(BRANDED), 'signin-branded', text('en', 'welcome')),
+    own('signin-mail-branded', async (page) => {
+      await page.goto(`${service.url}${signInOf(BRANDED)}`);
+      await requestEmail(page, freshAddress());
+    }),
+    // The address of step 2 without an email that was requested there.
+    own('signin-mail-reloaded', async (page) => {
+      await page.goto(`${service.url}${signInOf('shop.example')}`);
+      await requestEmail(page, freshAddress());
+      await page.waitForURL('**/auth?*step=code*');
+      await page.reload();
+      await heading(page, text('en', 'check_email'));
+      await page.waitForLoadState('networkidle');
+      await page.getByRole('textbox').first().fill('000000');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').first().waitFor();
+    }),
     own('link-other-browser', async (page) => {
       await page.goto(await foreignLink());
       await heading(page, text('en', 'confirm_title'));
@@ -253,8 +267,10 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
       await page.goto(`${service.url}/developer-email-auth/live?domain=a-shop-with-a-rather-long-name.example`);
       await heading(page, 'Nothing in the last hour');
     }),
+    ...websiteStops(service.url, at),
     at('developer', '/dashboard', 'dashboard', 'Recent Activity'),
     at('developer', '/dashboard/activity', 'activity', 'Activity', (page) => page.getByText('That is everything.').waitFor()),
+    at('developer', '/dashboard/activity?search=nothing-like-it', 'activity-empty', 'Activity'),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
     at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
     at('developer', '/dashboard/auth', 'applications-setup', 'Applications', async (page) => {
