@@ -2,13 +2,19 @@ import type { Page } from 'playwright';
 import type { Stage } from '../harness.ts';
 import { dialog, type Stop, type StopAt } from './stop.ts';
 
-/** A website with a branding, and without sign-ins. */
-export const BRANDED = 'a-shop-with-a-rather-long-name.example';
+/** A website with a branding. */
+export const BRANDED = 'zalia.example';
+
+/** A website without sign-ins. */
+const EMPTY = 'a-shop-with-a-rather-long-name.example';
 
 /** Gives a website a branding, and another one a team and visitors. */
 export async function fillWebsites(stage: Stage): Promise<void> {
-  await stage.query(`
-    update websites set proven_at = now(), name = 'Žalia parduotuvė', accent = '#ffd400' where domain = '${BRANDED}'`);
+  await stage.query(
+    `insert into websites (id, domain, email, claimed_at, proven_at, name, accent)
+     values (gen_random_uuid(), $1, 'ada@lovelace.example', now(), now(), 'Žalia parduotuvė', '#ffd400')`,
+    [BRANDED],
+  );
   await stage.query(`
     insert into website_members (website_id, email, role, invited_by, invited_at, joined_at)
     select id, address, role, email, now() - ago, case when joined then now() - interval '1 day' end
@@ -36,17 +42,17 @@ export function websiteStops(url: string, at: StopAt): Stop[] {
   });
   return [
     at('developer', sitePath(), 'website', 'From request to sign-in'),
-    at('developer', sitePath('', BRANDED), 'website-empty', 'No sign-ins in the last 30 days'),
+    at('developer', sitePath('', EMPTY), 'website-empty', 'No sign-ins in the last 30 days'),
     at('developer', sitePath('', 'no-such.example'), 'website-unknown', 'No such website'),
     live('website-log', sitePath('log'), async (page) => {
       await page.getByRole('list', { name: 'Earlier steps' }).getByRole('listitem').first().waitFor();
     }),
-    live('website-log-empty', `${sitePath('log', BRANDED)}?status=problem&email=nobody`, async (page) => {
+    live('website-log-empty', `${sitePath('log', EMPTY)}?status=problem&email=nobody`, async (page) => {
       await page.getByRole('button', { name: 'Clear filters' }).waitFor();
     }),
     at('developer', sitePath('visitors'), 'website-visitors', 'Visitors', (page) => page.getByText('1-visitor@').first().waitFor()),
     at('developer', sitePath('visitors'), 'website-visitors-erase', 'Visitors', dialog(/^Erase 1-visitor/)),
-    at('developer', sitePath('visitors', BRANDED), 'website-visitors-empty', 'No visitors yet'),
+    at('developer', sitePath('visitors', EMPTY), 'website-visitors-empty', 'No visitors yet'),
     at('developer', sitePath('branding'), 'website-branding', 'shop.example', (page) =>
       page.getByLabel('Color', { exact: true }).waitFor(),
     ),
@@ -55,7 +61,9 @@ export function websiteStops(url: string, at: StopAt): Stop[] {
       await page.getByRole('button', { name: 'Save Branding' }).click();
       await page.locator('[aria-invalid=true]').waitFor();
     }),
-    at('developer', sitePath('team'), 'website-team', 'Team', (page) => page.getByText('katherine@mail.example').waitFor()),
+    at('developer', sitePath('team'), 'website-team', 'Team', (page) =>
+      page.getByText('katherine@mail.example', { exact: true }).waitFor(),
+    ),
     at('developer', sitePath('team'), 'website-team-remove', 'Team', dialog('Remove grace.hopper@mail.example')),
     at('developer', sitePath('settings'), 'website-settings', 'Test sign-in'),
     at('developer', sitePath('settings'), 'website-move', 'Test sign-in', dialog('Move website')),

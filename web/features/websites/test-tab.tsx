@@ -19,6 +19,7 @@ export function TestTab({ website }: TabProps) {
   const token = useReturnedToken();
   return (
     <div className="grid max-w-3xl gap-8">
+      <h2 className="sr-only">Test sign-in</h2>
       {token === null ? (
         <Empty
           title="No token came back yet"
