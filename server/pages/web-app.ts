@@ -7,6 +7,7 @@ import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '..
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { fontPreloads } from './fonts.ts';
+import { pagePreloads } from './page-preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument } from './sign-in-renderer.ts';
 import { type WebsiteHead, websiteHeadOf, withStyle } from './website-head.ts';
 
@@ -40,7 +41,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
   const preloadsOf = fontPreloads(`${webRoot}assets`);
   const html = { signin: readPage('signin'), portal: addToHead(readPage('portal'), preloadsOf('en')) };
   const headers = pageHeaders(secure, [...new Set(Object.values(html).flatMap(inlineScriptHashes))]);
-  const portal = describePages(html.portal, publicUrl);
+  const portal = describePages(html.portal, publicUrl, pagePreloads(webRoot));
   let documentOf: ReturnType<typeof signInDocument> | undefined;
   const send = (
     response: ServerResponse,
@@ -141,16 +142,22 @@ const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
 /**
  * Returns the portal's page of a path with title, description, canonical address and link preview of that path. For
  * a path that is not in the table, the page asks search engines not to list it.
+ * @param preloadsOf returns the elements that load the parts of the page at a path
  */
-export function describePages(html: string, publicUrl: string): { pageOf(path: string): string; isPublic(path: string): boolean } {
+export function describePages(
+  html: string,
+  publicUrl: string,
+  preloadsOf: (path: string) => string = () => '',
+): { pageOf(path: string): string; isPublic(path: string): boolean } {
   const plain = addToHead(html, '<meta name="robots" content="noindex" />');
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
     docPath(slug),
     { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
   ]);
-  for (const [path, text] of [...docs, ...Object.entries(pageTexts)]) described.set(path, describe(html, publicUrl + path, text));
-  return { pageOf: (path) => described.get(path) ?? plain, isPublic: (path) => described.has(path) };
+  for (const [path, text] of [...docs, ...Object.entries(pageTexts)])
+    described.set(path, addToHead(describe(html, publicUrl + path, text), preloadsOf(path)));
+  return { pageOf: (path) => described.get(path) ?? addToHead(plain, preloadsOf(path)), isPublic: (path) => described.has(path) };
 }
 
 function describe(html: string, address: string, { title, description, markdown }: PageText): string {

@@ -81,3 +81,36 @@ test.each(passes)(
   },
   600_000,
 );
+
+/** What has an area of its own in each of these pages, as CSS selectors. */
+const areas: Record<string, string[]> = {
+  status: ['figure > [aria-hidden] > span[title]'],
+  register: ['main button'],
+  'website-branding': ['main button'],
+  'applications-new': ['[role=switch]', '[role=switch] > span', '[role=dialog] button'],
+};
+
+/** Returns the elements of a selector that have neither a border nor a background unlike that of their surroundings. */
+const blended = (selector: string) => `[...document.querySelectorAll('${selector}')]
+  .filter((element) => element.checkVisibility())
+  .filter((element) => {
+    const clear = 'rgba(0, 0, 0, 0)';
+    let parent = element.parentElement;
+    while (parent.parentElement && getComputedStyle(parent).backgroundColor === clear) parent = parent.parentElement;
+    const around = getComputedStyle(parent).backgroundColor;
+    const { backgroundColor, borderTopWidth, borderTopColor } = getComputedStyle(element);
+    return [clear, around].includes(backgroundColor) && (parseFloat(borderTopWidth) === 0 || borderTopColor === around);
+  })
+  .map((element) => element.outerHTML.slice(0, 160))`;
+
+test.each(Object.entries(areas))('forced colors show the switches, status days and edges of buttons of %s', async (name, selectors) => {
+  const stop = tour.stops.find((one) => one.name === name) as Stop;
+  const page = await tour.newPage(stop.who, 'light');
+  await page.emulateMedia({ forcedColors: 'active' });
+  await stop.open(page);
+  for (const selector of selectors) {
+    expect(await page.locator(selector).count(), selector).toBeGreaterThan(0);
+    expect(await page.evaluate(blended(selector)), selector).toEqual([]);
+  }
+  await page.close();
+});

@@ -20,7 +20,7 @@ export function Hero() {
             Connect With Email
           </ButtonLink>
           <ButtonLink as={Link} variant="quiet" href={paths.guide}>
-            Learn More
+            Learn More<span className="sr-only"> about email sign-in</span>
           </ButtonLink>
         </div>
         <ul className="mt-8 flex flex-wrap gap-x-6 gap-y-2 text-sm text-muted">
