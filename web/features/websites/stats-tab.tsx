@@ -20,6 +20,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
   const { data, error } = history;
   return (
     <>
+      <h2 className="sr-only">Statistics</h2>
       <Periods domain={domain} current={days} />
       {error && <Failed {...history} fallback="The statistics could not be loaded." />}
       {!data && !error && <RowsLoading what="the statistics" rows={5} />}
