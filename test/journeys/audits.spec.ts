@@ -85,9 +85,9 @@ test.each(passes)(
 /** What has an area of its own in each of these pages, as CSS selectors. */
 const areas: Record<string, string[]> = {
   status: ['figure > [aria-hidden] > span[title]'],
-  register: ['main button'],
-  'website-branding': ['main button'],
-  'applications-new': ['[role=switch]', '[role=switch] > span', '[role=dialog] button'],
+  register: ['main button[type=submit]'],
+  'website-branding': ['main button[type=submit]'],
+  'applications-edit': ['[role=switch]', '[role=switch] > span', '[role=dialog] button[type=submit]'],
 };
 
 /** Returns the elements of a selector that have neither a border nor a background unlike that of their surroundings. */

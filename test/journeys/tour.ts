@@ -179,6 +179,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/dashboard/activity', 'activity', 'Activity', (page) => page.getByText('That is everything.').waitFor()),
     at('developer', '/dashboard/auth', 'applications', 'Applications', (page) => page.getByText('Back office').waitFor()),
     at('developer', '/dashboard/auth', 'applications-new', 'Applications', dialog('New Application')),
+    at('developer', '/dashboard/auth', 'applications-edit', 'Applications', dialog('Configure Back office')),
     at('developer', '/dashboard/auth', 'applications-setup', 'Applications', async (page) => {
       await dialog('Set up Back office')(page);
       await page.getByRole('button', { name: /^Test https/ }).click();
