@@ -39,7 +39,7 @@ export const Device = z.object({
   createdAt: z.string(),
   lastSeen: z.string(),
 });
-export const DeviceParams = z.object({ id: z.string().regex(/^[A-Za-z0-9_-]{22}$/, 'Not a device id') });
+export const DeviceParams = z.object({ id: z.string().regex(/^[0-9a-f]{32}$/, 'Not a device id') });
 
 /** One entry of the audit log; `action` is in snake case. */
 export const AuditEntry = z.object({

@@ -213,7 +213,7 @@ describe('a sign-in to an application', () => {
     const [withToken, asNobody]: [string, number][][] = [[], []];
     for (const [name, { method, path }] of closed) {
       const filled = path
-        .replace('devices/{id}', `devices/${'A'.repeat(22)}`)
+        .replace('devices/{id}', `devices/${'a'.repeat(32)}`)
         .replace('{id}', body.id)
         .replace('{domain}', body.domain);
       const sending = { method, ...(method === 'POST' || method === 'PUT' ? { body: JSON.stringify(body) } : {}) };

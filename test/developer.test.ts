@@ -34,7 +34,7 @@ describe('PKCE', () => {
     expect(exchanged.json).toEqual({
       email,
       authKey: expect.stringMatching(/^[\w-]{22}\.[\w-]{43}$/),
-      localKey: expect.stringMatching(/^[\w-]{22}$/),
+      localKey: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(exchanged.headers['cache-control']).toBe('no-store');
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });

@@ -19,7 +19,7 @@ const VOID = Buffer.alloc(0);
 /** A key expires so long after the sign-in that issued it. */
 const KEY_MS = 400 * 86_400_000;
 /** `deviceIdOf` of accounts/sessions.ts as SQL. */
-const DEVICE_ID = `left(translate(encode(device, 'base64'), '+/', '-_'), 22)`;
+const DEVICE_ID = `left(encode(device, 'hex'), 32)`;
 
 const END_ON_DEVICE = endProviderSessions(`k.email = $1 and ${DEVICE_ID} = $2`);
 

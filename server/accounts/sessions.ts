@@ -6,9 +6,9 @@ import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { type Browser, createAuthKey, deviceLabelOf, type NewSession } from './browser.ts';
 import type { Grant, Issue, SessionStore, SessionUser } from './session-store.ts';
 
-/** Returns the public id of a device, 22 characters: the beginning of the hash of its cookie. */
+/** Returns the public id of a device: the first 16 bytes of the hash of its cookie, in hex so that a command never reads it as a flag. */
 export function deviceIdOf(device: Buffer): string {
-  return device.toString('base64url').slice(0, 22);
+  return device.toString('hex', 0, 16);
 }
 
 /** Sessions of developers: in a browser by its `sid` cookie, in a program by a bearer token. */

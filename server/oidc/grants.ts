@@ -49,7 +49,7 @@ type Consent = { openid: string | undefined; resources: Record<string, string> }
 
 /** Returns the id of the record of a consent: one Grant for each person and client that no token belongs to. */
 export function consentIdOf(email: string, clientId: string): string {
-  return digest(`consent\n${email}\n${clientId}`).toString('base64url');
+  return digest(`consent\n${email}\n${clientId}`).toString('hex');
 }
 
 async function consentOf(

@@ -41,7 +41,7 @@ describe('devices', () => {
       expect(Object.keys(devices[0])).toEqual(['id', 'label', 'current', 'signedIn', 'createdAt', 'lastSeen']);
       expect(devices.map(({ current }: { current: boolean }) => current)).toEqual([true, false]);
       const { stdout } = await home.run(['devices', 'list']);
-      expect(stdout).toMatch(/this one +\d{4}-\d\d-\d\d +[\w-]{22}$/m);
+      expect(stdout).toMatch(/this one +\d{4}-\d\d-\d\d +[0-9a-f]{32}$/m);
       const [, { id, label }] = devices;
       expect((await home.run(['devices', 'revoke', id])).exitCode).toBe(3);
       const ran = await home.run(['devices', 'revoke', id, '--yes', '--json']);

@@ -87,7 +87,7 @@ const areas: Record<string, string[]> = {
   status: ['figure > [aria-hidden] > span[title]'],
   register: ['main button[type=submit]'],
   'website-branding': ['main button[type=submit]'],
-  'applications-edit': ['[role=switch]', '[role=switch] > span', '[role=dialog] button[type=submit]'],
+  'applications-edit': ['[role=switch] > span', '[role=switch] > span > span', '[role=dialog] button[type=submit]'],
 };
 
 /** Returns the elements of a selector that have neither a border nor a background unlike that of their surroundings. */

@@ -165,7 +165,7 @@ describe('a website', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Domain is required').waitFor();
-    await dialog.getByLabel('Domain').fill('https://www.shop.example/');
+    await dialog.getByLabel('Domain').fill('shop example');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').first().waitFor();
     await dialog.getByLabel('Domain').fill(first);

@@ -25,9 +25,11 @@ export function Switch({
           checked={checked}
           onCheckedChange={onChange}
           aria-describedby={`${id}-hint`}
-          className="relative h-6 w-11 shrink-0 cursor-pointer rounded-full bg-edge transition-colors after:absolute after:-inset-2.5 data-[state=checked]:bg-accent forced-colors:border forced-colors:bg-[Canvas] forced-colors:data-[state=checked]:bg-[Highlight]"
+          className="group grid size-11 shrink-0 cursor-pointer place-items-center rounded-full"
         >
-          <Radix.Thumb className="absolute top-0.5 left-0.5 block size-5 rounded-full bg-panel transition-transform data-[state=checked]:translate-x-5 forced-colors:top-px forced-colors:left-px forced-colors:bg-[CanvasText] forced-colors:data-[state=checked]:bg-[HighlightText]" />
+          <span className="relative block h-6 w-11 rounded-full bg-edge transition-colors group-data-[state=checked]:bg-accent forced-colors:border forced-colors:bg-[Canvas] forced-colors:group-data-[state=checked]:bg-[Highlight]">
+            <Radix.Thumb className="absolute top-0.5 left-0.5 block size-5 rounded-full bg-panel transition-transform data-[state=checked]:translate-x-5 forced-colors:top-px forced-colors:left-px forced-colors:bg-[CanvasText] forced-colors:data-[state=checked]:bg-[HighlightText]" />
+          </span>
         </Radix.Root>
       </div>
       <p id={`${id}-hint`} className="text-sm text-muted">
