@@ -1,6 +1,6 @@
 /**
- * `npm start`, `npm run build`, `npm test` and `npm run packages`: installs missing packages, builds if the sources have changed, and continues with the
- * command. Plain JavaScript without dependencies, since it runs on a fresh clone.
+ * `npm start`, `npm run build`, `npm test` and `npm run packages`: installs missing packages, builds if the sources have changed (`build`:
+ * always), and continues with the command; `ready` has none. Plain JavaScript without dependencies, since it runs on a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
