@@ -6,8 +6,9 @@ import { Router } from 'express';
 import type { Registry } from 'prom-client';
 import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
+import { READ_ONLY_CAUSE, type ReadOnlyCause } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
-import { READ_ONLY_CAUSE, READ_ONLY_TEXTS, type ReadOnlyCause } from '../db/reach.ts';
+import { READ_ONLY_TEXTS } from '../db/reach.ts';
 import { isFromThisMachine } from './client-address.ts';
 import { dataHeaders } from './protection.ts';
 
