@@ -88,6 +88,11 @@ export type SignInBoot = {
   leaving?: { url: string };
   /** On /auth/link: the emailed link that was opened. */
   link?: LinkBoot;
+  /**
+   * The page of an emailed link first offers to prove with it that the mailbox of a refused request for an email is the person's.
+   * `email`: what the field contains; `back`: the page that requested the email.
+   */
+  confirmBrowser?: { email: string; back: string };
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };

@@ -39,7 +39,7 @@ import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
 import { createFormCall } from './sign-in-pages/form-call.ts';
 import { SignInForms } from './sign-in-pages/forms.ts';
-import { SignInPages } from './sign-in-pages/pages.ts';
+import { offerConfirmation, SignInPages } from './sign-in-pages/pages.ts';
 import { linkListener } from './signin/link.ts';
 import { describeLink, describePortalLink } from './signin/link-page.ts';
 import { signInRoutes } from './signin/routes.ts';
@@ -226,6 +226,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const pages = new SignInPages({
     targets,
     steps: core.steps,
+    describeLink: (secret) => describeLink(linkParts, secret, false),
     describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
   });
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
@@ -239,7 +240,6 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     call: createFormCall(served, invokeSettings),
     pages,
     interactionPage: (request, uid, posted) => core.openId.interactions.page(request, uid, posted),
-    describeLink: (secret) => describeLink(linkParts, secret, false),
     browserRequestOf,
     describeError,
     sendPage: web.sendSignIn,
@@ -260,7 +260,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     openLink: sendsPages(
       linkListener({
         links,
-        describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
+        describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
         browserRequestOf,
         sendPage: web.sendSignIn,
         headers,

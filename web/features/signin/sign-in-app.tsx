@@ -18,7 +18,6 @@ import { loadTexts } from './flow.ts';
 import { LanguageSelect } from './language-select.tsx';
 import { LeavingPage } from './leaving-page.tsx';
 import { LinkPage } from './link-page.tsx';
-import { type Refusal, readRefusal } from './refusal.ts';
 import { SignInPage } from './sign-in-page.tsx';
 import { createTranslator, failureText, TranslatorContext } from './texts.ts';
 
@@ -29,12 +28,10 @@ import { createTranslator, failureText, TranslatorContext } from './texts.ts';
 export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { t } = translator;
-  const { authorization, broken, target, leaving } = boot;
+  const { authorization, broken, confirmBrowser, target, leaving } = boot;
 
   useEffect(() => {
-    setRefusal(readRefusal());
     // A reload of the response to a form post would post the form again.
     if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
     forgetTyped();
@@ -66,6 +63,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     <BrokenPage {...broken} />
   ) : leaving ? (
     <LeavingPage target={target} url={leaving.url} />
+  ) : confirmBrowser && (link || isCallback) ? (
+    <ConfirmBrowser {...confirmBrowser} />
   ) : link ? (
     <LinkPage target={target} link={link} />
   ) : isCallback ? (
@@ -84,9 +83,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
           <ThemeSwitch toLight={t('auth.theme_light')} toDark={t('auth.theme_dark')} />
         </Bar>
         <main className="flex grow flex-col px-4 py-8 sm:py-[clamp(2rem,9vh,7rem)]">
-          <div className="mx-auto w-full max-w-100">
-            {refusal && (link || isCallback) ? <ConfirmBrowser refusal={refusal}>{page}</ConfirmBrowser> : page}
-          </div>
+          <div className="mx-auto w-full max-w-100">{page}</div>
         </main>
         <Footer notice={target.kind === 'site' ? t('auth.secured_by') : undefined} terms={t('auth.terms')} privacy={t('auth.privacy')} />
         <Toaster dismissLabel={t('auth.dismiss')} />
