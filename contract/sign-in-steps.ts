@@ -25,7 +25,7 @@ export type FormName = 'address' | 'code' | 'resend' | 'account' | 'link' | 'bro
 
 /**
  * Why a form post was refused. `no_saved_login`: the remembered account has no key; `needs_script`: the code of an attempt with PKCE
- * was posted by a form; `foreign_origin`: the form was not one of this service.
+ * was posted by a form.
  */
 export type FormFailure = {
   form: FormName;

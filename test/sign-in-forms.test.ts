@@ -72,19 +72,34 @@ describe('the form of step 1', () => {
     ['another Origin', { Origin: 'https://evil.example' }],
     ['the Origin null', { Origin: 'null', Referer: undefined }],
     ['a Referer of another origin', { Origin: undefined, Referer: 'https://evil.example/auth' }],
+    ['another Origin and an own Referer', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-origin' }],
+    [
+      'a foreign Referer and Sec-Fetch-Site of its own',
+      { Origin: undefined, Referer: 'https://evil.example/', 'Sec-Fetch-Site': 'same-origin' },
+    ],
+    ['Sec-Fetch-Site of another site', { Origin: undefined, 'Sec-Fetch-Site': 'cross-site' }],
+    ['Sec-Fetch-Site of another subdomain', { Origin: undefined, 'Sec-Fetch-Site': 'same-site' }],
+    ['Sec-Fetch-Site of nobody', { Origin: undefined, 'Sec-Fetch-Site': 'none' }],
   ])('is refused with %s', async (_, headers) => {
     const [client, email] = [service.client(), freshAddress()];
     for (const path of ['/auth', '/auth/code', '/auth/resend', '/auth/account', '/auth/forget', '/auth/link', '/auth/browser']) {
       const response = await client.form(path + queryOf(forwardUrl()), { email, code: '123456' }, headers);
-      expect([response.status, bootOf(response).failure?.code]).toEqual([403, 'foreign_origin']);
+      expect([response.status, bootOf(response).error?.code, bootOf(response).language]).toEqual([403, 'foreign_origin', 'lt']);
       expect(response.text).not.toContain(email);
     }
     expect(client.cookies.size).toBe(0);
     expect(await stage.query('select from sign_in_attempts where email = $1', [email])).toEqual([]);
   });
 
-  test('accepts the Referer of a text browser, which sends no Origin', async () => {
-    const headers = { Origin: undefined, Referer: `${service.url}/auth` };
+  test.each([
+    [
+      'an own Origin, whatever else',
+      (origin: string) => ({ Origin: origin, Referer: 'https://evil.example/', 'Sec-Fetch-Site': 'cross-site' }),
+    ],
+    ['the Referer of a text browser, which sends no Origin', (origin: string) => ({ Origin: undefined, Referer: `${origin}/auth` })],
+    ['Sec-Fetch-Site without Origin and Referer', () => ({ Origin: undefined, 'Sec-Fetch-Site': 'same-origin' })],
+  ])('accepts %s', async (_, headersOf) => {
+    const headers = headersOf(service.url);
     expect((await service.client().form(`/auth${queryOf(forwardUrl())}`, { email: freshAddress() }, headers)).status).toBe(303);
   });
 
@@ -258,9 +273,9 @@ describe('a browser whose request was refused', () => {
     [
       'of the API',
       (client: Client, email: string) => client.post('/api/auth/domain-auth', { email, forward_url: forwardUrl() }),
-      () => `/auth${queryOf(forwardUrl(), { language: 'en' })}`,
+      (): string => `/auth${queryOf(forwardUrl(), { language: 'en' })}`,
     ],
-    ['to the portal', (client: Client, email: string) => authorize(client, email), () => '/auth?language=en'],
+    ['to the portal', (client: Client, email: string) => authorize(client, email), (): string => '/auth?language=en'],
   ])('is remembered for a request %s', async (_, request, back) => {
     const { client, email, link } = await refuse(request);
     expect(bootOf(await client.get(link)).confirmBrowser).toEqual({ email, back: back() });

@@ -4,10 +4,11 @@ import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
-import type { DescribedError, DescribeError } from '../http/errors.ts';
+import type { DescribedError } from '../http/errors.ts';
 import type { Listener } from '../http/listener.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
+import { prefersJson } from '../pages/error-page.ts';
 import { forgetRefusal, refusalOf } from '../signin/refusals.ts';
 import type { FormCall } from './form-call.ts';
 import { baseOf, pageOfRefusal, SIGN_IN, type SignInPages } from './pages.ts';
@@ -21,7 +22,6 @@ type Parts = {
   /** Returns the page of an authorization request. */
   interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
-  describeError: DescribeError;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Headers of the redirects. */
   headers: Record<string, string>;
@@ -40,7 +40,7 @@ type Post = {
 };
 
 const PATH =
-  /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?$/;
+  /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?\/?$/;
 
 /**
  * The forms of the sign-in pages, for browsers without a script. Each makes the call of the API that the script makes, and is
@@ -72,16 +72,15 @@ export class SignInForms {
     return method === 'GET' && !isPage ? (request, response) => this.#openPage(request, response, uid, name) : undefined;
   }
 
-  /** Handles a form post. An error that is not of the form is shown at it too, so that what was typed is not lost. */
+  /**
+   * Handles a form post.
+   * @throws Fault foreign_origin, and those of readBody
+   */
   async #handle(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
     const query = queryOf(request);
     const browser = this.#parts.browserRequestOf(request, response);
     const post = { request, response, browser, uid, query, language: languageOf(query.language), fields: {} };
-    try {
-      requireOwnForm(request, this.#parts.origins);
-    } catch (error) {
-      return this.#refuse(post, isOfLink(name) ? name : 'address', this.#parts.describeError(error), { step: 'address', email: '' });
-    }
+    requireOwnForm(request, this.#parts.origins);
     await this.#forms[name]({ ...post, fields: await readBody(request, true) });
   }
 
@@ -163,7 +162,9 @@ export class SignInForms {
     this.#redirect(response, refusal ? pageOfRefusal(refusal) : SIGN_IN + pageQuery({}, language));
   }
 
-  #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
+  /** Shows the page of a refused form again. @throws Fault the reason, for a client that wants JSON */
+  async #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
+    if (prefersJson(post.request)) throw fault;
     if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
     return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter }, posted, fault.status);
   }

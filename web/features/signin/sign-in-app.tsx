@@ -11,9 +11,9 @@ import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
 import { BootContext } from './boot.ts';
-import { BrokenPage } from './broken-page.tsx';
 import { CallbackPage } from './callback-page.tsx';
 import { ConfirmBrowser } from './confirm-browser.tsx';
+import { ErrorPage } from './error-page.tsx';
 import { loadTexts } from './flow.ts';
 import { LanguageSelect } from './language-select.tsx';
 import { LeavingPage } from './leaving-page.tsx';
@@ -29,7 +29,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const { t } = translator;
-  const { authorization, broken, confirmBrowser, target, leaving } = boot;
+  const { authorization, error, confirmBrowser, target, leaving } = boot;
 
   useEffect(() => {
     // A reload of the response to a form post would post the form again.
@@ -59,8 +59,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = broken ? (
-    <BrokenPage {...broken} />
+  const page = error ? (
+    <ErrorPage {...error} />
   ) : leaving ? (
     <LeavingPage target={target} url={leaving.url} />
   ) : confirmBrowser && (link || isCallback) ? (

@@ -66,6 +66,6 @@ export function useFormErrors(form: FormName, fallback: TextKey, ownTexts?: OwnT
   const translator = useTranslator();
   if (failure?.form !== form) return { atField: null, ofForm: null };
   const text = textOfFailure(translator, failure as Failure, fallback, ownTexts);
-  const atField = form === 'code' ? failure.code !== 'foreign_origin' : isAddressError(failure as Failure);
+  const atField = form === 'code' || isAddressError(failure as Failure);
   return atField ? { atField: text, ofForm: null } : { atField: null, ofForm: text };
 }

@@ -36,6 +36,7 @@ const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
   foreign_origin: 'auth.error_foreign_form',
   no_saved_login: 'auth.no_saved_login',
   needs_script: 'auth.code_needs_script',
+  not_found: 'auth.not_found_text',
 };
 
 /** Texts for errors that are not the same on every page. */
