@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { Fault } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { type DescribeError, sendError } from './http/errors.ts';
+import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
 import type { Served } from './http/serve.ts';
@@ -20,6 +20,8 @@ export type AppParts = {
   /** Everything that is not a call of the API, in order. */
   routers: readonly Router[];
   describeError: DescribeError;
+  /** Sends the page of an error and returns true where the request is one of a browser for a sign-in page. */
+  sendErrorPage(request: IncomingMessage, response: ServerResponse, error: DescribedError): boolean;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
 };
@@ -34,9 +36,12 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(() => {
     throw new Fault('not_found');
   });
-  const fail = (response: ServerResponse, error: unknown, oauth = false) =>
-    sendError(response, parts.describeError(error), parts.headers, { oauth });
-  app.use(((error, _request, response, _next) => fail(response, error)) satisfies ErrorRequestHandler);
+  const fail = (request: IncomingMessage, response: ServerResponse, error: unknown, oauth = false) => {
+    const described = parts.describeError(error);
+    if (!response.headersSent && parts.sendErrorPage(request, response, described)) return;
+    sendError(response, described, parts.headers, { oauth });
+  };
+  app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
 
   return (request: IncomingMessage, response: ServerResponse) => {
     const url = request.url ?? '';
@@ -45,13 +50,13 @@ export function createApp(parts: AppParts): RequestListener {
     try {
       requireReadable(request);
     } catch (error) {
-      return fail(response, error, oauthPaths.has(path));
+      return fail(request, response, error, oauthPaths.has(path));
     }
     const listener = direct.get(`${request.method} ${path}`) ?? parts.formAt(request.method, path);
     if (!listener && parts.openId.handles(path))
-      return void parts.openId.handle(request, response, path).catch((error) => fail(response, error, true));
+      return void parts.openId.handle(request, response, path).catch((error) => fail(request, response, error, true));
     if (!listener) return app(request, response);
-    listener(request, response).catch((error) => fail(response, error));
+    listener(request, response).catch((error) => fail(request, response, error));
   };
 }
 

@@ -33,7 +33,12 @@ export class Client {
 
   /** Posts a form as a page of the service does. @param headers replace the Origin; undefined omits one */
   form(path: string, fields: Record<string, string>, headers: Record<string, string | undefined> = {}): Promise<HttpResponse> {
-    const sent = { Origin: this.origin, 'Content-Type': 'application/x-www-form-urlencoded', ...headers };
+    const sent = {
+      Accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      Origin: this.origin,
+      'Content-Type': 'application/x-www-form-urlencoded',
+      ...headers,
+    };
     const given = Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined);
     return this.send(path, { method: 'POST', body: new URLSearchParams(fields).toString(), headers: Object.fromEntries(given) });
   }
