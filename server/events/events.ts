@@ -1,7 +1,7 @@
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
@@ -63,7 +63,7 @@ export class WebsiteEvents {
 
 function domainOf(text: string): string {
   const host = text.trim().toLowerCase();
-  return host === LOCALHOST ? host : (normalHost(host) ?? '');
+  return host === LOCALHOST ? host : (normalDomain(host) ?? '');
 }
 
 function positionOf(cursor: string): Position {

@@ -3,7 +3,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
@@ -100,7 +100,7 @@ export class Websites {
 
   /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
   async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
-    const found = await this.#byDomain(normalHost(domain.trim()) ?? '');
+    const found = await this.#byDomain(normalDomain(domain) ?? '');
     if (!found) throw new Fault('website_not_found');
     const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
     return presentWebsite(this.#parts.database, account, website);
