@@ -1,16 +1,16 @@
+import docs from 'virtual:docs';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { ApiError } from '../../../contract/client.ts';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
-import { sectionsOf } from '../../../docs/sections.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Failed, Loading, Skeleton } from '../../ui/states.tsx';
+import { DocElements } from './doc-elements.tsx';
 import { DocNav } from './doc-nav.tsx';
-import { Markdown } from './markdown.tsx';
+import { fetchDocText, fetchText } from './doc-text.ts';
 
 /** A page of the documentation, at /webservices/email-auth/…. @param notFound shown at a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
@@ -27,8 +27,8 @@ export function DocPage({ notFound }: { notFound: ReactNode }) {
 
 function Article({ page: { slug, title, description } }: { page: Page }) {
   const query = useDoc(slug);
-  const markdown = query.data;
-  const isLoaded = markdown !== undefined;
+  const text = query.data;
+  const isLoaded = text !== undefined;
   // The text is rendered after the browser has tried to scroll to the fragment of the URL.
   useEffect(() => {
     if (isLoaded) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
@@ -36,12 +36,12 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
 
   return (
     <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
-      <DocNav slug={slug} sections={isLoaded ? sectionsOf(markdown) : []} />
+      <DocNav slug={slug} sections={text?.sections ?? []} />
       <article className="min-w-0 max-w-3xl py-8 sm:py-14">
         <PageHeading title={title} className="text-3xl leading-9" />
         <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
         <div className="mt-5 flex flex-wrap gap-2">
-          <CopyPage markdown={markdown} />
+          <CopyPage slug={slug} />
           <ButtonLink variant="secondary" href={markdownPath(slug)} className="px-3 text-sm">
             View as Markdown
           </ButtonLink>
@@ -53,7 +53,7 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
               <Skeleton className="mt-4 h-96 w-full" />
             </div>
           )}
-          {isLoaded && <Markdown text={markdown} isPrompt={slug.startsWith('prompts/')} />}
+          {text && <DocElements nodes={text.nodes} />}
         </div>
         <PageLinks slug={slug} />
       </article>
@@ -62,9 +62,15 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
 }
 
 /** A button that copies the whole page as Markdown, for an assistant. */
-function CopyPage({ markdown }: { markdown: string | undefined }) {
+function CopyPage({ slug }: { slug: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const copy = async () => {
+    setBusy(true);
+    await copyText(fetchText(markdownPath(slug)), 'Page copied as Markdown');
+    setBusy(false);
+  };
   return (
-    <Button variant="secondary" small busy={markdown === undefined} onClick={() => copyText(markdown ?? '', 'Page copied as Markdown')}>
+    <Button variant="secondary" small busy={isBusy} onClick={copy}>
       Copy page
     </Button>
   );
@@ -92,27 +98,11 @@ function PageLinks({ slug }: { slug: string }) {
   );
 }
 
-/** Loads a page of the documentation as the Markdown that assistants read. */
 function useDoc(slug: string) {
   return useQuery({
     queryKey: ['doc', slug],
-    queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
+    queryFn: ({ signal }) => fetchDocText(docs[slug], signal),
     staleTime: Number.POSITIVE_INFINITY,
     enabled: slug !== '',
   });
-}
-
-/** @throws ApiError with status 0 when the service cannot be reached */
-async function fetchText(path: string, signal: AbortSignal): Promise<string> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(path, { signal });
-    text = await response.text();
-  } catch (cause) {
-    if (signal.aborted) throw cause;
-    throw new ApiError(0, { error: 'The service cannot be reached.' }, { cause });
-  }
-  if (!response.ok) throw new ApiError(response.status, { error: 'This page could not be loaded.' });
-  return text;
 }
