@@ -21,16 +21,18 @@ npm start
 \`\`\`
 `);
   expect(text.sections).toEqual([{ heading: 'One & two', anchor: 'one--two' }]);
-  expect(text.nodes).toEqual([
-    ['p', {}, 'Some ', ['code', {}, 'code'], ' and a ', ['a', { href: 'https://shop.example/a' }, 'link'], '.'],
-    ['h2', { id: 'one--two' }, 'One & two'],
-    ['ol', { start: 3 }, ['li', {}, ['strong', {}, 'first']], ['li', {}, 'second']],
-    ['pre', { label: 'terminal' }, 'npm start\n'],
+  expect(text.parts).toEqual([
+    [['p', {}, 'Some ', ['code', {}, 'code'], ' and a ', ['a', { href: 'https://shop.example/a' }, 'link'], '.']],
+    [
+      ['h2', { id: 'one--two' }, 'One & two'],
+      ['ol', { start: 3 }, ['li', {}, ['strong', {}, 'first']], ['li', {}, 'second']],
+      ['pre', { label: 'terminal' }, 'npm start\n'],
+    ],
   ]);
 });
 
 test('counts the columns of a table, leaves out an empty head, and has no empty header cells', () => {
-  const [table, plain] = docTextOf('| | a |\n|---|---|\n| b | c |\n\n| | |\n|---|---|\n| d | e |\n').nodes;
+  const [[table, plain]] = docTextOf('| | a |\n|---|---|\n| b | c |\n\n| | |\n|---|---|\n| d | e |\n').parts;
   expect(table).toEqual([
     'table',
     { columns: 2 },
@@ -41,5 +43,5 @@ test('counts the columns of a table, leaves out an empty head, and has no empty 
 });
 
 test('labels the code of a prompt as one', () => {
-  expect(docTextOf('```text\nAdd it.\n```', true).nodes).toEqual([['pre', { label: 'prompt' }, 'Add it.']]);
+  expect(docTextOf('```text\nAdd it.\n```', true).parts).toEqual([[['pre', { label: 'prompt' }, 'Add it.']]]);
 });

@@ -50,8 +50,17 @@ export function docTextOf(markdown: string, isPrompt = false): DocText {
   const sections = sectionsOf(markdown).filter(({ level }) => level === 2);
   return {
     sections: sections.map(({ heading, anchor }) => ({ heading, anchor })),
-    nodes: nodesOf(root.children, isPrompt),
+    parts: partsOf(nodesOf(root.children, isPrompt)),
   };
+}
+
+function partsOf(nodes: DocNode[]): DocNode[][] {
+  const parts: DocNode[][] = [];
+  for (const node of nodes) {
+    if (parts.length === 0 || /^h\d$/.test(node[0])) parts.push([node]);
+    else parts.at(-1)?.push(node);
+  }
+  return parts;
 }
 
 const SKIPPED = new Set(['h1', 'blockquote']);

@@ -1,12 +1,14 @@
-import { type ComponentType, createElement, type ReactNode } from 'react';
+import { type ComponentType, createElement, Fragment, memo, type ReactNode } from 'react';
 import { CodeBlock } from '../../ui/code.tsx';
 import { DocLink, linkStyle } from './doc-link.tsx';
 import type { DocAttributes, DocNode } from './doc-text.ts';
 
-/** Renders the text of a page. */
-export function DocElements({ nodes }: { nodes: readonly DocNode[] }) {
-  return createElement('div', null, ...nodes.map(elementOf));
-}
+/** Renders a part of a page. The browser lays it out when it comes near the screen; a margin does not reach beyond it. */
+export const DocPart = memo(({ nodes }: { nodes: readonly DocNode[] }) => (
+  <div className="[content-visibility:auto] [contain-intrinsic-height:auto_30rem] not-last:[&>:last-child]:mb-0">
+    {createElement(Fragment, null, ...nodes.map(elementOf))}
+  </div>
+));
 
 function elementOf(node: DocNode): ReactNode {
   if (typeof node === 'string') return node;

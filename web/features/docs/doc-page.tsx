@@ -1,6 +1,6 @@
 import docs from 'virtual:docs';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -8,9 +8,9 @@ import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Failed, Loading, Skeleton } from '../../ui/states.tsx';
-import { DocElements } from './doc-elements.tsx';
+import { DocPart } from './doc-elements.tsx';
 import { DocNav } from './doc-nav.tsx';
-import { fetchDocText, fetchText } from './doc-text.ts';
+import { type DocText, fetchDocText, fetchText } from './doc-text.ts';
 
 /** A page of the documentation, at /webservices/email-auth/…. @param notFound shown at a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
@@ -28,11 +28,12 @@ export function DocPage({ notFound }: { notFound: ReactNode }) {
 function Article({ page: { slug, title, description } }: { page: Page }) {
   const query = useDoc(slug);
   const text = query.data;
-  const isLoaded = text !== undefined;
+  const parts = useParts(text?.parts);
+  const isComplete = text !== undefined && parts === text.parts;
   // The text is rendered after the browser has tried to scroll to the fragment of the URL.
   useEffect(() => {
-    if (isLoaded) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  }, [isLoaded]);
+    if (isComplete) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }, [isComplete]);
 
   return (
     <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
@@ -46,19 +47,34 @@ function Article({ page: { slug, title, description } }: { page: Page }) {
             View as Markdown
           </ButtonLink>
         </div>
-        <div className="mt-8 border-t border-line pt-4">
+        <div data-loading={isComplete || query.isError ? undefined : ''} className="mt-8 border-t border-line pt-4">
           {query.isError && <Failed {...query} fallback="This page could not be loaded." />}
-          {query.isPending && (
+          {parts.length === 0 && !query.isError && (
             <div role="status" aria-label="Loading the page">
               <Skeleton className="mt-4 h-96 w-full" />
             </div>
           )}
-          {text && <DocElements nodes={text.nodes} />}
+          {parts.map((nodes) => (
+            <DocPart key={anchorOf(nodes)} nodes={nodes} />
+          ))}
         </div>
-        <PageLinks slug={slug} />
+        {(isComplete || query.isError) && <PageLinks slug={slug} />}
       </article>
     </div>
   );
+}
+
+const NONE: DocText['parts'] = [];
+/** Parts that fill a screen, except in the shortest pages. */
+const FIRST_PARTS = 3;
+
+/** Returns the id of the heading of a part; the one before the first heading has none. */
+const anchorOf = ([first]: DocText['parts'][number]) => (typeof first === 'string' ? undefined : first[1].id) ?? '';
+
+/** Returns the parts to render: first the beginning of the page, then all of it without blocking the browser. */
+function useParts(all: DocText['parts'] = NONE): DocText['parts'] {
+  const first = useMemo(() => all.slice(0, FIRST_PARTS), [all]);
+  return useDeferredValue(all, first);
 }
 
 /** A button that copies the whole page as Markdown, for an assistant. */

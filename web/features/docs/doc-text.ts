@@ -9,7 +9,8 @@ export type DocAttributes = { id?: string; href?: string; start?: number; column
 export type DocText = {
   /** Its headings of level 2. */
   sections: { heading: string; anchor: string }[];
-  nodes: DocNode[];
+  /** Its elements, divided before each heading. */
+  parts: DocNode[][];
 };
 
 /** Stands for the origin of the service in the files of the build. */
