@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DOCS_PATH, docPath, markdownPath, slugAt } from '../../docs/pages.ts';
+import { DOCS_PATH, docPath, slugAt } from '../../docs/pages.ts';
 
 /** A chunk in the manifest of the build. */
 type Chunk = { file: string; isEntry?: true; imports?: string[] };
@@ -23,10 +23,11 @@ const needs: Record<string, Needs> = {
  * @throws Error when the web app is not built
  */
 export function pagePreloads(webRoot: string): (path: string) => string {
-  const chunks = readManifest(`${webRoot}chunks.json`);
+  const chunks: Record<string, Chunk> = readJson(`${webRoot}chunks.json`);
+  const docs: Record<string, string> = readJson(`${webRoot}docs.json`);
   return (path) => {
     const slug = slugAt(path);
-    const page = needs[path] ?? (slug ? { source: 'features/docs/doc-page.tsx', fetched: markdownPath(slug) } : null);
+    const page = needs[path] ?? (slug ? { source: 'features/docs/doc-page.tsx', fetched: docs[slug] } : null);
     if (!page) return '';
     const scripts = [...filesOf(page.source, chunks)].map((file) => `<link rel="modulepreload" href="/${file}" />`);
     // `crossorigin`, like a fetch of a script.
@@ -44,7 +45,7 @@ function filesOf(key: string, chunks: Record<string, Chunk>, files = new Set<str
   return files;
 }
 
-function readManifest(path: string): Record<string, Chunk> {
+function readJson(path: string) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {

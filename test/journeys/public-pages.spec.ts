@@ -354,7 +354,7 @@ test('a page of the documentation does not move while it is loaded, and shows co
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
       .observe({ type: 'layout-shift', buffered: true });`);
   // The text arrives after the script.
-  await page.route('**/*.md', async (route) => {
+  await page.route('**/assets/doc-*.json', async (route) => {
     await page.locator('[data-loading]').waitFor();
     await route.continue();
   });
