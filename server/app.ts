@@ -5,6 +5,7 @@ import { type Route, routes } from '../contract/routes.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
+import { beginRequest, type RequestRecord, timesOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import type { OpenIdListener } from './oidc/listener.ts';
 
@@ -26,6 +27,8 @@ export type AppParts = {
   headers: Record<string, string>;
 };
 
+type DirectRoute = { listener: Listener; times: RequestRecord['times'] };
+
 /**
  * Returns the request listener of the service. Calls without path parameters, and emailed links, are looked up by their path and
  * handled directly; Express handles the rest: calls with path parameters, pages, files, health checks, inbox and demo.
@@ -44,6 +47,7 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
 
   return (request: IncomingMessage, response: ServerResponse) => {
+    const record = beginRequest(request);
     const url = request.url ?? '';
     const at = url.indexOf('?');
     const path = at < 0 ? url : url.slice(0, at);
@@ -52,10 +56,16 @@ export function createApp(parts: AppParts): RequestListener {
     } catch (error) {
       return fail(request, response, error, oauthPaths.has(path));
     }
-    const listener = direct.get(`${request.method} ${path}`) ?? parts.formAt(request.method, path);
-    if (!listener && parts.openId.handles(path))
+    const route = direct.get(`${request.method} ${path}`);
+    if (route) record.times = route.times;
+    const listener = route?.listener ?? parts.formAt(request.method, path);
+    if (!listener && parts.openId.handles(path)) {
+      // The provider handles a bounded number of first two parts; what follows may be an identifier.
+      record.times = timesOf(request.method, path.split('/', 3).join('/'));
       return void parts.openId.handle(request, response, path).catch((error) => fail(request, response, error, true));
+    }
     if (!listener) return app(request, response);
+    if (!route) record.times = timesOf(request.method, 'sign-in form');
     listener(request, response).catch((error) => fail(request, response, error));
   };
 }
@@ -67,7 +77,7 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
-  const direct = new Map<string, Listener>([['GET /auth/link', openLink]]);
+  const direct = new Map<string, DirectRoute>([['GET /auth/link', { listener: openLink, times: timesOf('GET', '/auth/link') }]]);
   const oauthPaths = new Set<string>();
   const methods = new Map<string, string[]>();
   for (const each of served) {
@@ -76,7 +86,7 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
     const listener = listenerOf(each);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
-    if (path === route.path) direct.set(`${route.method} ${path}`, listener);
+    if (path === route.path) direct.set(`${route.method} ${path}`, { listener, times: timesOf(route.method, path) });
     else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
   }
   app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...headers, ...preflightHeaders }).end());

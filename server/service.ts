@@ -76,9 +76,6 @@ export type Service = {
   removeUnneededUploads(query: Query): Promise<number>;
   /** Replaces old signing keys of the OpenID provider, and encrypts all of them with SECRET_KEY. */
   maintainProviderKeys(): Promise<void>;
-  outboxDepth(): Promise<number>;
-  /** Wrong six-digit codes since the start. */
-  wrongCodes(): number;
 };
 
 type Parts = CoreParts & {
@@ -93,7 +90,7 @@ export function createService(parts: Parts): Service {
   const core = createSignInCore(parts);
   const portal = createPortal(parts, core);
   const { config, database } = parts;
-  const { targets, outbox, codes, apiKeyBearers, events } = core;
+  const { targets, outbox, apiKeyBearers, events } = core;
   const { probes, websites, uploads, websiteEvents } = portal;
   return {
     listener: createRequestListener(parts, core, portal),
@@ -113,8 +110,6 @@ export function createService(parts: Parts): Service {
     releaseUnclaimed: (query) => websites.releaseUnclaimed(query),
     removeUnneededUploads: (query) => uploads.removeUnneeded(query),
     maintainProviderKeys: () => core.providerKeys.maintain(),
-    outboxDepth: () => outbox.depth(),
-    wrongCodes: () => codes.wrongCodes(),
   };
 }
 

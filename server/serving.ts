@@ -8,8 +8,10 @@ import { holdServingLock } from './db/serving-lock.ts';
 import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
 import { dataHeaders } from './http/protection.ts';
+import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
+import { workers } from './metrics/metrics.ts';
 import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -90,10 +92,10 @@ class Instance {
       config,
       database,
       checks: async () => this.#checks(),
-      outboxDepth: () => this.service.outboxDepth(),
-      wrongCodes: () => this.service.wrongCodes(),
     });
     const ownAddress = () => (this.#state === 'stopping' ? null : (this.server.address() as AddressInfo | null));
+    observeResponses();
+    workers.readBy(() => [{ value: 1 }]);
     const secretKeys = new SecretKeys(config.secretKey, config.previousSecretKey);
     this.service = createService({ config, secretKeys, database, log, routers: [health], ownAddress });
     this.#rotation = new SecretKeyRotation({

@@ -1,6 +1,7 @@
 /** Program: one of the worker processes (WORKERS). The primary sends the settings, and when to drain and stop. */
 import type { Config } from './config.ts';
 import { createLog, flushLog } from './log.ts';
+import { joinWorkers } from './metrics/worker-reports.ts';
 import { serve } from './serving.ts';
 import { StartError } from './start-error.ts';
 import type { FromWorker, ToWorker } from './workers.ts';
@@ -21,6 +22,7 @@ process.once('message', async ({ config: received, route }: Extract<ToWorker, { 
     await flushLog(log);
     process.exit(1);
   };
+  joinWorkers();
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
   try {

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import type { DatabaseRoute } from './db/database.ts';
 import type { Log } from './log.ts';
+import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/worker-reports.ts';
 import type { Serving } from './serving.ts';
 import { StartError } from './start-error.ts';
 
 /** A command from the primary to a worker. */
-export type ToWorker = { type: 'serve'; config: Config; route: DatabaseRoute } | { type: 'drain' } | { type: 'stop' };
+export type ToWorker = { type: 'serve'; config: Config; route: DatabaseRoute } | { type: 'drain' } | { type: 'stop' } | ReportsToWorker;
 /** A report from a worker to the primary. `ready`: it receives commands. */
-export type FromWorker = { type: 'ready' } | { type: 'serving' } | { type: 'failed'; message: string };
+export type FromWorker = { type: 'ready' } | { type: 'serving' } | { type: 'failed'; message: string } | ReportsFromWorker;
 
 const PROGRAM = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url));
 /** Longer than a worker takes to stop, and shorter than the primary's own stop may take. */
@@ -26,6 +27,7 @@ const RESTART_DELAY_MS = 500;
 export async function serveInWorkers(parts: { config: Config; route: DatabaseRoute; log: Log }): Promise<Serving> {
   const { config, route, log } = parts;
   const serving = new Set<Worker>();
+  const reports = new WorkerReports();
   let draining = false;
   let stopping = false;
   // Settings are sent as a message and not in the environment, which other programs of this user can read.
@@ -36,11 +38,16 @@ export async function serveInWorkers(parts: { config: Config; route: DatabaseRou
     // A message to a worker that is not ready is lost.
     worker.on('message', (report: FromWorker) => {
       if (report.type === 'ready') worker.send({ type: 'serve', config, route } satisfies ToWorker);
+      if (report.type === 'collect') reports.collect(worker, report.id, serving);
+      if (report.type === 'report') reports.take(worker, report.report);
       if (report.type !== 'serving') return;
       serving.add(worker);
       if (draining) send(worker, { type: 'drain' });
     });
-    worker.once('exit', () => serving.delete(worker));
+    worker.once('exit', () => {
+      serving.delete(worker);
+      void reports.keep(worker);
+    });
     return worker;
   };
   const first = Array.from({ length: config.workers }, startWorker);

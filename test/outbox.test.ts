@@ -79,7 +79,7 @@ async function addEmail(database: Database, recipient: string, options?: EmailOp
 const addresses = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `u${from + n}@example.com`);
 
 const untilEmpty = (outbox: Outbox) =>
-  waitUntil('the outbox is empty', 90_000, async () => (await outbox.depth()) === 0 || `${await outbox.depth()} left`);
+  waitUntil('the outbox is empty', 90_000, async () => (await outbox.depth()).mails === 0 || `${(await outbox.depth()).mails} left`);
 
 // Concurrent because most of them wait for a retry.
 describe.concurrent('outbox', { timeout: 180_000 }, () => {
@@ -118,7 +118,7 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
     const { outbox, logged } = openOutbox(atEnd, database, mailbox.url);
     for (const mail of await addEmails(database, addresses(0, 500))) outbox.handOver(mail);
     await waitUntil('the outage is logged', 30_000, () => logged.some(({ msg }) => msg.includes('cannot be reached')));
-    expect(await outbox.depth()).toBe(500);
+    expect((await outbox.depth()).mails).toBe(500);
     await mailbox.up();
     await untilEmpty(outbox);
     await outbox.stop();
@@ -175,7 +175,7 @@ describe.concurrent('outbox', { timeout: 180_000 }, () => {
       const tried = await database.core.query('select 1 from outbox where tries = 1');
       return tried.rowCount === 3 || `${tried.rowCount} tried`;
     });
-    await waitUntil('the delivered email has left the outbox', 30_000, async () => (await outbox.depth()) === 3);
+    await waitUntil('the delivered email has left the outbox', 30_000, async () => (await outbox.depth()).mails === 3);
     const reasons = logged.map(({ level, reason }) => `${level} ${reason}`).sort();
     expect(reasons).toEqual(['50 Error: no templates', expect.stringMatching(/^50 TypeError: /)]);
   });

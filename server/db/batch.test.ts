@@ -4,7 +4,7 @@ import { batched } from './batch.ts';
 
 test('rows that arrive together share a statement of at most 64 rows', async () => {
   const sizes: number[] = [];
-  const double = batched(async (rows: number[]) => {
+  const double = batched('test', async (rows: number[]) => {
     sizes.push(rows.length);
     await wait(5);
     return rows.map((row) => row * 2);
@@ -15,7 +15,7 @@ test('rows that arrive together share a statement of at most 64 rows', async () 
 });
 
 test('a row that the database refuses fails alone', async () => {
-  const refuse = batched(async (rows: number[]) => {
+  const refuse = batched('test', async (rows: number[]) => {
     await wait(1);
     if (rows.includes(7)) throw Object.assign(new Error('invalid input'), { code: '22021' });
     return rows;
@@ -26,7 +26,7 @@ test('a row that the database refuses fails alone', async () => {
 
 test('when the database is away, waiting rows fail with the first statement', async () => {
   let calls = 0;
-  const away = batched(async (): Promise<number[]> => {
+  const away = batched('test', async (): Promise<number[]> => {
     calls++;
     await wait(5);
     throw new Error('Connection terminated');

@@ -1,3 +1,6 @@
+import type { HistogramSeries } from '../metrics/instruments.ts';
+import { batchRows, batchSeconds } from '../metrics/metrics.ts';
+
 /** Rows in one statement. */
 const MAX_ROWS = 64;
 
@@ -14,24 +17,33 @@ type Options<Row> = {
  * Returns a function that takes one row and resolves to its result. Rows that arrive in one turn of the event loop share a
  * statement, and so do rows that arrive while the previous statement runs. A single row does not wait. The result comes after the
  * commit.
+ * @param name of the statement, in the metrics
  * @param run executes one statement for all rows and returns their results in the same order
  */
-export function batched<Row, Result>(run: (rows: Row[]) => Promise<Result[]>, options: Options<Row> = {}): (row: Row) => Promise<Result> {
-  const batcher = new Batcher(run, options);
+export function batched<Row, Result>(
+  name: string,
+  run: (rows: Row[]) => Promise<Result[]>,
+  options: Options<Row> = {},
+): (row: Row) => Promise<Result> {
+  const batcher = new Batcher(name, run, options);
   return (row) => batcher.add(row);
 }
 
 class Batcher<Row, Result> {
   readonly #run: (rows: Row[]) => Promise<Result[]>;
   readonly #options: Options<Row>;
+  readonly #rows: HistogramSeries;
+  readonly #seconds: HistogramSeries;
   #waiting: WaitingRow<Row, Result>[] = [];
   /** One statement runs at a time: two would have half the rows each, and twice the commits. */
   #running = false;
   #scheduled = false;
   #lastHadSeveral = false;
 
-  constructor(run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
-    this.#run = run;
+  constructor(name: string, run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
+    this.#rows = batchRows.with(name);
+    this.#seconds = batchSeconds.with(name);
+    this.#run = (rows) => this.#measured(rows, run);
     this.#options = options;
   }
 
@@ -40,6 +52,16 @@ class Batcher<Row, Result> {
       this.#waiting.push({ row, resolve, reject });
       this.#schedule();
     });
+  }
+
+  async #measured(rows: Row[], run: (rows: Row[]) => Promise<Result[]>): Promise<Result[]> {
+    const start = performance.now();
+    this.#rows.observe(rows.length);
+    try {
+      return await run(rows);
+    } finally {
+      this.#seconds.observe((performance.now() - start) / 1000);
+    }
   }
 
   #schedule(): void {

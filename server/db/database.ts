@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
+import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
 import { DatabaseClient, findWritable, firstHostOf } from './client.ts';
 import { hasSeveralHosts } from './hosts.ts';
 import type { Orm } from './models.ts';
@@ -61,6 +62,11 @@ export class Database {
     this.#poolSize = poolSize;
     this.core = openCore(route, poolSize);
     this.core.on('release', (error) => this.#observe(error));
+    poolConnections.readBy(() => [
+      { labels: { pool: 'core', state: 'open' }, value: this.core.totalCount },
+      { labels: { pool: 'core', state: 'idle' }, value: this.core.idleCount },
+      { labels: { pool: 'core', state: 'waiting' }, value: this.core.waitingCount },
+    ]);
   }
 
   /** Returns the models. Sequelize is imported on first use. */
@@ -148,8 +154,30 @@ class UnpreparedClient extends DatabaseClient {
     super.query(typeof query === 'string' ? query : { ...query, name: undefined }, ...rest)) as pg.Client['query'];
 }
 
+type OnConnection = Parameters<pg.Pool['connect']>[0];
+
+/** A pool that measures how long each statement waits for a connection. */
+class MeasuredPool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: OnConnection): void;
+  override connect(callback?: OnConnection): Promise<pg.PoolClient> | undefined {
+    const start = performance.now();
+    if (callback) {
+      super.connect((error, client, release) => {
+        CORE_WAIT.observe((performance.now() - start) / 1000);
+        callback(error, client, release);
+      });
+      return;
+    }
+    return super.connect().finally(() => CORE_WAIT.observe((performance.now() - start) / 1000));
+  }
+}
+
+const CORE_WAIT = poolWaitSeconds.with('core');
+const ORM_WAIT = poolWaitSeconds.with('orm');
+
 function openCore({ url, sessions, preparedStatements }: DatabaseRoute, size: number): pg.Pool {
-  const pool = new pg.Pool({
+  const pool = new MeasuredPool({
     connectionString: url,
     max: size,
     connectionTimeoutMillis: WAIT_MS,
@@ -206,6 +234,7 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
     },
   });
   observeStatements(sequelize, observe);
+  measureWaits(sequelize);
   return {
     orm: defineModels(sequelize),
     discardConnections: () => {
@@ -228,4 +257,13 @@ function observeStatements(sequelize: Sequelize, observe: (error?: unknown) => v
         throw error;
       },
     )) as typeof query;
+}
+
+/** Measures how long each statement of Sequelize waits for a connection. */
+function measureWaits({ connectionManager }: Sequelize): void {
+  const getConnection = connectionManager.getConnection.bind(connectionManager);
+  connectionManager.getConnection = (options) => {
+    const start = performance.now();
+    return getConnection(options).finally(() => ORM_WAIT.observe((performance.now() - start) / 1000));
+  };
 }

@@ -23,7 +23,7 @@ export class EventRecorder {
 
   constructor({ core }: Pick<Database, 'core'>) {
     const store = new EventStore(core);
-    this.#insert = batched(async (events: NewEvent[]) => {
+    this.#insert = batched('events-insert', async (events: NewEvent[]) => {
       await store.insert(events);
       return events.map(() => undefined);
     });

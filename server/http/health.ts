@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { subscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
-import type { Registry } from 'prom-client';
 import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import { READ_ONLY_CAUSE, type ReadOnlyCause } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
 import { READ_ONLY_TEXTS } from '../db/reach.ts';
+import { formatReports } from '../metrics/report.ts';
+import { reportAll } from '../metrics/worker-reports.ts';
 import { isFromThisMachine } from './client-address.ts';
 import { dataHeaders } from './protection.ts';
 
@@ -20,10 +20,6 @@ export type HealthParts = {
   database: Database;
   /** Preconditions other than the database. */
   checks(): Promise<Check[]>;
-  /** Returns the number of emails still to send. */
-  outboxDepth(): Promise<number>;
-  /** Returns the number of wrong six-digit codes since the process started. */
-  wrongCodes(): number;
 };
 
 /** A frozen PostgreSQL must not delay a response longer than this. */
@@ -31,14 +27,12 @@ const CHECK_TIMEOUT_MS = 2_000;
 
 /**
  * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when it can serve requests, else 503 with what is missing.
- * `GET /metrics`: metrics for Prometheus, with METRICS_TOKEN as bearer token; when that is not set and no proxy is in front, for
+ * `GET /metrics`: metrics of all processes for Prometheus, with METRICS_TOKEN as bearer token; when that is not set and no proxy is in front, for
  * programs on this machine.
  */
 export function healthRouter(parts: HealthParts): Router {
   const { config, database } = parts;
-  const responses = countResponses();
   const router = Router();
-  let metrics: Promise<Registry> | undefined;
   let running: Promise<Check[]> | undefined;
 
   // Concurrent probes share one check, so that no queries queue up at a frozen PostgreSQL.
@@ -63,9 +57,8 @@ export function healthRouter(parts: HealthParts): Router {
   });
   router.get('/metrics', async (request, response) => {
     if (!mayReadMetrics(request, config)) throw new Fault('not_found');
-    metrics ??= createMetrics(responses, parts);
-    const registry = await metrics;
-    response.type(registry.contentType).send(await registry.metrics());
+    const { contentType, text } = await formatReports(await reportAll());
+    response.type(contentType).send(text);
   });
   return router;
 }
@@ -108,52 +101,3 @@ function mayReadMetrics(request: IncomingMessage, { metricsToken, behindProxy }:
 }
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
-
-/** Returns a live count of responses by status, of every HTTP server in this process. */
-function countResponses(): Map<number, number> {
-  const responses = new Map<number, number>();
-  subscribe('http.server.response.finish', (message) => {
-    const { statusCode } = (message as { response: ServerResponse }).response;
-    responses.set(statusCode, (responses.get(statusCode) ?? 0) + 1);
-  });
-  return responses;
-}
-
-async function createMetrics(
-  responses: Map<number, number>,
-  { outboxDepth, wrongCodes }: Pick<HealthParts, 'outboxDepth' | 'wrongCodes'>,
-): Promise<Registry> {
-  const { collectDefaultMetrics, Counter, Gauge, Registry: Metrics } = await import('prom-client');
-  const registry = new Metrics();
-  collectDefaultMetrics({ register: registry });
-  new Counter({
-    name: 'emailauth_http_answers_total',
-    help: 'Responses by status since the process started',
-    labelNames: ['status'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [status, count] of responses) this.inc({ status }, count);
-    },
-  });
-  new Counter({
-    name: 'emailauth_wrong_codes_total',
-    help: 'Wrong six-digit sign-in codes since the process started',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(wrongCodes());
-    },
-  });
-  new Gauge({
-    name: 'emailauth_outbox_mails',
-    help: 'Emails still to send, of all instances; absent while the database does not respond',
-    registers: [registry],
-    async collect() {
-      this.reset();
-      const depth = await Promise.race([outboxDepth().catch(() => null), sleep(CHECK_TIMEOUT_MS, null, { ref: false })]);
-      if (depth !== null) this.set(depth);
-    },
-  });
-  return registry;
-}

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type { Log } from '../log.ts';
+import { jobRuns } from '../metrics/metrics.ts';
 import { openJobsPool, PREPARING, type Query, scheduleNextRuns } from './store.ts';
 import { cleanUpAccounts, cleanUpSignIns, cleanUpUploads, releaseUnclaimed, sumUpStatistics, TIMETABLE } from './tasks.ts';
 
@@ -85,6 +86,8 @@ export class Jobs {
     const events = new EventEmitter() as WorkerEvents & EventEmitter;
     const connection = new AbortController();
     this.#connection = connection;
+    events.on('job:success', ({ job }) => jobRuns.count(job.task_identifier, 'succeeded'));
+    events.on('job:error', ({ job }) => jobRuns.count(job.task_identifier, 'failed'));
     // After either event, the library would wait up to a minute, or forever, before it works again.
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => connection.abort());
     try {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
+import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../metrics/metrics.ts';
 import { Breaker } from './breaker.ts';
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { LEASE_SECONDS, OutboxStore, type PendingEmail } from './store.ts';
+import { requestedAtOf } from './request-time.ts';
+import { LEASE_SECONDS, type OutboxDepth, OutboxStore, type PendingEmail } from './store.ts';
 
 /**
  * How far in the future `due_at` is when the row of an email is inserted. It must exceed WAIT_MS and the mailer's timeout together,
@@ -53,6 +55,7 @@ export class Outbox {
   #sweeping: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #databaseDown = false;
+  #depth: Promise<OutboxDepth> | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -68,6 +71,8 @@ export class Outbox {
   /** Starts the sweep, and prepares the mailer. */
   start(): void {
     this.#scheduleSweep(0);
+    outboxMails.readBy(async () => [{ value: (await this.depth()).mails }]);
+    outboxOldestSeconds.readBy(async () => [{ value: (await this.depth()).oldestSeconds }]);
     this.#parts.mailer.prepare().catch((error) => this.#logFailure(String(error)));
   }
 
@@ -84,9 +89,12 @@ export class Outbox {
     await Promise.race([finish().finally(() => finished.abort()), sleep(STOP_MS, undefined, finished).catch(() => {})]);
   }
 
-  /** Returns the number of pending emails, of all instances. */
-  depth(): Promise<number> {
-    return this.#store.depth();
+  /** Returns the number of pending emails of all instances, and the age of the oldest one. Concurrent calls share a query. */
+  depth(): Promise<OutboxDepth> {
+    this.#depth ??= this.#store.depth().finally(() => {
+      this.#depth = null;
+    });
+    return this.#depth;
   }
 
   /**
@@ -137,6 +145,16 @@ export class Outbox {
   }
 
   async #send(mail: Mail, startBy: number): Promise<SendResult> {
+    const start = performance.now();
+    const result = await this.#sendBy(mail, startBy);
+    mailHandoverSeconds.with(resultName(result)).observe((performance.now() - start) / 1000);
+    const requestedAt = requestedAtOf(mail.id);
+    if (result === 'sent' && requestedAt !== null)
+      mailDeliverySeconds.with(mail.kind).observe(Math.max(0, Date.now() - requestedAt) / 1000);
+    return result;
+  }
+
+  async #sendBy(mail: Mail, startBy: number): Promise<SendResult> {
     try {
       return await this.#parts.mailer.send(mail, this.#parts.secretsOf(mail), startBy);
     } catch (error) {
@@ -234,6 +252,13 @@ export class Outbox {
         this.#scheduleSweep(SWEEP_MS);
       });
   }
+}
+
+/** Returns the name of a result in the metrics. */
+function resultName(result: SendResult): string {
+  if (typeof result === 'string') return result;
+  if ('temporary' in result) return result.connection ? 'unreachable' : 'temporary';
+  return 'refused' in result ? 'refused' : 'failed';
 }
 
 /** Returns the codes in a reply of a mail server (RFC 5321 §4.2, RFC 3463), such as `550 5.1.1`. Its text could quote the email. */

@@ -34,8 +34,13 @@ const formats = new Map<LanguageCode, MinuteFormat>();
  * version 7 (RFC 9562 §5.7), so that every retry sends the same email; now for another id, as a preview has.
  */
 export function requestTimeOf({ id, language }: Pick<Mail, 'id' | 'language'>): string {
-  const [, high, low] = UUID_7.exec(id) ?? [];
   const format = formats.get(language) ?? new MinuteFormat(language);
   formats.set(language, format);
-  return format.of(high === undefined ? Date.now() : Number.parseInt(high + low, 16));
+  return format.of(requestedAtOf(id) ?? Date.now());
+}
+
+/** Returns when the email with this id was requested, in Unix milliseconds; null for an id without a time. */
+export function requestedAtOf(id: string): number | null {
+  const [, high, low] = UUID_7.exec(id) ?? [];
+  return high === undefined ? null : Number.parseInt(high + low, 16);
 }

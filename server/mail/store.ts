@@ -86,6 +86,10 @@ const OVERDUE = `
 select exists (select from outbox where tries = 0 and created_at < now() - interval '1 minute' and expires_at > now()
   and not data ? 'postponed') as overdue`;
 
+const DEPTH = `
+select count(*) as mails, coalesce(extract(epoch from now() - min(created_at) filter (where not data ? 'postponed')), 0)::float8 as oldest
+from outbox`;
+
 const PENDING = `
 select id, kind, recipient, tries, created_at as "createdAt", due_at as "dueAt", expires_at as "expiresAt"
 from outbox where expires_at > now() and id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -99,6 +103,8 @@ select id from mail`;
 
 /** An email that is done. `refusal`: the code with which the mail server permanently refused it; null: accepted. */
 type Ended = { id: string; refusal: string | null };
+/** `oldestSeconds`: 0 when nothing waits. */
+export type OutboxDepth = { mails: number; oldestSeconds: number };
 type Postponed = { id: string; seconds: number };
 
 /** The queue of pending emails. Every clock in it is the database's; `due_at` in the future is also the lease of the process that holds the email. */
@@ -116,9 +122,9 @@ export class OutboxStore {
   constructor(core: pg.Pool, limitFactor: number) {
     this.#core = core;
     this.#noticeLimit = (RATE_LIMITS.mails_to_mailbox.points - RESERVED_MAILS) * limitFactor;
-    this.remove = batched((ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
-    this.retryLater = batched((ids: string[]) => this.#execute('outbox-retry', RETRY, [ids, RETRY_SECONDS]));
-    this.postpone = batched((mails: Postponed[]) =>
+    this.remove = batched('outbox-remove', (ended: Ended[]) => this.#execute('outbox-remove', REMOVE, columnsOf(ended)), { delayMs: 4 });
+    this.retryLater = batched('outbox-retry', (ids: string[]) => this.#execute('outbox-retry', RETRY, [ids, RETRY_SECONDS]));
+    this.postpone = batched('outbox-postpone', (mails: Postponed[]) =>
       this.#execute('outbox-postpone', POSTPONE, [mails.map(({ id }) => id), mails.map(({ seconds }) => seconds)]),
     );
   }
@@ -140,10 +146,10 @@ export class OutboxStore {
     return rows[0]?.admitted ?? true;
   }
 
-  /** Returns the number of pending emails. */
-  async depth(): Promise<number> {
-    const { rows } = await this.#core.query<{ count: string }>({ name: 'outbox-depth', text: 'select count(*) from outbox' });
-    return Number(rows[0].count);
+  /** Returns the number of pending emails, and the age of the oldest one in seconds, without those that a limit postponed. */
+  async depth(): Promise<OutboxDepth> {
+    const { rows } = await this.#core.query<{ mails: string; oldest: number }>({ name: 'outbox-depth', text: DEPTH });
+    return { mails: Number(rows[0].mails), oldestSeconds: rows[0].oldest };
   }
 
   /** Returns whether an email that has not expired has waited more than a minute for its first try, without being postponed by a limit. */

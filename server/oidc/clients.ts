@@ -24,8 +24,8 @@ export class OpenIdClients {
   constructor({ core, local }: { core: Database['core']; local: boolean }) {
     this.#core = core;
     this.#local = local;
-    this.#applicationOf = batched((clientIds: string[]) => findApplications(core, clientIds));
-    this.#registeredSince = batched((domains: string[]) => registeredSince(core, domains));
+    this.#applicationOf = batched('oidc-applications', (clientIds: string[]) => findApplications(core, clientIds));
+    this.#registeredSince = batched('oidc-websites', (domains: string[]) => registeredSince(core, domains));
   }
 
   /**

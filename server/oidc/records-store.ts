@@ -70,10 +70,10 @@ export class RecordsStore {
 
   constructor(core: Database['core']) {
     this.#core = core;
-    const findBy = (column: Column) => batched((keys: Key[]) => findAll(core, column, keys));
+    const findBy = (column: Column) => batched(`oidc-find-${column}`, (keys: Key[]) => findAll(core, column, keys));
     // All instances lock rows in the same order.
-    this.#upsert = batched((rows: Row[]) => upsertAll(core, rows), { order: (a, b) => Buffer.compare(a.id, b.id) });
-    this.#destroy = batched((keys: Key[]) => destroyAll(core, keys), { order: (a, b) => Buffer.compare(a.hash, b.hash) });
+    this.#upsert = batched('oidc-upsert', (rows: Row[]) => upsertAll(core, rows), { order: (a, b) => Buffer.compare(a.id, b.id) });
+    this.#destroy = batched('oidc-destroy', (keys: Key[]) => destroyAll(core, keys), { order: (a, b) => Buffer.compare(a.hash, b.hash) });
     this.#find = { id: findBy('id'), uid: findBy('uid'), user_code: findBy('user_code') };
   }
 

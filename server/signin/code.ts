@@ -5,6 +5,7 @@ import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Log } from '../log.ts';
+import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { clientActive } from './conditions.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
@@ -70,7 +71,6 @@ type Parts = {
 export class SignInCodes {
   readonly #parts: Parts;
   readonly #slots = new Slots(MAX_UNCOUNTED);
-  #wrongCodes = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -93,11 +93,6 @@ export class SignInCodes {
     const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null, byCode: true });
     if (!signedIn) throw new Fault('bad_code', { field: 'code' });
     return signedIn;
-  }
-
-  /** Returns the number of wrong codes since the process started. */
-  wrongCodes(): number {
-    return this.#wrongCodes;
   }
 
   /** Counts the try on every open attempt to which the code may belong, then compares. A wrong code also counts for the network and in total. */
@@ -130,7 +125,7 @@ export class SignInCodes {
 
   async #countWrong(network: string, guesses: number): Promise<void> {
     const { core, log, limitFactor } = this.#parts;
-    this.#wrongCodes += 1;
+    wrongCodes.count();
     const { rows } = await core.query<{ key: string; hits: number }>({
       name: 'signin-wrong-code',
       text: COUNT_WRONG,

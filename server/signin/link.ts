@@ -10,6 +10,7 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
+import { signIns } from '../metrics/metrics.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import { lifeOf, sameRegistration } from './conditions.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
@@ -28,6 +29,10 @@ where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a'
 const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
 values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+
+const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
+/** The page asks for the address, or says that the link has ended. */
+const LINK_NOT_OPENED = signIns.with('link', 'page');
 
 /** The attempt for which an address was entered. */
 type Tried = { email: string; domain: string | null };
@@ -105,11 +110,13 @@ export function linkListener(parts: {
     const mayOpen = request.method === 'GET' && !isPrefetch(request);
     const signedIn = mayOpen && isRandomSecret(cookies.get('attempt')) ? await parts.links.open(secret, browserOf(browserRequest)) : null;
     if (!signedIn) {
+      if (mayOpen) LINK_NOT_OPENED.value += 1;
       // The page is in the language of the email, unless another one is chosen on it.
       const page = await parts.describeLink(secret, mayOpen, cookies);
       parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
       return;
     }
+    SIGNED_IN_BY_LINK.value += 1;
     rememberAccount(cookies, signedIn.email, signedIn.authKey);
     response.writeHead(303, {
       ...parts.headers,

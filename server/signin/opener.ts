@@ -72,7 +72,7 @@ export class AttemptOpener {
   readonly #openBatched: (opening: Opening) => Promise<Opened | null>;
 
   constructor(core: Database['core']) {
-    this.#openBatched = batched((openings) => openAll(core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
+    this.#openBatched = batched('signin-open', (openings) => openAll(core, openings), { order: byId, delayMs: BATCH_DELAY_MS });
   }
 
   /** Opens an attempt for this browser: issues a token and remembers the account. Returns null when the attempt cannot be opened so. */

@@ -186,7 +186,7 @@ export class RequestStore {
     this.#core = core;
     this.#limitFactor = limitFactor;
     this.#leaseSeconds = leaseSeconds;
-    this.#requestBatched = batched((attempts) => this.#requestAll(core, attempts, false), { delayMs: BATCH_DELAY_MS });
+    this.#requestBatched = batched('signin-request', (attempts) => this.#requestAll(core, attempts, false), { delayMs: BATCH_DELAY_MS });
   }
 
   /** Counts the limits, then inserts attempt, pending email and audit row together. */

@@ -10,6 +10,7 @@ import type { Query } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
+import { emailRequests } from '../metrics/metrics.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 import { redirectHostOf } from './redirects.ts';
@@ -125,6 +126,7 @@ export class SignInRequests {
     if (device) data.device = device;
     const row = { ...attempt, mailData: data };
     const result = await (first ? store.requestAfter(first, row) : store.request(row));
+    emailRequests.count(result.status);
     if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
     if (result.status !== 'sent' && attempt.domain) {
       const reason = result.status === 'limited' ? EVENT_REASONS[result.limit] : 'probation';

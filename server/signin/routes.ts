@@ -1,3 +1,4 @@
+import { Fault } from '../../contract/errors.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
@@ -5,6 +6,7 @@ import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import { type Served, serve } from '../http/serve.ts';
+import { signIns } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
@@ -39,7 +41,8 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
     serve('confirmLink', async (input, caller) => {
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);
-      return redirectUrl ? { redirectUrl } : remember(caller.cookies, await links.confirm(input, browserOf(caller)));
+      if (redirectUrl) return { redirectUrl };
+      return remember(caller.cookies, await counted('confirmed_link', links.confirm(input, browserOf(caller))));
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
@@ -47,7 +50,7 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return { success: true };
     }),
     serve('emailCode', async (input, caller) => {
-      const entered = await codes.enter(input, browserOf(caller));
+      const entered = await counted('code', codes.enter(input, browserOf(caller)));
       return 'code' in entered ? entered : remember(caller.cookies, entered);
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
@@ -57,21 +60,21 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
     }),
     serve('token', async (input, caller) => {
-      if (isApplicationId(input.client_id)) return oauth.exchangeForApplication(input);
+      if (isApplicationId(input.client_id)) return counted('application', oauth.exchangeForApplication(input));
       const browser = browserOf(caller, 'renew');
-      const session = await oauth.exchange(input, browser);
+      const session = await counted('developer', oauth.exchange(input, browser));
       setSession(caller.cookies, session);
       return tokenResponse(session, input.client_id, browser);
     }),
     serve('validateKey', async (input, caller) => {
-      const { email, authKey, redirectUrl } = await quickLogins.login(input, browserOf(caller, 'renew'));
+      const { email, authKey, redirectUrl } = await counted('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
       // Another tab got the next key. Setting the old one again would end the successors of both.
       if (authKey === null) return { redirectUrl };
       return { ...remember(caller.cookies, { email, authKey, redirectUrl }), ...(authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
-      const session = await sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn);
+      const session = await counted('portal_token', sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
     }),
@@ -81,6 +84,18 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return { success: true };
     }),
   ];
+}
+
+/** Counts a try to sign in by its result: `signed_in`, the code of its error, or `unavailable`. */
+async function counted<Result>(method: string, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    signIns.count(method, 'signed_in');
+    return result;
+  } catch (error) {
+    signIns.count(method, error instanceof Fault ? error.code : 'unavailable');
+    throw error;
+  }
 }
 
 function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {

@@ -6,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Caller } from '../http/serve.ts';
+import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
@@ -66,6 +67,8 @@ const MANAGES_WEBSITE_OF_TOKEN = `
 select coalesce(${managedBy('w', '$2')}, false) as manages
 from tokens t left join websites w on w.domain = t.domain where t.hash = $1 and t.domain is not null`;
 
+const VALID = tokenVerifications.with('valid');
+
 type Parts = {
   core: Database['core'];
   limits: Limits;
@@ -82,8 +85,8 @@ export class TokenVerifier {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#use = batched((verifications) => useAll(parts.core, verifications), { order: byHash });
-    this.#refusal = batched((verifications) => refusalsOf(parts.core, verifications));
+    this.#use = batched('signin-use', (verifications) => useAll(parts.core, verifications), { order: byHash });
+    this.#refusal = batched('signin-refusal', (verifications) => refusalsOf(parts.core, verifications));
   }
 
   /**
@@ -99,7 +102,11 @@ export class TokenVerifier {
     const authorization = header('authorization');
     const owner = authorization === undefined ? undefined : await keyOwnerOf(authorization);
     const result = await this.#verify(token, domain, header('idempotency-key'), owner);
-    if (result.valid) return { email: result.email, valid: true, domain: result.host };
+    if (result.valid) {
+      VALID.value += 1;
+      return { email: result.email, valid: true, domain: result.host };
+    }
+    tokenVerifications.count(result.reason);
     const recorded = this.#recordRefusal(result, domain);
     // Only failures are limited: bad tokens that one visitor sends through a website must not stop its other visitors.
     limits.refuseBlocked('failed_verify', clientAddress);

@@ -1,0 +1,73 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HistogramSeries } from '../metrics/instruments.ts';
+import { requestSeconds, responses } from '../metrics/metrics.ts';
+
+/** What the service keeps about a request until its response has ended. */
+export type RequestRecord = { startedAt: number; times: RouteTimes | null };
+
+/** The response times of one route. */
+class RouteTimes {
+  readonly #method: string;
+  readonly #route: string;
+  /** By the first digit of the status; created with the first response, so that /metrics has only those that occur. */
+  readonly #series: (HistogramSeries | undefined)[] = [];
+
+  /** @param route a path as the code has it, without any text of the request */
+  constructor(method: string, route: string) {
+    this.#method = method;
+    this.#route = route;
+  }
+
+  observe(status: number, seconds: number): void {
+    const statusClass = Math.trunc(status / 100);
+    const series = this.#series[statusClass] ?? requestSeconds.with(this.#method, this.#route, `${statusClass}xx`);
+    this.#series[statusClass] = series;
+    series.observe(seconds);
+  }
+}
+
+const RECORD = Symbol('request record');
+type Recorded = IncomingMessage & { [RECORD]?: RequestRecord };
+
+/** Begins to measure a request. */
+export function beginRequest(request: IncomingMessage): RequestRecord {
+  const record = { startedAt: performance.now(), times: null };
+  (request as Recorded)[RECORD] = record;
+  return record;
+}
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
+const OTHER = 'other';
+const created = new Map<string, RouteTimes>();
+
+/** Returns the times of a method and a route. @param route as of RouteTimes */
+export function timesOf(method: string | undefined, route: string): RouteTimes {
+  const known = method !== undefined && METHODS.has(method) ? method : OTHER;
+  const key = `${known} ${route}`;
+  let times = created.get(key);
+  if (!times) {
+    times = new RouteTimes(known, route);
+    created.set(key, times);
+  }
+  return times;
+}
+
+/** Returns the times of the route at which Express handled a request. */
+function expressTimesOf(request: IncomingMessage): RouteTimes {
+  const { path } = (request as { route?: { path?: unknown } }).route ?? {};
+  return timesOf(request.method, typeof path === 'string' ? path : OTHER);
+}
+
+/** Counts the responses of every HTTP server in this process, and measures those of requests that `beginRequest` has seen. */
+export function observeResponses(): void {
+  subscribe('http.server.response.finish', (message) => {
+    const { request, response } = message as { request: Recorded; response: ServerResponse };
+    const { statusCode } = response;
+    responses.count(String(statusCode));
+    const record = request[RECORD];
+    if (!record) return;
+    const times = record.times ?? expressTimesOf(request);
+    times.observe(statusCode, (performance.now() - record.startedAt) / 1000);
+  });
+}
