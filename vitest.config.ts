@@ -78,6 +78,16 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          name: 'deployment',
+          include: ['test/deployment/*.test.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+        },
+      },
+      {
         test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
       },
       {
