@@ -179,7 +179,7 @@ describe('in a terminal', () => {
     for (const [columns, field] of [
       [
         30,
-        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThis code is wrong\. 4\ntries are left\.\nCode: 7\n/,
       ],
       [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThat .* left\.\nCode: 77\n/],
       [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
