@@ -179,7 +179,7 @@ describe('in a terminal', () => {
     for (const [columns, field] of [
       [
         30,
-        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThis code is wrong\. 4\ntries are left\.\nCode: 7\n/,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThis code is wrong\. 4 tries\nare left\.\nCode: 7\n/,
       ],
       [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThis .* left\.\nCode: 77\n/],
       [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThis .* left\.\nCode: 777\n/],
