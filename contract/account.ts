@@ -3,6 +3,7 @@ import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
+export const Session = z.object({ user: User.nullable() });
 
 /** Returns the schema of a line of text that `faultOf` accepts. */
 export const line = (faultOf: (text: string) => string | null) =>

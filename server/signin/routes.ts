@@ -78,6 +78,10 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
     }),
+    serve('session', async (_input, { cookies }) => {
+      const user = await sessions.signedInBy(cookies.get('sid'));
+      return { user: user && { id: user.id, email: user.email, name: user.name } };
+    }),
     serve('logout', async (_input, { cookies, header }) => {
       const wasApplication = await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));
       if (!wasApplication) clearSession(cookies);

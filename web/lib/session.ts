@@ -8,7 +8,7 @@ import { deletePkceOfTab } from './pkce-store.ts';
 import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
 import { readCookie } from './storage.ts';
 
-export type User = Output<'me'>;
+export type User = NonNullable<Output<'session'>['user']>;
 
 const ME = ['me'];
 const MINUTE = 60_000;
@@ -87,14 +87,13 @@ export function useTokenLogin() {
 }
 
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
-  // The service sets it at every sign-in. Without it nobody is signed in, and a request would fail with an error in the console.
+  // The service sets it at every sign-in. Without it nobody is signed in.
   if (!readCookie(hintCookies.key)) return null;
   try {
-    return await api.me({}, { signal });
+    return (await api.session({}, { signal })).user;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return null;
     const email = latestAddress();
-    if (email && readCookie(hintCookies.key)) return { id: 'user_from_cookie', email, name: null };
+    if (email) return { id: 'user_from_cookie', email, name: null };
     throw error;
   }
 }
