@@ -182,11 +182,14 @@ test('reports what cannot be saved or loaded and offers a retry', async () => {
   await heading(page, 'Diary');
 });
 
-test('deletes an application after a confirmation', async () => {
+test('deletes an application after its name was typed', async () => {
   await button('Delete Diary').click();
   await dialog().getByText('its access tokens and open sign-ins end at once').waitFor();
   await inDialog('Cancel').click();
   await button('Delete Diary').click();
+  await inDialog('Delete').click();
+  await dialog().getByText('Type Diary to confirm.').waitFor();
+  await dialog().getByLabel('Type Diary to confirm').fill('Diary');
   await inDialog('Delete').click();
   await page.getByText('Application deleted').waitFor();
   await heading(page, 'No applications created yet');
