@@ -39,7 +39,8 @@ export const pages = {
 export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
-const WEBSITE_PAGES = '/dashboard/websites/';
+/** What the paths of the pages of websites begin with. */
+export const WEBSITE_PAGES = '/dashboard/websites/';
 
 /** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
 export function isWebsitePage(path: string): boolean {

@@ -66,6 +66,15 @@ export function heading(page: Page, name: string): Promise<void> {
 export const evaluates = (page: Page, expression: string, value: unknown) =>
   expect.poll(() => page.evaluate(expression), { message: expression }).toEqual(value);
 
+/** Whether a page is loaded: its files, its fonts, its data and the documents in its frames. */
+const SETTLED = `document.readyState === 'complete' && document.fonts.status === 'loaded'
+  && [...document.images].every((image) => image.complete)
+  && document.querySelector('[data-loading], [aria-busy=true], .pulse, .spin, iframe.opacity-0') === null`;
+
+/** Waits until a page shows what it loads. Its network may never be idle: a frame without scripts reports nothing, and live pages wait for events. */
+export const settled = (page: Page) =>
+  expect.poll(() => page.evaluate(SETTLED), { message: 'the page is loaded', timeout: 45_000 }).toBe(true);
+
 /** Types the address at step 1 of a site's sign-in page and waits for step 2. */
 export async function requestEmail(page: Page, email: string, language = 'en', portal = false): Promise<void> {
   await page.getByLabel(text(language, 'email_label')).fill(email);

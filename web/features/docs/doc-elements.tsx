@@ -71,7 +71,11 @@ function HeadingLink({ id, children }: { id: string | undefined; children: React
   );
 }
 
-const WIDTHS: Record<number, string> = { 3: 'min-w-[36rem]', 4: 'min-w-[60rem]' };
+/** A long address in the first column leaves the others at least these widths. */
+const WIDTHS: Record<number, string> = {
+  3: 'min-w-[36rem] [&_td:nth-child(n+2)]:min-w-40',
+  4: 'min-w-[66rem] [&_td:nth-child(2)]:min-w-64',
+};
 
 /** A table that scrolls within the page when it is wider, also with the keyboard. */
 function Table({ columns = 1, children }: Attributes) {
