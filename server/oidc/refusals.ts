@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { oneLine } from '../../diagnostics/check.ts';
 import type { Database } from '../db/database.ts';
+import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { clientKindOf } from './client-ids.ts';
 import { addRefusal } from './refusals-store.ts';
@@ -51,7 +52,7 @@ export class RefusalRecorder {
     for (const event of EVENTS) provider.on(event as 'grant.error', (ctx, error) => this.#record(ctx, error));
   }
 
-  #record({ oidc }: KoaContextWithOIDC, refused: Error): void {
+  #record({ oidc, req }: KoaContextWithOIDC, refused: Error): void {
     const { message: error, error_description, error_detail } = refused as errors.OIDCProviderError;
     // A client_id that does not exist, or that nobody here owns, is not recorded.
     const clientId = oidc.client?.clientId;
@@ -59,7 +60,7 @@ export class RefusalRecorder {
     const description = oneLine([error_description, error_detail].filter(Boolean).join(': '), MAX_DESCRIPTION_LENGTH);
     if (!this.#isNew(clientId, `${clientId} ${error} ${description}`)) return;
     addRefusal(this.#parts.core, clientId, error, description).catch((cause) => {
-      this.#parts.log.warn({ err: cause }, 'a rejected request of an application was not recorded');
+      this.#parts.log.warn({ err: cause, request: requestIdOf(req) }, 'a rejected request of an application was not recorded');
     });
   }
 

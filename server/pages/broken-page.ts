@@ -4,6 +4,7 @@ import type { SignInPage } from '../../contract/pages.ts';
 import type { DescribeError } from '../http/errors.ts';
 import type { Listener } from '../http/listener.ts';
 import { queryOf } from '../http/reading.ts';
+import { requestIdOf } from '../http/request-record.ts';
 
 type Parts = {
   describeError: DescribeError;
@@ -16,7 +17,7 @@ export function withBrokenPage(listener: Listener, { describeError, sendPage }: 
     try {
       await listener(request, response, params);
     } catch (error) {
-      const { fault, body } = describeError(error);
+      const { fault, body } = describeError(error, undefined, requestIdOf(request));
       if (fault.status < 500 || response.headersSent) throw error;
       if (fault.retryAfter) response.setHeader('Retry-After', String(fault.retryAfter));
       const broken = { code: fault.code, reference: body.reference };

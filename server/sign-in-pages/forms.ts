@@ -80,7 +80,10 @@ export class SignInForms {
     try {
       requireOwnForm(request, this.#parts.origins);
     } catch (error) {
-      return this.#refuse(post, name === 'link' ? 'link' : 'address', this.#parts.describeError(error), { step: 'address', email: '' });
+      return this.#refuse(post, name === 'link' ? 'link' : 'address', this.#parts.describeError(error, 'form', browser.requestId), {
+        step: 'address',
+        email: '',
+      });
     }
     await this.#forms[name]({ ...post, fields: await readBody(request, true) });
   }
