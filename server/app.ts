@@ -5,7 +5,7 @@ import { type Route, routes } from '../contract/routes.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
-import { beginRequest, type RequestRecord, timesOf } from './http/request-record.ts';
+import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import type { OpenIdListener } from './oidc/listener.ts';
 
@@ -27,7 +27,7 @@ export type AppParts = {
   headers: Record<string, string>;
 };
 
-type DirectRoute = { listener: Listener; times: RequestRecord['times'] };
+type DirectRoute = { listener: Listener; times: RequestRecord['times']; isCall: boolean };
 
 /**
  * Returns the request listener of the service. Calls without path parameters, and emailed links, are looked up by their path and
@@ -40,7 +40,7 @@ export function createApp(parts: AppParts): RequestListener {
     throw new Fault('not_found');
   });
   const fail = (request: IncomingMessage, response: ServerResponse, error: unknown, oauth = false) => {
-    const described = parts.describeError(error);
+    const described = parts.describeError(error, undefined, requestIdOf(request));
     if (!response.headersSent && parts.sendErrorPage(request, response, described)) return;
     sendError(response, described, parts.headers, { oauth });
   };
@@ -58,6 +58,8 @@ export function createApp(parts: AppParts): RequestListener {
     }
     const route = direct.get(`${request.method} ${path}`);
     if (route) record.times = route.times;
+    // The listener of a call writes it itself: with a header that was set before, Node.js writes the others more slowly.
+    if (!route?.isCall) response.setHeader('X-Request-Id', record.id);
     const listener = route?.listener ?? parts.formAt(request.method, path);
     if (!listener && parts.openId.handles(path)) {
       // The provider handles a bounded number of first two parts; what follows may be an identifier.
@@ -77,7 +79,9 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
   const app = express();
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
-  const direct = new Map<string, DirectRoute>([['GET /auth/link', { listener: openLink, times: timesOf('GET', '/auth/link') }]]);
+  const direct = new Map<string, DirectRoute>([
+    ['GET /auth/link', { listener: openLink, times: timesOf('GET', '/auth/link'), isCall: false }],
+  ]);
   const oauthPaths = new Set<string>();
   const methods = new Map<string, string[]>();
   for (const each of served) {
@@ -86,7 +90,7 @@ function routeCalls({ served, listenerOf, openLink, headers }: AppParts) {
     const listener = listenerOf(each);
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     methods.set(path, [...(methods.get(path) ?? []), route.method]);
-    if (path === route.path) direct.set(`${route.method} ${path}`, { listener, times: timesOf(route.method, path) });
+    if (path === route.path) direct.set(`${route.method} ${path}`, { listener, times: timesOf(route.method, path), isCall: true });
     else app.route(path)[expressMethods[route.method]]((request, response) => listener(request, response, request.params));
   }
   app.options(routes.verifyToken.path, (_, response) => void response.writeHead(204, { ...headers, ...preflightHeaders }).end());

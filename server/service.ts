@@ -28,6 +28,7 @@ import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
 import { errorHeaders } from './http/errors.ts';
 import { createListener } from './http/listener.ts';
+import { requestIdOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
@@ -227,6 +228,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   });
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
     clientAddress: clientAddressOf(request, trustProxy),
+    requestId: requestIdOf(request),
     cookies: cookiesOf(request, response, secure),
     header: (name: string) => request.headers[name]?.toString(),
   });
@@ -295,7 +297,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
           });
         },
         openApi,
-        report: (error) => describeError(error).body.reference ?? '',
+        report: (error, requestId) => describeError(error, 'mcp', requestId).body.reference ?? '',
       }),
       protectedResourcesRouter({ publicUrl, headers }),
       forwardAuthRouter({

@@ -23,6 +23,7 @@ function expectProtected(what: unknown, headers: Headers) {
   expect([what, headers['referrer-policy']]).toEqual([what, expect.stringMatching(/^(?:no-referrer|same-origin)$/)]);
   expect([what, headers['cross-origin-resource-policy']]).toEqual([what, expect.stringMatching(/^(?:same|cross)-origin$/)]);
   expect([what, headers['x-powered-by']]).toEqual([what, undefined]);
+  expect([what, headers['x-request-id']]).toEqual([what, expect.stringMatching(/^[0-9a-f]{32}$/)]);
 }
 
 const FILES = [

@@ -19,7 +19,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-type Line = { msg: string; level: number; reference?: string; requests?: number; err?: { stack?: string } };
+type Line = { msg: string; level: number; reference?: string; request?: string; requests?: number; err?: { stack?: string } };
 /** Returns the log lines after the first `from` characters of the output. */
 const linesSince = (from: number): Line[] =>
   service
@@ -72,11 +72,30 @@ test('logs the reference of every response with status 500, and the stack once',
     );
     expect([...new Set(responses.map(({ status }) => status))]).toEqual([500]);
     const references = responses.map(({ json }) => json.reference);
+    expect(responses.map(({ headers }) => headers['x-request-id'])).toEqual(references);
     const logged = () => linesSince(from).filter(({ reference }) => references.includes(reference));
     await waitUntil('every reference is logged', 60_000, () => logged().length === references.length);
     expect(withStack(logged())).toHaveLength(1);
+    expect(logged().map(({ request }) => request)).toEqual(logged().map(({ reference }) => reference));
     expect(service.output().slice(from)).toContain('"code":"42703"');
   } finally {
     await stage.query('alter table websites rename column proven to proven_at');
+  }
+});
+
+test('the request id is the trace id of the request, in its response and in the log lines about its email', async () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = { traceparent: `00-${trace}-00f067aa0ba902b7-01` };
+  const email = freshAddress();
+  stage.mailbox.behave({ kind: 'refuse', addresses: [email] });
+  try {
+    const body = { email, forward_url: `https://${shop}/` };
+    const response = await service.client().post('/api/auth/domain-auth', body, headers);
+    expect([response.status, response.headers['x-request-id']]).toEqual([200, trace]);
+    const lines = () => linesSince(0).filter(({ request }) => request === trace);
+    await waitUntil('the refusal is logged with the request', 30_000, () => lines().length > 0);
+    expect(lines()).toEqual([expect.objectContaining({ msg: 'mail: permanently refused', kind: 'sign_in' })]);
+  } finally {
+    stage.mailbox.behave({ kind: 'accept' });
   }
 });

@@ -13,10 +13,17 @@ const MAX_USER_AGENT_LENGTH = 512;
 const devices = new LRUCache<string, { device: Device | null }>({ max: 500 });
 
 /** What identifies the browser or program of a request. `attempt` and `device` are created when it has none; `session` is its `sid`. */
-export type Browser = { attempt: string; device: string; session: string | undefined; clientAddress: string; userAgent: string };
+export type Browser = {
+  attempt: string;
+  device: string;
+  session: string | undefined;
+  clientAddress: string;
+  userAgent: string;
+  requestId?: string;
+};
 
 /** The parts of a request that identify its browser. */
-export type BrowserRequest = { clientAddress: string; cookies: Cookies; header(name: string): string | undefined };
+export type BrowserRequest = { clientAddress: string; requestId?: string; cookies: Cookies; header(name: string): string | undefined };
 
 /** Maximum life of a session in seconds, 30 days. One that is not used ends after 7 days. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -28,7 +35,7 @@ export type NewSession = { email: string; session: string; authKey: string };
  * Returns the browser of a request, and sets the cookies that it lacks.
  * @param life `renew` sets all cookies again, where a sign-in begins or a session opens, so that their lifetimes start over
  */
-export function browserOf({ clientAddress, cookies, header }: BrowserRequest, life: 'renew' | 'keep' = 'keep'): Browser {
+export function browserOf({ clientAddress, requestId, cookies, header }: BrowserRequest, life: 'renew' | 'keep' = 'keep'): Browser {
   const secretOf = (name: 'attempt' | 'device') => {
     const sent = cookies.get(name);
     const isValid = isRandomSecret(sent);
@@ -43,6 +50,7 @@ export function browserOf({ clientAddress, cookies, header }: BrowserRequest, li
     session: isRandomSecret(sid) ? sid : undefined,
     clientAddress,
     userAgent: header('user-agent') ?? '',
+    requestId,
   };
 }
 

@@ -7,7 +7,7 @@ import { type InvokeSettings, invoke } from './invoke.ts';
 import type { Identity, Served } from './serve.ts';
 
 /** A caller within the process: the account that a bearer token belongs to, or null for an anonymous caller. */
-export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string };
+export type DirectCaller = { identity: Identity | null; authorization: string | undefined; clientAddress: string; requestId?: string };
 
 /** The cookies of a caller that has none. */
 export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHint: () => {} };
@@ -18,12 +18,13 @@ export const NO_COOKIES: Cookies = { get: () => undefined, set: () => {}, setHin
  */
 export function createDirectClient(served: readonly Served[], settings: InvokeSettings): (caller: DirectCaller) => Client {
   const servedByName = new Map(served.map((each) => [each.name, each]));
-  return ({ identity, authorization, clientAddress }) => {
+  return ({ identity, authorization, clientAddress, requestId }) => {
     const callRoute = async (name: RouteName, input: unknown) => {
       const found = servedByName.get(name);
       if (!found) throw toApiError(settings.describeError(new Fault('not_found'), name));
       const call = {
         clientAddress,
+        requestId,
         cookies: NO_COOKIES,
         header: (header: string) => (header === 'authorization' ? authorization : undefined),
         readInput: () => input,

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { codeOf, type Log } from '../log.ts';
+import { newRequestId } from './request-record.ts';
 
 /** Minimum time between two logged stacks of the same kind of error. */
 const STACK_INTERVAL_MS = 60_000;
@@ -14,7 +14,7 @@ const RECOVERY_MS = 3_000;
 
 type Outage = { reference: string; startedAt: number; lastFailureAt: number; lastCountedAt: number; requests: number };
 
-/** Logs responses with status 500 and 503 in a bounded number of lines. Every method returns a reference number that is in the log. */
+/** Logs responses with status 500 and 503 in a bounded number of lines. Every method returns a reference number that is in the log: the id of the request that is logged. */
 export class ErrorLog {
   readonly #log: Log;
   readonly #ping: () => Promise<unknown>;
@@ -31,42 +31,42 @@ export class ErrorLog {
   }
 
   /** An internal error: one line each, and the stack once per kind and minute. */
-  internal(error: unknown, route: string): string {
-    const reference = newReference();
+  internal(error: unknown, route: string, request = newRequestId()): string {
+    const reference = request;
     const { name, message } = error instanceof Error ? error : new Error(String(error));
     const code = codeOf(error);
     const kind = `${route} ${name} ${code}`;
     if (this.#stackLogged.has(kind)) {
-      this.#log.error({ reference, route, error: name, code, reason: message }, 'internal');
+      this.#log.error({ reference, request, route, error: name, code, reason: message }, 'internal');
       return reference;
     }
     this.#stackLogged.set(kind, true);
-    this.#log.error({ err: error, reference, route }, 'internal');
+    this.#log.error({ err: error, reference, request, route }, 'internal');
     return reference;
   }
 
   /** Something other than the database is unavailable: the first error of a kind with its stack, then the number of errors. */
-  unavailable(error: unknown, route: string): string {
+  unavailable(error: unknown, route: string, request = newRequestId()): string {
     const kind = `unavailable: ${route}`;
     const same = this.#suppressed.get(kind);
     if (same) {
       same.requests += 1;
       return same.reference;
     }
-    const reference = newReference();
+    const reference = request;
     this.#suppressed.set(kind, { reference, requests: 0 });
-    this.#log.warn({ err: error, reference, route }, 'unavailable');
+    this.#log.warn({ err: error, reference, request, route }, 'unavailable');
     this.#countLater(kind);
     return reference;
   }
 
   /** The database failed to execute a statement: the first error with its stack, then the number of errors, and the recovery. */
-  databaseUnavailable(error: unknown): string {
+  databaseUnavailable(error: unknown, request = newRequestId()): string {
     const now = Date.now();
     if (!this.#outage) {
-      this.#outage = { reference: newReference(), startedAt: now, lastFailureAt: now, lastCountedAt: now, requests: 0 };
+      this.#outage = { reference: request, startedAt: now, lastFailureAt: now, lastCountedAt: now, requests: 0 };
       const message = 'database: a statement failed; requests get 503 until the database is available again';
-      this.#log.error({ err: error, reference: this.#outage.reference }, message);
+      this.#log.error({ err: error, reference: request, request }, message);
       this.#watchOutage();
     }
     this.#outage.lastFailureAt = now;
@@ -110,5 +110,3 @@ export class ErrorLog {
     }, PING_INTERVAL_MS).unref();
   }
 }
-
-const newReference = () => randomBytes(6).toString('hex');

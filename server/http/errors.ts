@@ -2,6 +2,7 @@ import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import { type ErrorBody, type ErrorCode, errors, Fault } from '../../contract/errors.ts';
 import type { ErrorLog } from './error-log.ts';
+import { newRequestId, requestIdOf } from './request-record.ts';
 
 /** An error as the API reports it. */
 export type DescribedError = { fault: Fault; body: ErrorBody };
@@ -10,18 +11,20 @@ export type DescribedError = { fault: Fault; body: ErrorBody };
  * Returns an error as the API reports it: a Fault as it is, a database that is unavailable as 503, anything else as 500. Errors of
  * the service are logged under the reference number in the body.
  * @param route the call, for the log
+ * @param requestId of the request in which it happened, for the log
  */
-export type DescribeError = (error: unknown, route?: string) => DescribedError;
+export type DescribeError = (error: unknown, route?: string, requestId?: string) => DescribedError;
 
 export function createDescribeError(log: ErrorLog): DescribeError {
-  return (error, route = 'other') => {
+  return (error, route = 'other', requestId) => {
     const fault = faultOf(error);
     const body: ErrorBody = { error: fault.message, code: fault.code, hint: fault.hint ?? errors[fault.code].hint };
     if (fault.field) body.field = fault.field;
     if (fault.scope) body.scope = fault.scope;
     if (fault.code === 'unavailable')
-      body.reference = fault === error ? log.unavailable(fault.cause ?? fault, route) : log.databaseUnavailable(error);
-    else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route);
+      body.reference =
+        fault === error ? log.unavailable(fault.cause ?? fault, route, requestId) : log.databaseUnavailable(error, requestId);
+    else if (fault.status >= 500) body.reference = log.internal(fault.cause ?? error, route, requestId);
     return { fault, body };
   };
 }
@@ -44,6 +47,7 @@ export function sendError(
   const text = JSON.stringify(oauth ? { ...body, ...oauthError(fault) } : body);
   response.writeHead(fault.status, {
     ...headers,
+    'X-Request-Id': requestIdOf(response.req),
     ...errorHeaders(fault),
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
@@ -117,6 +121,7 @@ function rawErrorResponse(code: ErrorCode, headers: Record<string, string>): str
   const body = JSON.stringify({ error: message, code, hint } satisfies ErrorBody);
   const lines = Object.entries({
     ...headers,
+    'X-Request-Id': newRequestId(),
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',

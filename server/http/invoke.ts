@@ -9,6 +9,8 @@ import type { Account, Caller, Identity, Served, SignedInAccess } from './serve.
 /** One call as its transport presents it. */
 export type Call = {
   clientAddress: string;
+  /** The id of its request, for the log. */
+  requestId?: string;
   cookies: Cookies;
   header(name: string): string | undefined;
   /** Returns the input before parsing. @throws Fault when the transport cannot read or accept it */
@@ -38,11 +40,14 @@ export async function invoke(served: Served, call: Call, { describeError, countC
   try {
     const input = parse(route.input, await call.readInput());
     const account = await permit(route, call);
-    const { clientAddress, cookies, header } = call;
-    const output = await withTimeout(served.handler(input, { clientAddress, cookies, header, account } as Caller), served.timeoutSeconds);
+    const { clientAddress, requestId, cookies, header } = call;
+    const output = await withTimeout(
+      served.handler(input, { clientAddress, requestId, cookies, header, account } as Caller),
+      served.timeoutSeconds,
+    );
     result = { json: JSON.stringify(output) };
   } catch (error) {
-    result = { error: describeError(error, served.name) };
+    result = { error: describeError(error, served.name, call.requestId) };
   }
   const authorization = call.header('authorization');
   if (authorization !== undefined && dependsOnIdentity(route.access)) countCall(authorization, result.error?.fault.status ?? 200);

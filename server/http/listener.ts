@@ -7,6 +7,7 @@ import { sendError } from './errors.ts';
 import { type InvokeSettings, invoke } from './invoke.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
 import { queryOf, readBody } from './reading.ts';
+import { requestIdOf } from './request-record.ts';
 import type { Identity, Served } from './serve.ts';
 
 /** A request listener that also receives the parameters of its path. */
@@ -42,6 +43,7 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
     const successHeaders = { ...headers, 'Content-Type': 'application/json; charset=utf-8', ...(route.access === 'any-origin' && CORS) };
     return async (request, response, pathParams) => {
       const cookies = cookiesOf(request, response, settings.secure);
+      const requestId = requestIdOf(request);
       const readInput = async () => {
         if (route.method !== 'GET') requireOwnOrigin(request, route.access, settings.origins);
         const fields = isQuery ? queryOf(request) : await readBody(request, oauth);
@@ -49,6 +51,7 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
       };
       const call = {
         clientAddress: clientAddressOf(request, settings.trustProxy),
+        requestId,
         cookies,
         header: (name: string) => request.headers[name]?.toString(),
         readInput,
@@ -61,7 +64,7 @@ export function createListener(settings: ListenerSettings): (served: Served) => 
         const errorHeaders = challenge ? { ...headers, 'WWW-Authenticate': settings.challengeOf(challenge) } : headers;
         return sendError(response, result.error, errorHeaders, { oauth });
       }
-      response.writeHead(200, { ...successHeaders, 'Content-Length': Buffer.byteLength(result.json) });
+      response.writeHead(200, { ...successHeaders, 'X-Request-Id': requestId, 'Content-Length': Buffer.byteLength(result.json) });
       response.end(result.json);
     };
   };

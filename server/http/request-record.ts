@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HistogramSeries } from '../metrics/instruments.ts';
 import { requestSeconds, responses } from '../metrics/metrics.ts';
 
 /** What the service keeps about a request until its response has ended. */
-export type RequestRecord = { startedAt: number; times: RouteTimes | null };
+export type RequestRecord = { id: string; startedAt: number; times: RouteTimes | null };
 
 /** The response times of one route. */
 class RouteTimes {
@@ -32,9 +33,27 @@ type Recorded = IncomingMessage & { [RECORD]?: RequestRecord };
 
 /** Begins to measure a request. */
 export function beginRequest(request: IncomingMessage): RequestRecord {
-  const record = { startedAt: performance.now(), times: null };
+  const record = { id: traceIdOf(request) ?? newRequestId(), startedAt: performance.now(), times: null };
   (request as Recorded)[RECORD] = record;
   return record;
+}
+
+/** Returns the request id of a request: the trace id of its `traceparent`, or a new one of the same form. */
+export function requestIdOf(request: IncomingMessage): string {
+  return (request as Recorded)[RECORD]?.id ?? newRequestId();
+}
+
+/** Returns a random trace id (W3C Trace Context §3.2.2.3). */
+export const newRequestId = (): string => randomUUID().replaceAll('-', '');
+
+// §3.2: version 00 has exactly four fields, later ones may have more; ids of zeros are not valid.
+const TRACE_PARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/;
+const VERSION_00_LENGTH = 55;
+
+/** Returns the trace id of a well-formed `traceparent`. */
+function traceIdOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  if (typeof traceparent !== 'string' || (traceparent.startsWith('00') && traceparent.length !== VERSION_00_LENGTH)) return undefined;
+  return TRACE_PARENT.exec(traceparent)?.[1];
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);

@@ -20,6 +20,8 @@ export type SignedInAccess = 'identity' | 'account' | 'person';
 export type Caller<Name extends RouteName = RouteName> = {
   /** For rate limits; see clientAddressOf. */
   clientAddress: string;
+  /** For the log. */
+  requestId?: string;
   cookies: Cookies;
   header(name: string): string | undefined;
   /** The signed-in account, where the access of the route requires one. */

@@ -27,6 +27,8 @@ export type Mail = {
    * `device`: the names of browser and system that requested the email.
    */
   data: Record<string, string>;
+  /** The request that it belongs to, for the log; not known to a retry by another process. */
+  requestId?: string;
 };
 
 /** The link and the code that an email carries; no code for an email that was requested in no window. */

@@ -166,14 +166,15 @@ export class Outbox {
     const { log, onRefused } = this.#parts;
     if (result === 'not_tried') return this.#postpone(mail.id);
     if (typeof result === 'object' && 'failed' in result) {
-      this.#logFailure(result.failed);
+      this.#logFailure(result.failed, mail.requestId);
       await this.#tryStatement(() => this.#store.retryLater(mail.id));
       return;
     }
     if (typeof result === 'object' && 'temporary' in result)
       void this.#parts.onDelayed?.(mail, result.connection ? 'connection' : replyCodeOf(result.temporary));
     if (typeof result === 'object' && 'temporary' in result && result.connection) {
-      if (this.#breaker.open()) log.error({ reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
+      if (this.#breaker.open())
+        log.error({ request: mail.requestId, reason: result.temporary }, 'mail: the mail server cannot be reached; emails wait');
       return this.#postpone(mail.id);
     }
     if (this.#breaker.close()) {
@@ -182,17 +183,20 @@ export class Outbox {
     }
     if (result === 'sent') return this.#remove(mail.id, null);
     if ('refused' in result) {
-      log.warn({ mail: mail.id, kind: mail.kind, reason: result.refused }, 'mail: permanently refused');
+      log.warn({ request: mail.requestId, mail: mail.id, kind: mail.kind, reason: result.refused }, 'mail: permanently refused');
       return (await this.#tryStatement(() => onRefused(mail))) ? this.#remove(mail.id, replyCodeOf(result.refused)) : undefined;
     }
-    log.debug({ mail: mail.id, kind: mail.kind, reason: result.temporary }, 'mail: temporarily refused, to be tried again');
+    log.debug(
+      { request: mail.requestId, mail: mail.id, kind: mail.kind, reason: result.temporary },
+      'mail: temporarily refused, to be tried again',
+    );
     await this.#tryStatement(() => this.#store.retryLater(mail.id));
   }
 
-  #logFailure(reason: string): void {
+  #logFailure(reason: string, request?: string): void {
     if (this.#loggedReasons.has(reason) || this.#loggedReasons.size >= MAX_LOGGED_REASONS) return;
     this.#loggedReasons.add(reason);
-    this.#parts.log.error({ reason }, 'mail: an email could not be composed; such emails are tried again until they expire');
+    this.#parts.log.error({ request, reason }, 'mail: an email could not be composed; such emails are tried again until they expire');
   }
 
   async #postpone(id: string): Promise<void> {

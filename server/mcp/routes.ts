@@ -9,6 +9,7 @@ import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts
 import type { DirectCaller } from '../http/direct-client.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
+import { requestIdOf } from '../http/request-record.ts';
 import type { Identity } from '../http/serve.ts';
 
 /** The response to a request that does not reach the MCP server. */
@@ -29,7 +30,8 @@ type Parts = {
   /** Counts a check of a website of the caller. @throws ApiError rate_limited */
   countSiteCheck(caller: DirectCaller): Promise<void>;
   openApi(): Promise<object>;
-  report(error: unknown): string;
+  /** Logs an error. @returns its reference number */
+  report(error: unknown, requestId?: string): string;
 };
 
 /** How to authenticate, in words for a model. */
@@ -85,20 +87,21 @@ function refuseForeignRequest(request: IncomingMessage, publicUrl: string): Refu
 async function admit(request: IncomingMessage, parts: Parts): Promise<DirectCaller | Refusal> {
   const { authorization } = request.headers;
   const clientAddress = clientAddressOf(request, parts.trustProxy);
-  if (authorization === undefined) return { identity: null, authorization, clientAddress };
+  const requestId = requestIdOf(request);
+  if (authorization === undefined) return { identity: null, authorization, clientAddress, requestId };
   try {
     const identity = await parts.identityOf(request);
     if (!identity || identity.by === 'application') return refuseToken(parts.publicUrl, UNKNOWN_TOKEN);
-    return { identity, authorization, clientAddress };
+    return { identity, authorization, clientAddress, requestId };
   } catch (error) {
-    if (!(error instanceof Fault) || error.status !== 401) return refusalOf(error, parts.describeError);
+    if (!(error instanceof Fault) || error.status !== 401) return refusalOf(error, parts.describeError, requestId);
     return refuseToken(parts.publicUrl, error.code === 'bad_access_token' ? error.message : UNKNOWN_TOKEN);
   }
 }
 
 /** Returns an error of the service as a refusal, with the reference number of the log. */
-function refusalOf(error: unknown, describeError: DescribeError): Refusal {
-  const { fault, body } = describeError(error);
+function refusalOf(error: unknown, describeError: DescribeError, requestId: string): Refusal {
+  const { fault, body } = describeError(error, 'mcp', requestId);
   return {
     status: fault.status,
     message: [body.error, body.hint, body.reference && `The reference number is ${body.reference}.`].filter(Boolean).join(' '),
@@ -146,7 +149,7 @@ async function openHandler(parts: Parts) {
       howToSignIn: HOW_TO_AUTHENTICATE,
       checkWebsite: createWebsiteChecks({ client, service: publicUrl, dns, from: 'service', beforeRequests: () => countSiteCheck(caller) }),
       openApi,
-      report,
+      report: (error) => report(error, caller.requestId),
       onDenied: (error) => {
         caller.denied = error;
       },

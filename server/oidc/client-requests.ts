@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { oneLine } from '../../diagnostics/check.ts';
@@ -5,6 +6,7 @@ import type { Database } from '../db/database.ts';
 import { refusalReason } from '../events/explanations.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import { subjectOf } from '../events/subjects.ts';
+import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { clientKindOf } from './client-ids.ts';
 import { addExchange, addRefusal } from './client-requests-store.ts';
@@ -61,7 +63,7 @@ export class ClientRequestRecorder {
     provider.on('grant.success', (ctx) => this.#recordExchange(ctx));
   }
 
-  #recordRefusal({ oidc }: KoaContextWithOIDC, refused: Error): void {
+  #recordRefusal({ oidc, req }: KoaContextWithOIDC, refused: Error): void {
     const { message: error, error_description, error_detail } = refused as errors.OIDCProviderError;
     // A client_id that does not exist, or that nobody here owns, is not recorded.
     const clientId = oidc.client?.clientId;
@@ -70,18 +72,20 @@ export class ClientRequestRecorder {
     const description = oneLine([error_description, error_detail].filter(Boolean).join(': '), MAX_DESCRIPTION_LENGTH);
     if (!this.#isNew(clientId, `${clientId} ${error} ${description}`)) return;
     void this.#parts.events.record({ domain, kind: 'client_refused', reason: refusalReason(error, description) });
-    if (clientKindOf(clientId) === 'application') this.#keep(addRefusal(this.#parts.core, clientId, error, description));
+    if (clientKindOf(clientId) === 'application') this.#keep(addRefusal(this.#parts.core, clientId, error, description), req);
   }
 
-  #recordExchange({ oidc }: KoaContextWithOIDC): void {
+  #recordExchange({ oidc, req }: KoaContextWithOIDC): void {
     const { client, account, params } = oidc;
     if (!client || !account || !SIGN_IN_GRANTS.has(String(params?.grant_type))) return;
     if (subjectOf({ domain: null, clientId: client.clientId }))
-      this.#keep(addExchange(this.#parts.core, client.clientId, account.accountId));
+      this.#keep(addExchange(this.#parts.core, client.clientId, account.accountId), req);
   }
 
-  #keep(stored: Promise<void>): void {
-    stored.catch((cause) => this.#parts.log.warn({ err: cause }, 'a request of an OpenID Connect client was not recorded'));
+  #keep(stored: Promise<void>, request: IncomingMessage): void {
+    stored.catch((cause) =>
+      this.#parts.log.warn({ err: cause, request: requestIdOf(request) }, 'a request of an OpenID Connect client was not recorded'),
+    );
   }
 
   #isNew(clientId: string, refusal: string): boolean {

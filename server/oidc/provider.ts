@@ -3,6 +3,7 @@ import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { EventRecorder } from '../events/recorder.ts';
 import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
+import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { keepLocale } from './claims.ts';
 import { limitRegistrations } from './client-registration.ts';
@@ -104,7 +105,7 @@ async function defaultScope(ctx: Context, next: () => Promise<void>): Promise<vo
 
 /** Logs an error of the service as every call does, and reports that the service is unavailable when it is (RFC 6749 §4.1.2.1). */
 function describeServerError(ctx: KoaContextWithOIDC, error: Error, describeError: DescribeError): void {
-  const { fault, body } = describeError(error, ctx.path);
+  const { fault, body } = describeError(error, ctx.path, requestIdOf(ctx.req));
   ctx.status = fault.status;
   if (fault.code === 'unavailable') ctx.set('Retry-After', String(fault.retryAfter ?? 2));
   const described = { error: fault.code === 'unavailable' ? 'temporarily_unavailable' : 'server_error', error_description: fault.message };

@@ -88,7 +88,7 @@ export class SignInCodes {
     // Only a PKCE attempt has a handle, which is valid together with its state.
     if (attempt !== undefined && (id === null || state === undefined)) throw new Fault('bad_code');
     const by = id ? { id } : { browser: digest(browser.attempt) };
-    const match = await this.#slots.run(() => this.#match(by, { email, code, state: state ?? null }, browser.clientAddress));
+    const match = await this.#slots.run(() => this.#match(by, { email, code, state: state ?? null }, browser));
     if (!match) throw new Fault('bad_code', { field: 'code' });
     if (match.kind === 'app') return { code: secrets.link('app', match.id) };
     const signedIn = await opener.open(match.id, browser, { browser: match.browser, email: null, byCode: true });
@@ -100,7 +100,7 @@ export class SignInCodes {
   async #match(
     by: EnteredBy,
     entered: { email: string; code: string; state: string | null },
-    clientAddress: string,
+    { clientAddress, requestId }: Browser,
   ): Promise<Candidate | null> {
     const { core, secrets, limitFactor } = this.#parts;
     const network = `${TOTAL_KEY} ${clientAddress}`;
@@ -114,7 +114,8 @@ export class SignInCodes {
     if (first && first.seconds !== null)
       throw new Fault('rate_limited', { message: 'Too many wrong codes. Use the link in the email.', retryAfter: first.seconds });
     const match = rows.find(({ kind, id }) => secrets.isCode(kind, id, entered.code));
-    if (!match && rows.length > 0) await Promise.all([this.#countWrong(network, rows.length), this.#recordWrong(rows, entered.email)]);
+    if (!match && rows.length > 0)
+      await Promise.all([this.#countWrong(network, rows.length, requestId), this.#recordWrong(rows, entered.email)]);
     return match ?? null;
   }
 
@@ -124,7 +125,7 @@ export class SignInCodes {
     await Promise.all([...domains].map((domain) => this.#parts.events.record({ domain, kind: 'wrong_code', email })));
   }
 
-  async #countWrong(network: string, guesses: number): Promise<void> {
+  async #countWrong(network: string, guesses: number, request: string | undefined): Promise<void> {
     const { core, log, limitFactor } = this.#parts;
     wrongCodes.count();
     const { rows } = await core.query<{ key: string; hits: number }>({
@@ -137,7 +138,7 @@ export class SignInCodes {
     // The instance whose code crosses the limit logs it.
     if (hits >= total && hits - guesses < total)
       log.error(
-        { wrongCodes: hits },
+        { request, wrongCodes: hits },
         'sign-in: someone may be guessing codes; networks with wrong codes must use the link until the hour ends',
       );
   }

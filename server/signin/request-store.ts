@@ -17,6 +17,8 @@ export type NewAttempt = {
   /** SHA-256 of its device cookie. */
   device: Buffer | null;
   clientAddress: string;
+  /** For the log. */
+  requestId?: string;
   /** Names the browser and system in the email; it is not stored. */
   userAgent: string;
   /** Registered domain; null for the portal and for OAuth clients. */

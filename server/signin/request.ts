@@ -143,6 +143,7 @@ export class SignInRequests {
       recipient: attempt.email,
       language: attempt.language as LanguageCode,
       data: result.brand ? { ...data, ...result.brand } : data,
+      requestId: attempt.requestId,
     });
   }
 }
@@ -167,6 +168,7 @@ export function newAttempt(email: string, language: LanguageCode, browser: Brows
     device: digest(browser.device),
     clientAddress: browser.clientAddress,
     userAgent: browser.userAgent,
+    requestId: browser.requestId,
     domain: null,
     host: null,
     forwardUrl: null,

@@ -26,7 +26,7 @@ afterAll(async () => {
   await cluster.remove();
 });
 
-const REFERENCE = /The reference number is ([0-9a-f]{12})\./;
+const REFERENCE = /The reference number is ([0-9a-f]{32})\./;
 const headers = { Accept: 'application/json, text/event-stream' };
 const serves = async () => (await service.client().get('/readyz')).status === 200;
 
