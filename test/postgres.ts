@@ -158,7 +158,8 @@ export async function query(url: string, sql: string, values: unknown[] = []): P
   }
 }
 
-async function isAvailable(url: string): Promise<boolean> {
+/** Whether a server accepts connections. */
+export async function isAvailable(url: string): Promise<boolean> {
   try {
     await query(url, 'select 1');
     return true;
@@ -167,7 +168,8 @@ async function isAvailable(url: string): Promise<boolean> {
   }
 }
 
-async function idOf(flag: '-u' | '-g'): Promise<number> {
+/** Returns the id of the user `postgres`, or of its group. */
+export async function idOf(flag: '-u' | '-g'): Promise<number> {
   return Number((await run('id', [flag, 'postgres'])).stdout);
 }
 
