@@ -6,7 +6,7 @@ import type { Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
 import { deletePkceOfTab } from './pkce-store.ts';
 import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
-import { readCookie } from './storage.ts';
+import { local, readCookie, readStored, writeStored } from './storage.ts';
 
 export type User = NonNullable<Output<'session'>['user']>;
 
@@ -69,6 +69,7 @@ export function useSignOutEverywhere(onDone: () => void) {
 function useForgetSession() {
   const queries = useQueryClient();
   return () => {
+    writeStored(local, SEEN, null);
     forgetLatest();
     deleteKeys();
     deletePkceOfTab();
@@ -86,11 +87,23 @@ export function useTokenLogin() {
   });
 }
 
+/** When the service last confirmed the session of this browser, in Unix milliseconds. */
+const SEEN = 'sessionSeen';
+
+/** Whether a call needs no confirmation of the session first: the service has confirmed it within ten minutes. */
+export const isSessionFresh = () => Date.now() - Number(readStored(local, SEEN)) < 10 * MINUTE;
+
+/** Returns whether the session is valid, from the cache or from the service. Never rejects. */
+export const hasSession = async (queries: QueryClient): Promise<boolean> =>
+  Boolean(await queries.fetchQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE }).catch(() => null));
+
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
   // The service sets it at every sign-in. Without it nobody is signed in.
   if (!readCookie(hintCookies.key)) return null;
   try {
-    return (await api.session({}, { signal })).user;
+    const { user } = await api.session({}, { signal });
+    writeStored(local, SEEN, user && String(Date.now()));
+    return user;
   } catch (error) {
     const email = latestAddress();
     if (email) return { id: 'user_from_cookie', email, name: null };
