@@ -45,6 +45,8 @@ export type Config = {
   behindProxy: boolean;
   /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
+  /** Export of traces and metrics over OTLP. Null: off. */
+  otlp: { metricIntervalMs: number } | null;
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
@@ -106,6 +108,7 @@ export function readConfig(env: Env): Config {
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
+    otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
   };
