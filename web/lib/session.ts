@@ -1,12 +1,12 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
-import { hintCookies } from '../../contract/remembered.ts';
+import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
 import { deletePkceOfTab } from './pkce-store.ts';
 import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
-import { local, readCookie, readStored, writeStored } from './storage.ts';
+import { readCookie, writeCookie } from './storage.ts';
 
 export type User = NonNullable<Output<'session'>['user']>;
 
@@ -69,7 +69,7 @@ export function useSignOutEverywhere(onDone: () => void) {
 function useForgetSession() {
   const queries = useQueryClient();
   return () => {
-    writeStored(local, SEEN, null);
+    writeCookie(SESSION_SEEN_COOKIE, null);
     forgetLatest();
     deleteKeys();
     deletePkceOfTab();
@@ -87,11 +87,8 @@ export function useTokenLogin() {
   });
 }
 
-/** When the service last confirmed the session of this browser, in Unix milliseconds. */
-const SEEN = 'sessionSeen';
-
 /** Whether a call needs no confirmation of the session first: the service has confirmed it within ten minutes. */
-export const isSessionFresh = () => Date.now() - Number(readStored(local, SEEN)) < 10 * MINUTE;
+export const isSessionFresh = () => readCookie(SESSION_SEEN_COOKIE) !== null;
 
 /** Returns whether the session is valid, from the cache or from the service. Never rejects. */
 export const hasSession = async (queries: QueryClient): Promise<boolean> =>
@@ -102,7 +99,7 @@ async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | nu
   if (!readCookie(hintCookies.key)) return null;
   try {
     const { user } = await api.session({}, { signal });
-    writeStored(local, SEEN, user && String(Date.now()));
+    writeCookie(SESSION_SEEN_COOKIE, user && '1', 600);
     return user;
   } catch (error) {
     const email = latestAddress();
