@@ -47,7 +47,8 @@ export const AuditEntry = z.object({
   id: z.string(),
   action: z.string(),
   createdAt: z.string(),
-  domain: z.string().nullable(),
+  domain: z.string().nullable().meta({ description: 'As A-label' }),
+  displayDomain: z.string().nullable().meta({ description: 'The domain decoded, for display' }),
 });
 
 const day = z.iso.date({ error: 'Not a date, such as 2026-03-05' });

@@ -5,8 +5,9 @@ import { type Route, routes } from '../contract/routes.ts';
 import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
-import { beginRequest, type RequestRecord, requestIdOf, timesOf } from './http/request-record.ts';
+import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
+import { tracing } from './metrics/tracing.ts';
 import type { OpenIdListener } from './oidc/listener.ts';
 
 export type AppParts = {
@@ -46,8 +47,7 @@ export function createApp(parts: AppParts): RequestListener {
   };
   app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
 
-  return (request: IncomingMessage, response: ServerResponse) => {
-    const record = beginRequest(request);
+  const handle = (request: IncomingMessage, response: ServerResponse, record: RequestRecord) => {
     const url = request.url ?? '';
     const at = url.indexOf('?');
     const path = at < 0 ? url : url.slice(0, at);
@@ -69,6 +69,11 @@ export function createApp(parts: AppParts): RequestListener {
     if (!listener) return app(request, response);
     if (!route) record.times = timesOf(request.method, 'sign-in form');
     listener(request, response).catch((error) => fail(request, response, error));
+  };
+  return (request, response) => {
+    const record = beginRequest(request);
+    if (tracing()) runTraced(request, response, record, () => handle(request, response, record));
+    else handle(request, response, record);
   };
 }
 

@@ -45,6 +45,8 @@ export type Config = {
   behindProxy: boolean;
   /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
+  /** Export of traces and metrics over OTLP. Null: off. */
+  otlp: { metricIntervalMs: number } | null;
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
@@ -71,11 +73,29 @@ const SECRET_KEY_FILE = 'secret-key';
 
 type Env = Record<string, string | undefined>;
 
+/** The settings without the secrets that the service may generate. */
+export type Deployment = Omit<Config, 'adminPassword' | 'secretKey' | 'previousSecretKey'>;
+
 /**
  * Reads the settings. Missing secrets that the service may generate are generated and stored in DATA_DIR.
  * @throws ConfigError with every fault at once
  */
 export function readConfig(env: Env): Config {
+  const { values, deployment } = examine(env);
+  const { mode, dataDir } = deployment;
+  return {
+    ...deployment,
+    adminPassword: values.ADMIN_PASSWORD ?? (mode === 'production' ? null : kept(dataDir, 'admin-password', 18)),
+    ...secretKeysOf(values, dataDir),
+  };
+}
+
+/** Reads the settings for an operator's command; generates no secret. @throws ConfigError with every fault at once */
+export function readDeployment(env: Env): Deployment {
+  return examine(env).deployment;
+}
+
+function examine(env: Env): { values: Settings; deployment: Deployment } {
   const { values, faults } = parse(env, settings);
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
@@ -85,7 +105,7 @@ export function readConfig(env: Env): Config {
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
-  return {
+  const deployment: Deployment = {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: basics.port,
@@ -98,17 +118,17 @@ export function readConfig(env: Env): Config {
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
     dkim: domainName && keySelector && privateKey ? { domainName, keySelector, privateKey } : null,
-    adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
-    ...secretKeysOf(values, dataDir),
     trustProxy: values.TRUST_PROXY ?? 0,
     behindProxy: basics.behindProxy,
     workers: values.WORKERS ?? 1,
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
+    otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
   };
+  return { values, deployment };
 }
 
 /** The settings on which others depend. */

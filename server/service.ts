@@ -54,6 +54,7 @@ import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
 import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { Claims, claimRoutes } from './websites/claims.ts';
 import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
 import { brandingPreviewRouter } from './websites/preview-routes.ts';
@@ -133,10 +134,10 @@ function createPortal(
   const logos = new Logos({ config, limits });
   return {
     uploads,
+    claims: new Claims({ config, database, outbox, limits }),
     websites: new Websites({
       config,
       database,
-      outbox,
       limits,
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
@@ -170,6 +171,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...claimRoutes(portal.claims),
     ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
     ...brandingRoutes(portal.brandings),

@@ -12,9 +12,11 @@ import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { workers } from './metrics/metrics.ts';
+import { setTracing, tracing } from './metrics/tracing.ts';
 import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
+import { VERSION } from './status/status.ts';
 
 /** The port is in use. */
 export class PortInUse extends StartError {
@@ -48,7 +50,12 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log };
 
 /** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
-  const { config, route } = parts;
+  const { config, route, log } = parts;
+  if (config.otlp) {
+    // Its packages are imported only here.
+    const { openOtlp } = await import('./metrics/otlp.ts');
+    setTracing(openOtlp({ ...config.otlp, version: VERSION, log }));
+  }
   const lock = await holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());
@@ -67,7 +74,7 @@ export async function serve(parts: Parts): Promise<Serving> {
     drain: () => instance.drain(),
     stop: async () => {
       await instance.stop();
-      await Promise.all([withTimeout(database.close()), withTimeout(lock.release())]);
+      await Promise.all([withTimeout(database.close()), withTimeout(lock.release()), withTimeout(tracing()?.stop())]);
     },
   };
 }

@@ -86,6 +86,14 @@ export const settings = {
   METRICS_TOKEN: printable.describe(
     'bearer token of /metrics · unset: only programs on this machine can read it, and with a proxy in front none can',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: refined(
+    (text) => /^https?:\/\//.test(text) && URL.canParse(text),
+    'give the address of an OTLP receiver, such as http://127.0.0.1:4318',
+  ).describe('receiver of traces and metrics, OTLP over HTTP · unset: nothing is exported'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z
+    .literal('http/protobuf', { error: 'give http/protobuf, or leave it unset' })
+    .describe('http/protobuf is the only one'),
+  OTEL_METRIC_EXPORT_INTERVAL: wholeNumber(100, 3_600_000).describe('milliseconds between two exports of metrics · unset: 60000'),
   DNS_SERVERS: z
     .string()
     .transform((text) => text.split(',').map((server) => server.trim()))

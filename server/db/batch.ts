@@ -1,10 +1,18 @@
+import type { SpanContext } from '@opentelemetry/api';
 import type { HistogramSeries } from '../metrics/instruments.ts';
 import { batchRows, batchSeconds } from '../metrics/metrics.ts';
+import { tracing } from '../metrics/tracing.ts';
 
 /** Rows in one statement. */
 const MAX_ROWS = 64;
 
-type WaitingRow<Row, Result> = { row: Row; resolve: (result: Result) => void; reject: (error: unknown) => void };
+type WaitingRow<Row, Result> = {
+  row: Row;
+  /** The span of the request that it belongs to, while traces are exported. */
+  span: SpanContext | undefined;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+};
 
 type Options<Row> = {
   /** The order in which a batch locks its rows, where other processes may lock the same ones. */
@@ -30,6 +38,7 @@ export function batched<Row, Result>(
 }
 
 class Batcher<Row, Result> {
+  readonly #name: string;
   readonly #run: (rows: Row[]) => Promise<Result[]>;
   readonly #options: Options<Row>;
   readonly #rows: HistogramSeries;
@@ -43,22 +52,27 @@ class Batcher<Row, Result> {
   constructor(name: string, run: (rows: Row[]) => Promise<Result[]>, options: Options<Row>) {
     this.#rows = batchRows.with(name);
     this.#seconds = batchSeconds.with(name);
-    this.#run = (rows) => this.#measured(rows, run);
+    this.#name = name;
+    this.#run = run;
     this.#options = options;
   }
 
   add(row: Row): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ row, resolve, reject });
+      this.#waiting.push({ row, span: tracing()?.current(), resolve, reject });
       this.#schedule();
     });
   }
 
-  async #measured(rows: Row[], run: (rows: Row[]) => Promise<Result[]>): Promise<Result[]> {
+  async #execute(batch: WaitingRow<Row, Result>[]): Promise<Result[]> {
     const start = performance.now();
-    this.#rows.observe(rows.length);
+    this.#rows.observe(batch.length);
+    const run = () => this.#run(batch.map(({ row }) => row));
+    const traces = tracing();
     try {
-      return await run(rows);
+      if (!traces) return await run();
+      const requests = batch.flatMap(({ span }) => span ?? []);
+      return await traces.batch(this.#name, requests, batch.length, run);
     } finally {
       this.#seconds.observe((performance.now() - start) / 1000);
     }
@@ -84,7 +98,7 @@ class Batcher<Row, Result> {
     this.#lastHadSeveral = batch.length > 1;
     this.#running = true;
     try {
-      const results = await this.#run(batch.map(({ row }) => row));
+      const results = await this.#execute(batch);
       batch.forEach(({ resolve }, index) => void resolve(results[index]));
     } catch (error) {
       if (isOfOneRow(error) && batch.length > 1) await this.#runOneByOne(batch);
@@ -97,7 +111,7 @@ class Batcher<Row, Result> {
 
   /** Runs each row in a statement of its own, so that one that PostgreSQL refuses does not fail the others. */
   async #runOneByOne(batch: WaitingRow<Row, Result>[]): Promise<void> {
-    for (const { row, resolve, reject } of batch) await this.#run([row]).then(([result]) => resolve(result), reject);
+    for (const waiting of batch) await this.#execute([waiting]).then(([result]) => waiting.resolve(result), waiting.reject);
   }
 
   /** When the database does not respond, the waiting rows fail too: their own wait must not begin only now. */

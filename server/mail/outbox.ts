@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../metrics/metrics.ts';
+import { tracing } from '../metrics/tracing.ts';
 import { Breaker } from './breaker.ts';
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
 import type { Mailer } from './mailer.ts';
@@ -146,7 +147,8 @@ export class Outbox {
 
   async #send(mail: Mail, startBy: number): Promise<SendResult> {
     const start = performance.now();
-    const result = await this.#sendBy(mail, startBy);
+    const send = () => this.#sendBy(mail, startBy);
+    const result = await (tracing()?.mail(mail, send, resultName) ?? send());
     mailHandoverSeconds.with(resultName(result)).observe((performance.now() - start) / 1000);
     const requestedAt = requestedAtOf(mail.id);
     if (result === 'sent' && requestedAt !== null)

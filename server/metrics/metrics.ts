@@ -51,7 +51,7 @@ export const signIns = new Counter('emailauth_sign_ins_total', 'Tries to sign in
 export const tokenVerifications = new Counter('emailauth_token_verifications_total', 'Verifications of tokens by result', ['result']);
 export const wrongCodes = new Counter('emailauth_wrong_codes_total', 'Wrong six-digit sign-in codes');
 
-export const jobRuns = new Counter('emailauth_job_runs_total', 'Runs of scheduled jobs by result', ['job', 'result']);
+export const jobRuns = new Counter('emailauth_job_runs_total', 'Runs of scheduled jobs by result', ['task', 'result']);
 export const workers = new Gauge('emailauth_workers', 'Processes that serve requests and are counted here');
 
 export const counters = [responses, emailRequests, signIns, tokenVerifications, wrongCodes, jobRuns];

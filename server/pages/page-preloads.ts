@@ -72,7 +72,7 @@ export function pagePreloads(webRoot: string): PreloadsOf {
     if (!page) return '';
     const files = new Set<string>();
     for (const source of page.sources) addFiles(source, chunks, files);
-    const data = own ? ['/api/user/me', ...((own.pageData && page.ownData) || [])] : [];
+    const data = own ? ['/api/auth/session', ...((own.pageData && page.ownData) || [])] : [];
     return [
       ...[...files].map((file) => `<link rel="modulepreload" href="/${file}" />`),
       // `crossorigin`, like a fetch of a script.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
-import { hintCookies } from '../../contract/remembered.ts';
+import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
@@ -95,7 +95,7 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
 
 /** Returns which data the page of a request needs: none without a developer; the page's own depends on the query. */
 const dataOf = ({ url = '', headers: { cookie = '' } }: IncomingMessage) =>
-  cookie.includes(`${hintCookies.key}=`) ? { pageData: !url.includes('?') } : null;
+  cookie.includes(`${hintCookies.key}=`) ? { pageData: !url.includes('?') && cookie.includes(`${SESSION_SEEN_COOKIE}=`) } : null;
 
 /** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
 const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);

@@ -116,7 +116,8 @@ function Scroller({ count, children }: { count: number; children: ReactNode }) {
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
       }}
-      className="h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border [scrollbar-gutter:stable] border-line bg-panel"
+      // `relative`: texts for screen readers would otherwise lengthen the page.
+      className="relative h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border [scrollbar-gutter:stable] border-line bg-panel"
     >
       {children}
     </section>
