@@ -16,31 +16,14 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
   await measureSignIns(stage, service, connections, 2 * seconds);
   const after = await read(run);
   const count = after.attempts - before.attempts;
-  const perSignIn = (of: (found: Volume) => number) => (of(after) - of(before)) / count;
-
+  const [wal, records, images, flushes] = (['wal', 'records', 'images', 'flushes'] as const).map(
+    (figure) => (after[figure] - before[figure]) / count,
+  );
   heading(`Writes of a sign-in (${formatNumber(count)} of ${connections} at once)`, 'a sign-in');
-  row('WAL, bytes', formatNumber(perSignIn(({ wal }) => wal)));
-  row(
-    'WAL records',
-    formatNumber(
-      perSignIn(({ records }) => records),
-      1,
-    ),
-  );
-  row(
-    'images of pages in the WAL',
-    formatNumber(
-      perSignIn(({ images }) => images),
-      2,
-    ),
-  );
-  row(
-    'flushes of the WAL',
-    formatNumber(
-      perSignIn(({ flushes }) => flushes),
-      2,
-    ),
-  );
+  row('WAL, bytes', formatNumber(wal));
+  row('WAL records', formatNumber(records, 1));
+  row('images of pages in the WAL', formatNumber(images, 2));
+  row('flushes of the WAL', formatNumber(flushes, 2));
   for (const [name, size] of after.sizes) {
     const grown = (size - (before.sizes.get(name) ?? 0)) / count;
     if (grown >= 1) row(`table ${name} with indexes, bytes`, formatNumber(grown));
