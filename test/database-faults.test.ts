@@ -94,7 +94,7 @@ test('returns 503 within 3 s for every call and 200 for /healthz while PostgreSQ
       client.post('/api/websites', { domain: 'frozen.example' }),
       service.client().post('/api/websites/register', { domain: 'frozen.example', email }),
       service.client().get(`/api/websites/domain/${shop}`),
-      service.client().get(`/auth?forward_url=https://${shop}/`),
+      service.client().get(`/auth?forward_url=https://${shop}/`, { Accept: 'text/html' }),
     ];
     for (let round = 0; round < 3; round++) {
       const prober = service.client();

@@ -294,7 +294,7 @@ test('a logout in one tab takes effect in another at its next request', async ()
   await other.getByLabel('Domain').fill('shop.example');
   await other.getByRole('button', { name: 'Save' }).click();
   await heading(other, 'Not Logged In');
-  await other.getByText('You are not signed in.').waitFor();
+  await other.getByText('you come back to this page').waitFor();
   await other.getByRole('button', { name: 'Not authenticated' }).waitFor();
 });
 
