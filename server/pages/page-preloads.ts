@@ -34,7 +34,10 @@ const needs: Record<string, Needs> = {
     sources: ['features/websites/websites-page.tsx', 'features/websites/invitations.tsx'],
     ownData: [WEBSITES, INVITATIONS],
   },
-  '/developer-email-auth/live': { sources: ['features/websites/live-page.tsx'], ownData: ['/api/websites'] },
+  '/developer-email-auth/live': {
+    sources: ['features/websites/live-page.tsx'],
+    ownData: ['/api/websites/search?q=&limit=6', '/api/clients', '/api/api-keys'],
+  },
   '/dashboard': {
     sources: ['features/overview/overview-page.tsx', 'ui/day-bars-chart.tsx'],
     ownData: ['/api/overview', '/api/overview/logins?days=30', '/api/audit-logs?limit=4', WEBSITES],

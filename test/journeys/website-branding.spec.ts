@@ -101,6 +101,7 @@ describe('the branding of a website', () => {
     await dialog.waitFor({ state: 'detached' });
     expect(await name.inputValue()).toBe('Draft');
 
+    await name.click();
     await page.evaluate('history.forward()');
     await button(page, 'Leave without saving').click();
     await page.waitForURL(url(`/dashboard/websites/${domain}/log`));
