@@ -45,6 +45,8 @@ export type Config = {
   behindProxy: boolean;
   /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
+  /** The syslog server that receives the audit log. Null: none. */
+  auditSyslogUrl: string | null;
   /** Export of traces and metrics over OTLP. Null: off. */
   otlp: { metricIntervalMs: number } | null;
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
@@ -108,6 +110,7 @@ export function readConfig(env: Env): Config {
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
+    auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,

@@ -134,6 +134,7 @@ class Instance {
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
+      auditExport: { url: this.#parts.config.auditSyslogUrl, host: new URL(this.#parts.config.publicUrl).hostname },
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());

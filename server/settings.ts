@@ -79,6 +79,9 @@ export const settings = {
   METRICS_TOKEN: printable.describe(
     'bearer token of /metrics · unset: only programs on this machine can read it, and with a proxy in front none can',
   ),
+  AUDIT_SYSLOG_URL: refined(isSyslogUrl, 'give tls://host:6514, or tcp://host:514 inside a private network').describe(
+    'syslog server that receives the audit log (RFC 5424) · unset: it stays in the database only',
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: refined(
     (text) => /^https?:\/\//.test(text) && URL.canParse(text),
     'give the address of an OTLP receiver, such as http://127.0.0.1:4318',
@@ -112,6 +115,11 @@ export type Settings = { [Name in keyof typeof settings]?: z.output<(typeof sett
 /** Returns whether a text is a PostgreSQL URL. */
 function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** Returns whether a text is the address of a syslog server, with a port and nothing else. */
+function isSyslogUrl(text: string): boolean {
+  return /^(?:tcp|tls):\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i.test(text) && URL.canParse(text);
 }
 
 /** Returns whether a text is only scheme and host of an http(s) URL. */

@@ -4,7 +4,7 @@ import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type 
 import type { Log } from '../log.ts';
 import { jobRuns } from '../metrics/metrics.ts';
 import { openJobsPool, PREPARING, type Query, scheduleNextRuns } from './store.ts';
-import { cleanUpAccounts, cleanUpSignIns, cleanUpUploads, releaseUnclaimed, sumUpStatistics, TIMETABLE } from './tasks.ts';
+import { cleanUpAccounts, cleanUpSignIns, cleanUpUploads, releaseUnclaimed, sendAuditLog, sumUpStatistics, TIMETABLE } from './tasks.ts';
 
 /** How often the next runs are scheduled; the shortest interval of the timetable is a minute. */
 const SCHEDULE_MS = 20_000;
@@ -20,6 +20,7 @@ type Parts = {
   releaseUnclaimed: (query: Query) => Promise<number>;
   removeUnneededUploads: (query: Query) => Promise<number>;
   maintainProviderKeys: () => Promise<void>;
+  auditExport: { url: string | null; host: string };
 };
 
 /**
@@ -49,6 +50,7 @@ export class Jobs {
       'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
       'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
       'maintain-provider-keys': () => parts.maintainProviderKeys(),
+      'export-audit': sendAuditLog({ ...parts.auditExport, signal }),
     };
     this.#running = this.#run();
   }

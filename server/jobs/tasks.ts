@@ -1,4 +1,5 @@
 import type { Task } from 'graphile-worker';
+import { exportAudit } from '../audit-export/audit-export.ts';
 import { rollUp } from '../stats/roll-up.ts';
 import {
   type Query,
@@ -31,6 +32,7 @@ export const TIMETABLE: Timetable = [
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
   { task: 'maintain-provider-keys', minute: 53 },
+  { task: 'export-audit', minute: null },
 ];
 
 const SIGN_IN_REMOVALS = [
@@ -69,6 +71,14 @@ export function sumUpStatistics(signal: AbortSignal): Task {
     const upToDate = await rollUp(query, { signal, maxMs: RUN_MS });
     if (!upToDate && !signal.aborted)
       logger.warn('a transaction has been writing to audit_log for seconds; its statistics are summed up later');
+  };
+}
+
+/** Sends new rows of the audit log to the syslog server, if there is one. @param options.signal ends it between two batches */
+export function sendAuditLog(options: { url: string | null; host: string; signal: AbortSignal }): Task {
+  const { url } = options;
+  return async (_, { query }) => {
+    if (url !== null) await exportAudit(query as Query, { ...options, url, maxMs: RUN_MS });
   };
 }
 
