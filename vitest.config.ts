@@ -78,6 +78,30 @@ export default defineConfig({
         },
       },
       {
+        test: {
+          name: 'deployment',
+          include: ['test/deployment/*.test.ts'],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: [
+            'test/faults/*.test.ts',
+            // Their short form is part of `npm test`.
+            ...(process.env.FAULTS === 'full' ? ['test/{database-faults,drain,failover,instances,mail-faults,outbox}.test.ts'] : []),
+          ],
+          globalSetup: 'test/postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
+          maxWorkers: 1,
+        },
+      },
+      {
         test: { name: 'screenshots', include: ['test/journeys/*.shots.ts'], globalSetup: 'test/postgres.ts', hookTimeout: 90_000 },
       },
       {

@@ -1,4 +1,5 @@
 import { ApiError, type Client } from '../contract/client.ts';
+import { errors } from '../contract/errors.ts';
 import type { LanguageCode } from '../contract/languages.ts';
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../contract/limits.ts';
 import { CLI_CLIENT_ID, createPkce } from '../contract/pkce.ts';
@@ -50,6 +51,12 @@ export class Attempts {
   /** How many more codes can be tried. */
   get triesLeft(): number {
     return Math.max(0, ...this.#attempts.map(({ triesLeft }) => triesLeft));
+  }
+
+  /** What a person reads after a wrong code that was not the last one. */
+  get wrongCodeMessage(): string {
+    const { triesLeft } = this;
+    return `${errors.bad_code.message} ${triesLeft === 1 ? 'One try is' : `${triesLeft} tries are`} left.`;
   }
 
   /** Requests another email. @returns its state. @throws ApiError, CommandError */

@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 /** Every flag that a command takes besides the global ones, by commander's name for it. */
 export type Flags = Partial<{
   active: boolean;
+  backups: string;
   all: boolean;
   auth: string;
   backchannelLogoutUri: string | false;
@@ -12,6 +13,7 @@ export type Flags = Partial<{
   code: string;
   command: string;
   days: string;
+  deployment: boolean;
   domain: string;
   dryRun: boolean;
   email: string;

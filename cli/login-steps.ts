@@ -86,8 +86,7 @@ function rejectCode(logins: PendingLogins, loginId: string, login: PendingLogin,
   const left = attempts.triesLeft;
   if (left > 0) {
     logins.save(loginId, { ...login, attempts: attempts.saved() });
-    const message = `That code is not right; ${left === 1 ? 'one try is' : `${left} tries are`} left.`;
-    return new CommandError(EXIT.negative, 'bad_code', message, 'Use the digits of the email that this login sent.');
+    return new CommandError(EXIT.negative, 'bad_code', attempts.wrongCodeMessage, 'Use the digits of the email that this login sent.');
   }
   logins.take(loginId);
   return new CommandError(EXIT.negative, 'bad_code', 'Too many wrong codes: this email can no longer be used.', START_AGAIN);

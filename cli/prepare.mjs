@@ -1,6 +1,6 @@
 /**
- * `npm start`, `npm run build`, `npm test` and `npm run packages`: installs missing packages, builds if the sources have changed, and continues with the
- * command. Plain JavaScript without dependencies, since it runs on a fresh clone.
+ * `npm start`, `npm run build`, `npm test` and `npm run packages`: installs missing packages, builds if the sources have changed (`build`:
+ * always), and continues with the command; `ready` has none. Plain JavaScript without dependencies, since it runs on a fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -120,9 +120,10 @@ function addToHash(hash, path) {
   if (state?.isFile() && isSource(path)) hash.update(`${path}\n`).update(readFileSync(at(path)));
 }
 
-/** Whether a file changes what is built. The texts in docs are read from there, not from dist. */
+/** Whether a file changes what is built: of docs, the code and the texts that are also pages of the web app. */
 function isSource(path) {
-  return !/\.test\.tsx?$/.test(path) && (!path.startsWith('docs') || path.endsWith('.ts'));
+  if (/\.test\.tsx?$/.test(path)) return false;
+  return !path.startsWith('docs') || path.endsWith('.ts') || path.startsWith(join('docs', 'guide')) || /(?:cli|operations)\.md$/.test(path);
 }
 
 /** Replaces dist by a new build. The stamp is removed first and written last, so that an interrupted build is repeated. */

@@ -5,6 +5,7 @@ import type * as backup from '../server/backup/backup.ts';
 import type * as restore from '../server/backup/restore.ts';
 import type * as config from '../server/config.ts';
 import type * as attach from '../server/db/attach.ts';
+import type * as examine from '../server/db/examine.ts';
 import type * as migrate from '../server/db/migrate.ts';
 import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
@@ -21,6 +22,7 @@ type ServerModules = {
   'backup/restore': typeof restore;
   config: typeof config;
   'db/attach': typeof attach;
+  'db/examine': typeof examine;
   'db/migrate': typeof migrate;
   'db/secret-key': typeof secretKey;
   main: typeof main;

@@ -1,7 +1,7 @@
 import type { ApiError, Client } from '../contract/client.ts';
 import type { ErrorCode } from '../contract/errors.ts';
 import type { Output } from '../contract/routes.ts';
-import { normalHost } from '../contract/rules.ts';
+import { normalDomain } from '../contract/rules.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptText } from './prompts.ts';
@@ -31,7 +31,7 @@ export async function requireSite(client: Client, text: string): Promise<Site> {
 
 /** Returns the website with a domain, or undefined. */
 export function findSite<Found extends Pick<Site, 'domain'>>(sites: readonly Found[], text: string): Found | undefined {
-  const host = normalHost(text.trim());
+  const host = normalDomain(text);
   return sites.find(({ domain }) => domain === host);
 }
 

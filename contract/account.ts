@@ -3,6 +3,7 @@ import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { fromNameFault, logoUrlFault, nameFault } from './rules.ts';
 
 export const User = z.object({ id: z.string(), email: z.string(), name: z.string().nullable() });
+export const Session = z.object({ user: User.nullable() });
 
 /** Returns the schema of a line of text that `faultOf` accepts. */
 export const line = (faultOf: (text: string) => string | null) =>
@@ -46,7 +47,8 @@ export const AuditEntry = z.object({
   id: z.string(),
   action: z.string(),
   createdAt: z.string(),
-  domain: z.string().nullable(),
+  domain: z.string().nullable().meta({ description: 'As A-label' }),
+  displayDomain: z.string().nullable().meta({ description: 'The domain decoded, for display' }),
 });
 
 const day = z.iso.date({ error: 'Not a date, such as 2026-03-05' });

@@ -31,6 +31,7 @@ export const endpoints = {
   token: { method: 'POST', path: '/api/auth/token', access: 'anyone', oauth: true },
   validateKey: { method: 'POST', path: '/api/auth/validate-key', access: 'anyone' },
   tokenLogin: { method: 'POST', path: '/api/auth/token-login', access: 'anyone' },
+  session: { method: 'GET', path: '/api/auth/session', access: 'anyone' },
   logout: { method: 'POST', path: '/api/auth/logout', access: 'anyone' },
 
   decideInteraction: { method: 'POST', path: '/oauth/interaction/{uid}/decision', access: 'anyone' },

@@ -30,8 +30,8 @@ export const errors = {
   unknown_client: { status: 400, message: 'This client_id is unknown.', hint: 'Check the client id.', oauth: 'invalid_client' },
   bad_code: {
     status: 400,
-    message: 'That code is not right.',
-    hint: 'Enter the code from the latest email, in the browser where you started; after five wrong codes request a new email.',
+    message: 'This code is wrong.',
+    hint: 'Enter the code from the newest email, in the browser where you started; after five wrong codes request a new email.',
   },
   bad_grant: { status: 400, message: 'The code is invalid, used or expired.', hint: 'Start the sign-in again.', oauth: 'invalid_grant' },
   bad_link: {

@@ -1,10 +1,15 @@
 import { z } from 'zod';
-import { MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
+import { MAX_DOMAIN_INPUT, MAX_EVENT_AGE_SECONDS, MAX_EVENT_WAIT_SECONDS, MAX_LOG_DAYS } from './limits.ts';
 import { WebsiteParams } from './websites.ts';
 
 /** Which events to return: those after a cursor, or those of the last `since` seconds. */
 export const EventsQuery = z.object({
-  domain: z.string().min(1).max(253).optional().meta({ description: 'One of my websites; omitted: all of them' }),
+  domain: z
+    .string()
+    .min(1)
+    .max(MAX_DOMAIN_INPUT)
+    .optional()
+    .meta({ description: 'One of my websites, or the client ID of one of my applications; omitted: all of them' }),
   after: z
     .string()
     .regex(/^\d{1,15}\.\d{1,15}$/, 'Not a cursor')
@@ -26,20 +31,25 @@ export const EventsQuery = z.object({
     .meta({ description: 'When there are no events yet, wait for one for so many seconds' }),
 });
 
-/** One step of a sign-in at a website. Contains no link, code or token. */
+/** One step of a sign-in at a website or application. Contains no link, code or token. */
 export const WebsiteEvent = z.object({
   id: z.string().meta({ description: 'Distinguishes the event from all others' }),
   at: z.string(),
-  domain: z.string().meta({ description: 'As A-label' }),
+  domain: z.string().meta({ description: 'As A-label; the client ID for an application' }),
+  name: z.string().meta({ description: 'For people: the domain decoded, or the name of the application' }),
   // A text and not an enum: a program must be able to show the kinds of a later version.
   kind: z.string().meta({
     description:
-      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused',
+      'requested, request_refused, mail_accepted, mail_delayed, mail_refused, mail_expired, opened, remembered, wrong_browser, link_refused, wrong_address, wrong_code, verified or token_refused; with OpenID Connect also exchanged and client_refused',
   }),
   reason: z.string().nullable().meta({
-    description: 'Why something was refused; for an email, the code of the mail server; for `opened`, code if it was not the link',
+    description:
+      'Why something was refused; for an email, the code of the mail server; for `opened`, code if it was not the link; for `client_refused`, the error of OpenID Connect and its description',
   }),
-  email: z.string().nullable().meta({ description: "The visitor's address; masked until the domain is proven, except in local mode" }),
+  email: z
+    .string()
+    .nullable()
+    .meta({ description: "The visitor's address; masked for an application and until the domain is proven, except in local mode" }),
   level: z.enum(['info', 'success', 'problem']),
   text: z.string().meta({ description: 'What happened, as a sentence' }),
   fix: z.string().nullable().meta({ description: 'What to do about it; null: nothing' }),

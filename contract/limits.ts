@@ -11,6 +11,8 @@ export const MAX_CODE_TRIES = 5;
  * few networks cannot use up all of them.
  */
 export const RESERVED_MAILS = 4;
+/** Characters of what a person may paste as a domain, which can be the address of a page. */
+export const MAX_DOMAIN_INPUT = 2048;
 /** Websites with an unproven domain that one account, or one linked address, may have. */
 export const MAX_UNPROVEN_WEBSITES = 100;
 /** Members and invitations of one website, without its linked address. */

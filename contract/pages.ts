@@ -39,7 +39,8 @@ export const pages = {
 export const WEBSITE_TABS = ['log', 'visitors', 'branding', 'team', 'settings', 'test'] as const;
 export type WebsiteTab = (typeof WEBSITE_TABS)[number];
 
-const WEBSITE_PAGES = '/dashboard/websites/';
+/** What the paths of the pages of websites begin with. */
+export const WEBSITE_PAGES = '/dashboard/websites/';
 
 /** Returns whether a path is that of a page of a website: `/dashboard/websites/DOMAIN`, or one of its tabs below it. */
 export function isWebsitePage(path: string): boolean {
@@ -82,12 +83,20 @@ export type SignInBoot = {
   steps?: SignInSteps;
   /** Why the form post that this page responds to was refused. */
   failure?: FormFailure;
-  /** The page could not be read because of an error of the service. `reference`: its number in the log. */
-  broken?: { code: ErrorCode; reference?: string };
+  /**
+   * The request failed; path and query are those of the page where the visitor can go on. `reference`: the number of an error of the
+   * service in its log; `retryAfter`: seconds.
+   */
+  error?: { code: ErrorCode; reference?: string; retryAfter?: number };
   /** The response to a form post whose redirect leaves this origin, which `form-action` of the page's policy would not allow. */
   leaving?: { url: string };
   /** On /auth/link: the emailed link that was opened. */
   link?: LinkBoot;
+  /**
+   * The page of an emailed link first offers to prove with it that the mailbox of a refused request for an email is the person's.
+   * `email`: what the field contains; `back`: the page that requested the email.
+   */
+  confirmBrowser?: { email: string; back: string };
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };

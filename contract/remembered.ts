@@ -15,6 +15,9 @@ export const hintCookies = {
   previous: 'previous_auth',
 } as const;
 
+/** Cookie that pages set for ten minutes when the service has confirmed the session: their first calls need not wait for that. */
+export const SESSION_SEEN_COOKIE = 'session_seen';
+
 /** Cookie with the language that a person chose on the page of an authorization request: its next pages have it too. */
 export const LANGUAGE_COOKIE = 'language';
 

@@ -10,6 +10,7 @@ import {
   Organization,
   Overview,
   Profile,
+  Session,
   Settings,
   User,
   Waitlist,
@@ -148,6 +149,7 @@ export const routes = {
   token: route('token', 'Exchange a code and its verifier for a session', TokenRequest, TokenResponse),
   validateKey: route('validateKey', 'Sign in with a remembered account', ValidateKeyRequest, ValidateKeyResponse),
   tokenLogin: route('tokenLogin', "Open a session with the portal's own token", TokenLoginRequest, TokenLoginResponse),
+  session: route('session', 'The account that is signed in in this browser; null when none is', nothing, Session),
   logout: route('logout', "End the session and forget this device's key", nothing, Done),
 
   decideInteraction: route(

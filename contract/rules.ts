@@ -77,6 +77,9 @@ export function domainInput(input: string): string {
   return normalHost(bare) ? bare : text;
 }
 
+/** Returns the normal form (normalHost) of what a person typed or pasted as a domain, or null. */
+export const normalDomain = (input: string): string | null => normalHost(domainInput(input));
+
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Returns the seconds of a time such as `30s`, `10m`, `1h` or `2d`, or null for any other text. */

@@ -20,12 +20,12 @@ export type OwnAttempt = {
   state: string | null;
 };
 
-/** The forms of the pages. `address`: of step 1; `link`: of a link that was opened in another browser. */
-export type FormName = 'address' | 'code' | 'resend' | 'account' | 'link' | 'consent';
+/** The forms of the pages. `address`: of step 1; `link`: of a link that was opened in another browser; `browser`: of a link that confirms its browser. */
+export type FormName = 'address' | 'code' | 'resend' | 'account' | 'link' | 'browser' | 'consent';
 
 /**
  * Why a form post was refused. `no_saved_login`: the remembered account has no key; `needs_script`: the code of an attempt with PKCE
- * was posted by a form; `foreign_origin`: the form was not one of this service.
+ * was posted by a form.
  */
 export type FormFailure = {
   form: FormName;
@@ -34,7 +34,7 @@ export type FormFailure = {
   field?: string;
   /** Seconds. */
   retryAfter?: number;
-  /** Of the form `link`: the address that was typed. */
+  /** Of the forms `link` and `browser`: the address that was typed. */
   typed?: string;
 };
 

@@ -21,7 +21,18 @@ export const About = z.object({
       .meta({ description: 'Null: the service does not sign; its mail server may' }),
     delivered: z.boolean().meta({ description: 'False: emails stay in the built-in inbox' }),
   }),
+  request: z
+    .object({
+      address: printable.meta({ description: 'The address of the caller that limits count; of IPv6 the network' }),
+      forwarded: z.int().min(0).meta({ description: 'Number of entries of X-Forwarded-For' }),
+      isHostPublic: z.boolean().meta({ description: 'Host is that of PUBLIC_URL' }),
+    })
+    .optional()
+    .meta({ description: 'How this request has arrived, to check the proxies in front' }),
 });
+
+/** See the schema. */
+export type About = z.output<typeof About>;
 
 const state = z.enum(['operational', 'degraded', 'down']);
 

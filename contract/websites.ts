@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
+import { MAX_DOMAIN_INPUT, MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
 import { Email } from './signin.ts';
 
-const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(253);
+/** What a person typed or pasted as a domain: with a protocol, `www.` and a path, it may be longer than a domain. */
+const domain = z.string({ error: 'Domain is required' }).trim().min(1, 'Domain is required').max(MAX_DOMAIN_INPUT);
 
 /** The path of a stored icon; null: none. */
 const iconUrl = z
@@ -85,7 +86,7 @@ const counts = {
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
   openedByCode: z.number().meta({ description: 'Of these, by code' }),
-  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
+  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email, also through OpenID Connect' }),
   completed: z.number().meta({ description: 'Tokens that the website verified, of emails and of remembered accounts' }),
   openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
   openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),

@@ -10,6 +10,8 @@ export type Dns = {
   mailServers(name: string): Promise<string[]>;
   /** Returns the IPv4 and IPv6 addresses of a name. */
   addresses(name: string): Promise<string[]>;
+  /** Returns the names of an address (PTR records). */
+  names(address: string): Promise<string[]>;
   /**
    * Resolves the host of a connection, which goes to exactly the addresses that were checked, so that a name cannot give
    * another address the second time. Its error has the code ENOTFOUND, ENOTPUBLIC or EAI_AGAIN.
@@ -60,6 +62,7 @@ export function openDns(options: DnsOptions): Dns {
       return records.sort((one, other) => one.priority - other.priority).map(({ exchange }) => exchange || '.');
     },
     addresses: async (name) => (await resolveAddresses(name, options)).map(({ address }) => address),
+    names: (address) => query(options, (resolver) => emptyIfAbsent(resolver.reverse(address))),
     lookup(host, lookupOptions, done) {
       if (usesSystemLookup(host)) return systemLookup(host, lookupOptions, done);
       lookupAddresses(host).then(

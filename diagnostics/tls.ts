@@ -13,7 +13,7 @@ const CHECK_REACHABLE = 'Check that the website is running and that its firewall
  * Checks whether the website's certificate is trusted, is for this host and does not expire soon. Node.js itself refuses anything
  * older than TLS 1.2.
  */
-export function checkTls({ isLocal, callback }: Target, options: CheckOptions): Promise<CheckResult> {
+export function checkTls({ isLocal, callback }: Pick<Target, 'isLocal' | 'callback'>, options: CheckOptions): Promise<CheckResult> {
   const timedOut = fail('The website did not respond in time.', CHECK_REACHABLE);
   return runCheck({ id: 'tls', name: 'Certificate', ...options, timedOut }, async (signal) => {
     if (!callback || isLocal) return skip('Not needed on this machine.');

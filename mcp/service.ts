@@ -1,6 +1,6 @@
 import type { Client } from '../contract/client.ts';
 import type { Output } from '../contract/routes.ts';
-import { normalHost } from '../contract/rules.ts';
+import { normalDomain } from '../contract/rules.ts';
 import { oneLine } from '../diagnostics/check.ts';
 import type { McpContext } from './context.ts';
 import { hasCode, refusal } from './result.ts';
@@ -19,7 +19,7 @@ export async function requireOwnSite(client: Client, domain: string, signal: Abo
 }
 
 export const findByDomain = (sites: readonly OwnSite[], domain: string): OwnSite | undefined =>
-  sites.find((site) => site.domain === normalHost(domain.trim()));
+  sites.find((site) => site.domain === normalDomain(domain));
 
 /** Returns the caller's address and websites, or null for an anonymous caller. @throws ApiError, also for an API key that is not valid */
 export async function findCaller(client: Client, signal: AbortSignal): Promise<{ email: string; sites: OwnSite[] } | null> {

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 import { Fault } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
-import { type DescribeError, sendError } from './http/errors.ts';
+import { type DescribedError, type DescribeError, sendError } from './http/errors.ts';
 import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
@@ -22,6 +22,8 @@ export type AppParts = {
   /** Everything that is not a call of the API, in order. */
   routers: readonly Router[];
   describeError: DescribeError;
+  /** Sends the page of an error and returns true where the request is one of a browser for a sign-in page. */
+  sendErrorPage(request: IncomingMessage, response: ServerResponse, error: DescribedError): boolean;
   /** Headers of every response that is data. */
   headers: Record<string, string>;
 };
@@ -38,9 +40,12 @@ export function createApp(parts: AppParts): RequestListener {
   app.use(() => {
     throw new Fault('not_found');
   });
-  const fail = (response: ServerResponse, error: unknown, oauth = false) =>
-    sendError(response, parts.describeError(error, undefined, requestIdOf(response.req)), parts.headers, { oauth });
-  app.use(((error, _request, response, _next) => fail(response, error)) satisfies ErrorRequestHandler);
+  const fail = (request: IncomingMessage, response: ServerResponse, error: unknown, oauth = false) => {
+    const described = parts.describeError(error, undefined, requestIdOf(request));
+    if (!response.headersSent && parts.sendErrorPage(request, response, described)) return;
+    sendError(response, described, parts.headers, { oauth });
+  };
+  app.use(((error, request, response, _next) => fail(request, response, error)) satisfies ErrorRequestHandler);
 
   const handle = (request: IncomingMessage, response: ServerResponse, record: RequestRecord) => {
     const url = request.url ?? '';
@@ -49,7 +54,7 @@ export function createApp(parts: AppParts): RequestListener {
     try {
       requireReadable(request);
     } catch (error) {
-      return fail(response, error, oauthPaths.has(path));
+      return fail(request, response, error, oauthPaths.has(path));
     }
     const route = direct.get(`${request.method} ${path}`);
     if (route) record.times = route.times;
@@ -59,11 +64,11 @@ export function createApp(parts: AppParts): RequestListener {
     if (!listener && parts.openId.handles(path)) {
       // The provider handles a bounded number of first two parts; what follows may be an identifier.
       record.times = timesOf(request.method, path.split('/', 3).join('/'));
-      return void parts.openId.handle(request, response, path).catch((error) => fail(response, error, true));
+      return void parts.openId.handle(request, response, path).catch((error) => fail(request, response, error, true));
     }
     if (!listener) return app(request, response);
     if (!route) record.times = timesOf(request.method, 'sign-in form');
-    listener(request, response).catch((error) => fail(response, error));
+    listener(request, response).catch((error) => fail(request, response, error));
   };
   return (request, response) => {
     const record = beginRequest(request);

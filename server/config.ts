@@ -75,11 +75,29 @@ const SECRET_KEY_FILE = 'secret-key';
 
 type Env = Record<string, string | undefined>;
 
+/** The settings without the secrets that the service may generate. */
+export type Deployment = Omit<Config, 'adminPassword' | 'secretKey' | 'previousSecretKey'>;
+
 /**
  * Reads the settings. Missing secrets that the service may generate are generated and stored in DATA_DIR.
  * @throws ConfigError with every fault at once
  */
 export function readConfig(env: Env): Config {
+  const { values, deployment } = examine(env);
+  const { mode, dataDir } = deployment;
+  return {
+    ...deployment,
+    adminPassword: values.ADMIN_PASSWORD ?? (mode === 'production' ? null : kept(dataDir, 'admin-password', 18)),
+    ...secretKeysOf(values, dataDir),
+  };
+}
+
+/** Reads the settings for an operator's command; generates no secret. @throws ConfigError with every fault at once */
+export function readDeployment(env: Env): Deployment {
+  return examine(env).deployment;
+}
+
+function examine(env: Env): { values: Settings; deployment: Deployment } {
   const { values, faults } = parse(env, settings);
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
@@ -89,7 +107,7 @@ export function readConfig(env: Env): Config {
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
-  return {
+  const deployment: Deployment = {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     port: basics.port,
@@ -102,8 +120,6 @@ export function readConfig(env: Env): Config {
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom,
     dkim: domainName && keySelector && privateKey ? { domainName, keySelector, privateKey } : null,
-    adminPassword: values.ADMIN_PASSWORD ?? (production ? null : kept(dataDir, 'admin-password', 18)),
-    ...secretKeysOf(values, dataDir),
     trustProxy: values.TRUST_PROXY ?? 0,
     behindProxy: basics.behindProxy,
     workers: values.WORKERS ?? 1,
@@ -115,6 +131,7 @@ export function readConfig(env: Env): Config {
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
   };
+  return { values, deployment };
 }
 
 /** The settings on which others depend. */

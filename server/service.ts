@@ -26,7 +26,8 @@ import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
 import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
-import { createListener, type Listener } from './http/listener.ts';
+import { errorHeaders } from './http/errors.ts';
+import { createListener } from './http/listener.ts';
 import { requestIdOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
@@ -35,12 +36,12 @@ import { mcpRouter } from './mcp/routes.ts';
 import { Connections, connectionRoutes } from './oidc/connections.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
-import { withBrokenPage } from './pages/broken-page.ts';
+import { errorPage, wantsErrorPage } from './pages/error-page.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
 import { createFormCall } from './sign-in-pages/form-call.ts';
 import { SignInForms } from './sign-in-pages/forms.ts';
-import { SignInPages } from './sign-in-pages/pages.ts';
+import { offerConfirmation, SignInPages } from './sign-in-pages/pages.ts';
 import { linkListener } from './signin/link.ts';
 import { describeLink, describePortalLink } from './signin/link-page.ts';
 import { signInRoutes } from './signin/routes.ts';
@@ -53,6 +54,7 @@ import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
 import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { Claims, claimRoutes } from './websites/claims.ts';
 import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
 import { brandingPreviewRouter } from './websites/preview-routes.ts';
@@ -132,10 +134,10 @@ function createPortal(
   const logos = new Logos({ config, limits });
   return {
     uploads,
+    claims: new Claims({ config, database, outbox, limits }),
     websites: new Websites({
       config,
       database,
-      outbox,
       limits,
       uploads,
       inviteOwner: (owner, register) => requests.inviteOwner(owner, register),
@@ -169,6 +171,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...signInRoutes(core),
     ...openIdRoutes(core.openId),
     ...websiteRoutes(portal.websites),
+    ...claimRoutes(portal.claims),
     ...memberRoutes(portal.members),
     ...websiteSearchRoutes(portal.websiteSearch),
     ...brandingRoutes(portal.brandings),
@@ -222,6 +225,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const pages = new SignInPages({
     targets,
     steps: core.steps,
+    describeLink: (secret) => describeLink(linkParts, secret, false),
     describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
   });
   const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
@@ -236,13 +240,10 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     call: createFormCall(served, invokeSettings),
     pages,
     interactionPage: (request, uid, posted) => core.openId.interactions.page(request, uid, posted),
-    describeLink: (secret) => describeLink(linkParts, secret, false),
     browserRequestOf,
-    describeError,
     sendPage: web.sendSignIn,
     headers,
   });
-  const sendsPages = (listener: Listener) => withBrokenPage(listener, { describeError, sendPage: web.sendSignIn });
   return createApp({
     served,
     listenerOf: createListener({
@@ -254,19 +255,14 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
-    openLink: sendsPages(
-      linkListener({
-        links,
-        describeLink: (secret, isVisit) => describeLink(linkParts, secret, isVisit),
-        browserRequestOf,
-        sendPage: web.sendSignIn,
-        headers,
-      }),
-    ),
-    formAt: (method, path) => {
-      const listener = forms.at(method, path);
-      return listener && sendsPages(listener);
-    },
+    openLink: linkListener({
+      links,
+      describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
+      browserRequestOf,
+      sendPage: web.sendSignIn,
+      headers,
+    }),
+    formAt: (method, path) => forms.at(method, path),
     openId: core.openId.listener,
     routers: [
       ...parts.routers,
@@ -324,13 +320,20 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         publicUrl,
         local,
         headers,
-        sendSignIn: sendsPages(async (request, response) => {
+        sendSignIn: async (request, response) => {
           web.sendSignIn(response, await pages.read(request, cookiesOf(request, response, secure)));
-        }),
+        },
+        hasForm: (path) => forms.at('POST', path) !== undefined,
         openApi,
       }),
     ],
     describeError,
+    sendErrorPage: (request, response, error) => {
+      if (!wantsErrorPage(request)) return false;
+      for (const [name, value] of Object.entries(errorHeaders(error.fault))) response.setHeader(name, value);
+      web.sendSignIn(response, errorPage(request, error), error.fault.status);
+      return true;
+    },
     headers,
   });
 }

@@ -12,7 +12,7 @@ import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
 import { workers } from './metrics/metrics.ts';
-import { startTracing, tracing } from './metrics/tracing.ts';
+import { setTracing, tracing } from './metrics/tracing.ts';
 import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -51,7 +51,11 @@ type Parts = { config: Config; route: DatabaseRoute; log: Log };
 /** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route, log } = parts;
-  if (config.otlp) await startTracing({ ...config.otlp, version: VERSION, log });
+  if (config.otlp) {
+    // Its packages are imported only here.
+    const { openOtlp } = await import('./metrics/otlp.ts');
+    setTracing(openOtlp({ ...config.otlp, version: VERSION, log }));
+  }
   const lock = await holdServingLock(route.directUrl, config.secretKey);
   const database = openDatabase(route);
   database.onReconnect(() => lock.reconnect());

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { normalEmail } from '../contract/rules.ts';
+import { normalizeUrl } from './db/hosts.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_KEY_BYTES = 32;
@@ -15,7 +16,11 @@ const wholeNumber = (min: number, max: number) => {
 };
 const refined = (accepts: (text: string) => boolean, remedy: string) => z.string().refine(accepts, { error: remedy });
 const printable = refined((text) => /^[\x21-\x7e]+$/.test(text), 'give printable characters without spaces');
-const postgresUrl = refined(isPostgresUrl, 'give postgres://user:password@host:port/database');
+const postgresUrl = z.string().transform((text, { addIssue }) => {
+  const url = normalizeUrl(text);
+  if (!url) addIssue({ code: 'custom', message: 'give postgres://user:password@host:port/database' });
+  return url ?? z.NEVER;
+});
 
 const secretKey = refined(
   (text) => Buffer.byteLength(text) >= MIN_SECRET_KEY_BYTES,
@@ -32,7 +37,9 @@ export const settings = {
   PUBLIC_URL: refined(isOrigin, 'give scheme and host only, such as https://auth.example.com')
     .transform((text) => new URL(text).origin)
     .describe('where browsers reach the service; mail links start with it · unset: http://localhost:PORT'),
-  DATABASE_URL: postgresUrl.describe('any PostgreSQL from version 14 · unset: the embedded one in DATA_DIR'),
+  DATABASE_URL: postgresUrl.describe(
+    'any PostgreSQL from version 14, several hosts separated by commas · unset: the embedded one in DATA_DIR',
+  ),
   DATABASE_DIRECT_URL: postgresUrl.describe('the same database without a pooler: for LISTEN, locks and migrations · unset: DATABASE_URL'),
   DATABASE_PREPARED_STATEMENTS: z
     .enum(['on', 'off'], { error: 'give on or off' })
@@ -111,11 +118,6 @@ export const settings = {
 };
 
 export type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
-
-/** Returns whether a text is a PostgreSQL URL. */
-function isPostgresUrl(text: string): boolean {
-  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-}
 
 /** Returns whether a text is the address of a syslog server, with a port and nothing else. */
 function isSyslogUrl(text: string): boolean {

@@ -56,7 +56,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     secretsOf: (mail) => secrets.ofMail(mail, publicUrl),
     onRefused: (mail) => store.markMailFailed(mail.id),
     onDelayed: async ({ kind, recipient, data: { website } }, reason) => {
-      if (kind === 'sign_in' && website) await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient });
+      if ((kind === 'sign_in' || kind === 'app_sign_in') && website)
+        await events.record({ domain: website, kind: 'mail_delayed', reason, email: recipient });
     },
     limitFactor,
   });
@@ -76,6 +77,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     limits,
     limitFactor,
     log,
+    events,
     describeError,
     keys: providerKeys,
     sendPage: web.sendSignIn,

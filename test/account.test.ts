@@ -175,7 +175,7 @@ describe('the audit log', () => {
       ['website_added', domain],
       ['developer_signed_in', null],
     ]);
-    expect(Object.keys(json[0])).toEqual(['id', 'action', 'domain', 'createdAt']);
+    expect(Object.keys(json[0])).toEqual(['id', 'action', 'createdAt', 'domain', 'displayDomain']);
     expect((await developer.client.get('/api/audit-logs?limit=1')).json).toHaveLength(1);
     for (const limit of ['0', '101', '-1', 'x', '1.5', '1&limit=2']) {
       expect([limit, (await developer.client.get(`/api/audit-logs?limit=${limit}`)).status]).toEqual([limit, 400]);

@@ -175,6 +175,7 @@ describe('a sign-in to an application', () => {
 
     const logs = (await ann.client.get(`/api/clients/${application.id}/logs`)).json;
     expect(logs).toMatchObject([
+      { action: 'code_exchanged', email: begun.email },
       { action: 'application_signed_in', email: begun.email },
       { action: 'sign_in_requested', email: begun.email },
     ]);

@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 
 export type HttpResponse = {
   status: number;
@@ -17,10 +18,12 @@ export class Client {
   readonly origin: string;
   /** Values by name; cookies with a Path other than `/` are under `name;path`, and are sent below that path only (RFC 6265 §5.1.4). */
   cookies = new Map<string, string>();
-  #agent = new Agent({ keepAlive: true });
+  #agent: Agent;
 
-  constructor(origin: string) {
+  /** @param ca the certificate of the authority of an https origin, as PEM */
+  constructor(origin: string, ca?: string) {
     this.origin = origin;
+    this.#agent = ca ? new SecureAgent({ keepAlive: true, ca, servername: new URL(origin).hostname }) : new Agent({ keepAlive: true });
   }
 
   get(path: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
@@ -33,7 +36,12 @@ export class Client {
 
   /** Posts a form as a page of the service does. @param headers replace the Origin; undefined omits one */
   form(path: string, fields: Record<string, string>, headers: Record<string, string | undefined> = {}): Promise<HttpResponse> {
-    const sent = { Origin: this.origin, 'Content-Type': 'application/x-www-form-urlencoded', ...headers };
+    const sent = {
+      Accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+      Origin: this.origin,
+      'Content-Type': 'application/x-www-form-urlencoded',
+      ...headers,
+    };
     const given = Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined);
     return this.send(path, { method: 'POST', body: new URLSearchParams(fields).toString(), headers: Object.fromEntries(given) });
   }
@@ -54,7 +62,7 @@ export class Client {
     const { host, port } = new URL(this.origin);
     const cookie = this.#cookiesFor(path.replace(/^https?:\/\/[^/]+/, '').replace(/[?#].*/, ''));
     const response = await new Promise<HttpResponse>((resolve, reject) => {
-      const sent = request({
+      const sent = (this.#agent instanceof SecureAgent ? secureRequest : request)({
         host: '127.0.0.1',
         port,
         path: path.replace(/^https?:\/\/[^/]+/, ''),

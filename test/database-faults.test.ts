@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRun } from './full-run.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster } from './postgres.ts';
 import { addWebsite, authorize, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
@@ -32,10 +33,10 @@ function untilReady() {
   );
 }
 
-test('loses no acknowledged sign-in and returns no 500 over five kill -9 of PostgreSQL, and serves again within 2 s', {
-  timeout: 300_000,
+test('loses no acknowledged sign-in and returns no 500 over kill -9 of PostgreSQL, and serves again within 2 s', {
+  timeout: inRun({ short: 300_000, full: 1_800_000 }),
 }, async () => {
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < inRun({ short: 5, full: 20 }); i++) {
     const acknowledged: string[] = [];
     const statuses = new Set<number>();
     let killing = false;

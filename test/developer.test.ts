@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../contract/pkce.ts';
+import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { authorize, codeOf, exchange, freshAddress, signInDeveloper, tokenOf } from './sign-ins.ts';
 
@@ -38,6 +39,25 @@ describe('PKCE', () => {
     });
     expect(exchanged.headers['cache-control']).toBe('no-store');
     expect((await client.get('/api/user/me')).json).toEqual({ id: expect.any(String), email, name: null });
+  });
+
+  test('names the account of the browser, and responds with 200 also without one', async () => {
+    const sessionOf = async (client: Client, headers: Record<string, string> = {}) => {
+      const { status, json, headers: sent } = await client.get('/api/auth/session', headers);
+      return { status, json, cache: sent['cache-control'] };
+    };
+    const none = { status: 200, json: { user: null }, cache: 'no-store' };
+    const { client, email } = await signInDeveloper(stage, service);
+    const user = { id: expect.any(String), email, name: null };
+    expect(await sessionOf(client)).toEqual({ status: 200, json: { user }, cache: 'no-store' });
+    expect(await sessionOf(service.client())).toEqual(none);
+    const sid = client.cookies.get('sid') ?? '';
+    expect(await sessionOf(service.client(), { Authorization: `Bearer ${sid}` })).toEqual(none);
+    await client.post('/api/auth/logout');
+    client.cookies.set('sid', sid);
+    expect(await sessionOf(client)).toEqual(none);
+    client.cookies.set('sid', 'no secret');
+    expect(await sessionOf(client)).toEqual(none);
   });
 
   test('creates a new sid at every sign-in', async () => {

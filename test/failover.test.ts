@@ -182,3 +182,33 @@ test('continues with the promoted server after the primary freezes', { timeout: 
     await next.remove();
   }
 });
+
+test('with several hosts in DATABASE_URL, uses the one that accepts writes and follows a promotion', { timeout: 120_000 }, async () => {
+  const next = await standby.createStandby();
+  try {
+    const { pathname } = new URL(stage.databaseUrl);
+    const hosts = [await freePort(), portOf(next), portOf(standby)].map((port) => `127.0.0.1:${port}`);
+    const service = await stage.start({ DATABASE_URL: `postgres://postgres:postgres@${hosts}${pathname}?target_session_attrs=read-write` });
+    const domain = await addWebsite(stage, service);
+    const { client } = await signInDeveloper(stage, service);
+    expect((await requestEmail(service, domain)).status).toBe(200);
+    const home = await openHome('http://localhost:1');
+    const ran = await home.run(['db', 'migrate'], { env: { DATABASE_URL: `postgres://postgres:postgres@${hosts}${pathname}` } });
+    expect(ran.exitCode).toBe(0);
+    await home.close();
+
+    await standby.kill();
+    await query(next.url('postgres'), 'select pg_promote()');
+    await waitWithin(
+      'sign-ins succeed again',
+      RECOVERY_MS,
+      ping(service),
+      async () => (await requestEmail(service, domain)).status === 200,
+    );
+    await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
+    expect((await client.post('/api/websites', { domain: 'several-hosts.example' })).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+  } finally {
+    await next.remove();
+  }
+});

@@ -34,8 +34,8 @@ export type Service = {
   signal(name: NodeJS.Signals): void;
 };
 
-/** The arguments and working directory with which Node.js runs the service; the built service by default. */
-export type Program = { args: string[]; cwd: string };
+/** The arguments and working directory with which Node.js, or another `command`, runs the service; the built service by default. */
+export type Program = { command?: string; args: string[]; cwd: string };
 
 /** A database and an SMTP server for one test file, and the service on them. */
 export type Stage = {
@@ -65,7 +65,7 @@ export async function openStage(clusterUrl: string = inject('clusterUrl')): Prom
   async function start(settings: Record<string, string> = {}, program?: Program): Promise<Service> {
     const port = Number(settings.PORT ?? (await freePort()));
     const url = settings.PUBLIC_URL ?? `http://localhost:${port}`;
-    const child = spawn(process.execPath, [...(program?.args ?? [entry]), 'start'], {
+    const child = spawn(program?.command ?? process.execPath, [...(program?.args ?? [entry]), 'start'], {
       cwd: program?.cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRun } from './full-run.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 import { freePort, sleep, waitUntil } from './waiting.ts';
@@ -11,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 test('five instances start concurrently on an empty database and apply each migration once', {
-  timeout: 240_000,
+  timeout: inRun({ short: 240_000, full: 900_000 }),
 }, async () => {
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < inRun({ short: 3, full: 20 }); i++) {
     const empty = await openStage();
     try {
       const services = await Promise.all(Array.from({ length: 5 }, () => empty.start()));

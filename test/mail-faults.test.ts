@@ -1,7 +1,8 @@
 import { describe, expect, type TestContext, test } from 'vitest';
+import { inRun } from './full-run.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, tokenOf } from './sign-ins.ts';
-import { measureLag, waitUntil, waitWithin } from './waiting.ts';
+import { measureLag, sleep, waitUntil, waitWithin } from './waiting.ts';
 
 // An acknowledged email is delivered whatever fails after the response.
 const MINUTE_MS = 60_000;
@@ -36,9 +37,9 @@ const untilOutboxEmpty = ({ stage }: Scene) =>
   });
 
 // Concurrent because they wait for leases and retries.
-describe.concurrent('a fault while emails are sent', { timeout: 6 * MINUTE_MS }, () => {
+describe.concurrent('a fault while emails are sent', { timeout: inRun({ short: 6, full: 30 }) * MINUTE_MS }, () => {
   test('loses no email when the service is killed right after the response, and repeats at most one per kill with the same Message-ID', async (context) => {
-    const KILLS = 8;
+    const KILLS = inRun({ short: 8, full: 100 });
     const scene = await openScene(context);
     const emails: string[] = [];
     for (let i = 0; i < KILLS; i++) {
@@ -119,12 +120,13 @@ describe.concurrent('a fault while emails are sent', { timeout: 6 * MINUTE_MS },
 });
 
 test('responds within 300 ms while SMTP is down, and sends the backlog within 30 s after it returns', {
-  timeout: 4 * MINUTE_MS,
+  timeout: inRun({ short: 4, full: 12 }) * MINUTE_MS,
 }, async (context) => {
   const scene = await openScene(context);
   const { mailbox } = scene.stage;
   const connectionFailures = () => scene.service.output().split('mail: connection failed').length - 1;
   await mailbox.down();
+  const backUp = Date.now() + inRun({ short: 0, full: 5 * MINUTE_MS });
   const emails = addresses(40);
   const times: number[] = [];
   const lag = measureLag(healthz(scene));
@@ -137,17 +139,18 @@ test('responds within 300 ms while SMTP is down, and sends the backlog within 30
   expect((await scene.service.client().get('/readyz')).status).toBe(200);
   const failures = connectionFailures();
   await waitUntil('the service has tried to connect again', MINUTE_MS, () => connectionFailures() > failures);
+  await sleep(backUp - Date.now());
   await mailbox.up();
   await waitWithin('every email is delivered', 30_000, healthz(scene), () => allDelivered(scene, emails));
   await untilOutboxEmpty(scene);
   expect(emails.map((email) => mailbox.mailsFor(email).length)).toEqual(emails.map(() => 1));
 });
 
-test('four instances send 400 emails once each', { timeout: 4 * MINUTE_MS }, async (context) => {
+test('four instances send each of many emails once', { timeout: 4 * MINUTE_MS }, async (context) => {
   const scene = await openScene(context);
   const others = await Promise.all([1, 2, 3].map(() => scene.stage.start({ PUBLIC_URL: scene.service.url })));
   const instances = [scene.service, ...others];
-  const emails = addresses(400);
+  const emails = addresses(inRun({ short: 400, full: 1000 }));
   await Promise.all(
     instances.map(async (instance, i) => {
       for (const email of emails.filter((_, n) => n % instances.length === i)) await request(scene, email, instance);
@@ -155,5 +158,5 @@ test('four instances send 400 emails once each', { timeout: 4 * MINUTE_MS }, asy
   );
   await untilDelivered(scene, emails, 2 * MINUTE_MS);
   await untilOutboxEmpty(scene);
-  expect(emails.reduce((sum, email) => sum + scene.stage.mailbox.mailsFor(email).length, 0)).toBe(400);
+  expect(emails.reduce((sum, email) => sum + scene.stage.mailbox.mailsFor(email).length, 0)).toBe(emails.length);
 });

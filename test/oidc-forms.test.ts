@@ -66,7 +66,7 @@ test('the forms of an authorization request are refused to other pages and show 
   const client = service.client();
   const { base, email } = await beginByForm(client);
   const foreign = await client.form(base, { email }, { Origin: 'https://evil.example' });
-  expect([foreign.status, bootOf(foreign).failure.code]).toEqual([403, 'foreign_origin']);
+  expect([foreign.status, bootOf(foreign).error.code, bootOf(foreign).path]).toEqual([403, 'foreign_origin', base]);
   const other = await service.client().form(`${base}/code`, { email, code: '123456' });
   expect(bootOf(other).authorization).toEqual({ step: 'expired' });
   const refused = await client.form(`${base}/consent`, { decision: 'allow' });

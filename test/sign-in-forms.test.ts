@@ -72,19 +72,34 @@ describe('the form of step 1', () => {
     ['another Origin', { Origin: 'https://evil.example' }],
     ['the Origin null', { Origin: 'null', Referer: undefined }],
     ['a Referer of another origin', { Origin: undefined, Referer: 'https://evil.example/auth' }],
+    ['another Origin and an own Referer', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'same-origin' }],
+    [
+      'a foreign Referer and Sec-Fetch-Site of its own',
+      { Origin: undefined, Referer: 'https://evil.example/', 'Sec-Fetch-Site': 'same-origin' },
+    ],
+    ['Sec-Fetch-Site of another site', { Origin: undefined, 'Sec-Fetch-Site': 'cross-site' }],
+    ['Sec-Fetch-Site of another subdomain', { Origin: undefined, 'Sec-Fetch-Site': 'same-site' }],
+    ['Sec-Fetch-Site of nobody', { Origin: undefined, 'Sec-Fetch-Site': 'none' }],
   ])('is refused with %s', async (_, headers) => {
     const [client, email] = [service.client(), freshAddress()];
-    for (const path of ['/auth', '/auth/code', '/auth/resend', '/auth/account', '/auth/forget', '/auth/link']) {
+    for (const path of ['/auth', '/auth/code', '/auth/resend', '/auth/account', '/auth/forget', '/auth/link', '/auth/browser']) {
       const response = await client.form(path + queryOf(forwardUrl()), { email, code: '123456' }, headers);
-      expect([response.status, bootOf(response).failure?.code]).toEqual([403, 'foreign_origin']);
+      expect([response.status, bootOf(response).error?.code, bootOf(response).language]).toEqual([403, 'foreign_origin', 'lt']);
       expect(response.text).not.toContain(email);
     }
     expect(client.cookies.size).toBe(0);
     expect(await stage.query('select from sign_in_attempts where email = $1', [email])).toEqual([]);
   });
 
-  test('accepts the Referer of a text browser, which sends no Origin', async () => {
-    const headers = { Origin: undefined, Referer: `${service.url}/auth` };
+  test.each([
+    [
+      'an own Origin, whatever else',
+      (origin: string) => ({ Origin: origin, Referer: 'https://evil.example/', 'Sec-Fetch-Site': 'cross-site' }),
+    ],
+    ['the Referer of a text browser, which sends no Origin', (origin: string) => ({ Origin: undefined, Referer: `${origin}/auth` })],
+    ['Sec-Fetch-Site without Origin and Referer', () => ({ Origin: undefined, 'Sec-Fetch-Site': 'same-origin' })],
+  ])('accepts %s', async (_, headersOf) => {
+    const headers = headersOf(service.url);
     expect((await service.client().form(`/auth${queryOf(forwardUrl())}`, { email: freshAddress() }, headers)).status).toBe(303);
   });
 
@@ -215,6 +230,89 @@ describe('a link in another browser', () => {
     const response = await other.form(path, { email });
     expect(tokenOf(bootOf(response).leaving?.url ?? '')).not.toBe('');
   });
+});
+
+describe('a browser whose request was refused', () => {
+  /** Refuses a browser by the limit of a mailbox, to which an email was sent before at someone else's request. */
+  async function refuse(request: (client: Client, email: string) => Promise<unknown>, refusedEmail?: string) {
+    const { email, mail } = await begin();
+    const refused = refusedEmail ?? email;
+    await stage.query(
+      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+       on conflict (key) do update set hits = excluded.hits`,
+      [refused],
+    );
+    const client = service.client();
+    await request(client, refused);
+    const link = mail.link.slice(service.url.length);
+    return { client, email, link, confirm: link.replace('/auth/link', '/auth/browser') };
+  }
+  const byForm = (client: Client, email: string) => client.form(`/auth${queryOf(forwardUrl())}`, { email });
+
+  test('confirms itself by a form on the page of the link, and returns to the page of the request', async () => {
+    const { client, email, link, confirm } = await refuse(byForm);
+    const page = await client.get(link);
+    const back = `/auth${queryOf(forwardUrl())}`;
+    expect(bootOf(page)).toMatchObject({ language: 'lt', link: { state: 'open' }, confirmBrowser: { email, back } });
+    expect(page.headers['cache-control']).toBe('no-store');
+    expect(page.text.replaceAll('&amp;', '&')).toContain(`<form method="post" action="${confirm}"`);
+    const wrongAddress = await client.form(confirm, { email: 'eve@mail.example' });
+    expect(wrongAddress.status).toBe(400);
+    expect(bootOf(wrongAddress)).toMatchObject({
+      path: '/auth/link',
+      failure: { form: 'browser', code: 'bad_link', typed: 'eve@mail.example' },
+    });
+    const response = await client.form(confirm, { email });
+    expect([response.status, response.headers.location]).toEqual([303, back]);
+    expect(bootOf(await client.get(link)).confirmBrowser).toBeUndefined();
+    expect((await byForm(client, email)).status).toBe(303);
+    expect((await service.client().form(`/auth${queryOf(forwardUrl())}`, { email })).status).toBe(429);
+  });
+
+  test.each([
+    [
+      'of the API',
+      (client: Client, email: string) => client.post('/api/auth/domain-auth', { email, forward_url: forwardUrl() }),
+      (): string => `/auth${queryOf(forwardUrl(), { language: 'en' })}`,
+    ],
+    ['to the portal', (client: Client, email: string) => authorize(client, email), (): string => '/auth?language=en'],
+  ])('is remembered for a request %s', async (_, request, back) => {
+    const { client, email, link } = await refuse(request);
+    expect(bootOf(await client.get(link)).confirmBrowser).toEqual({ email, back: back() });
+    expect((await client.post('/api/auth/confirm-browser', { t: new URLSearchParams(link.split('?')[1]).get('t'), email })).status).toBe(
+      200,
+    );
+    expect(client.cookies.has('refusal')).toBe(false);
+  });
+
+  test('is sent to the page of the link by its form and by the address of the form', async () => {
+    const { client, link, confirm } = await refuse(byForm);
+    expect((await client.get(confirm)).headers.location).toBe(link);
+    const skipped = await client.form(confirm, { skip: '1' });
+    expect([skipped.status, skipped.headers.location]).toEqual([303, link]);
+    expect(bootOf(await client.get(link)).confirmBrowser).toBeUndefined();
+  });
+
+  test('confirms itself by the link of the portal too', async () => {
+    const { email } = await authorize(service.client());
+    const mail = await stage.mailbox.waitFor(email);
+    const { client } = await refuse(byForm, email);
+    const path = mail.link.slice(service.url.length);
+    expect(bootOf(await client.get(path)).confirmBrowser?.email).toBe(email);
+    const response = await client.form(path.replace('/auth/callback', '/auth/browser'), { email });
+    expect([response.status, response.headers.location]).toEqual([303, `/auth${queryOf(forwardUrl())}`]);
+  });
+
+  test.each(['', 'e30', 'bnVsbA', 'not JSON', Buffer.from('{"email":"A@b.example"}').toString('base64url')])(
+    'ignores the cookie %o',
+    async (cookie) => {
+      const { mail } = await begin();
+      const client = service.client();
+      client.cookies.set('refusal', cookie);
+      const page = await client.get(mail.link.slice(service.url.length));
+      expect([page.status, bootOf(page).confirmBrowser]).toEqual([200, undefined]);
+    },
+  );
 });
 
 describe('the portal', () => {

@@ -23,7 +23,7 @@ const rootOf = (html: string) => /<div id="root">([\s\S]*?)<\/div>\s*<script/.ex
 
 test.each([
   ['/auth', 'Sign in to Email Auth'],
-  ['/domain-auth?language=lt', 'Prisijunkite prie „Email Auth“'],
+  ['/domain-auth?language=lt', 'Prisijungimas prie „Email Auth“'],
   ['/auth?forward_url=https://unknown.example/', 'Authorization Not Supported'],
   ['/auth/link?t=x', 'This link does not work'],
   ['/auth/callback', 'Confirm Sign In'],

@@ -57,7 +57,7 @@ const NOTHING = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: nul
 /** Returns the expected totals, counted from the whole audit log. */
 const counted = () =>
   stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
-      or (action in ('signed_in', 'signed_in_again') and domain is not null))::int as logins,
+      or (action in ('signed_in', 'signed_in_again') and (domain is not null or client_id is not null)))::int as logins,
     (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= coalesce(w.moved_at, w.created_at)
       where action = 'token_verified')::int as completed`);
 const summed = () =>
@@ -249,6 +249,8 @@ describe('the statistics of one website per day', () => {
 
   test('include sign-ins by OpenID Connect at the domain and its hosts, and none of other clients', async () => {
     const site = await addWebsite(ann);
+    const loginsOfAnn = async () => (await ann.client.get('/api/overview/logins?days=30')).json as Output<'accountLogins'>;
+    const before = { totalLogins: (await overviewOf(ann)).totalLogins, logins: (await loginsOfAnn()).total };
     for (const clientId of [`https://${site.domain}`, `https://app.${site.domain}`]) {
       await addRow('sign_in_requested', { clientId });
       await addRow('application_signed_in', { clientId });
@@ -256,11 +258,17 @@ describe('the statistics of one website per day', () => {
     for (const clientId of [`https://not${site.domain}`, `https://other.example/.${site.domain}`, 'app_1'])
       await addRow('application_signed_in', { clientId });
     await addRow('application_signed_in', { clientId: `https://${site.domain}`, at: "now() - interval '1 day'" });
-    const total = { sent: 0, opened: 0, completed: 0, openIdSent: 2, openIdOpened: 2 };
-    expect((await historyOf(ann, site.id)).total).toMatchObject(total);
+    await addRow('signed_in_again', { clientId: `https://app.${site.domain}` });
+    const total = { sent: 0, opened: 0, again: 1, completed: 0, openIdSent: 2, openIdOpened: 2 };
+    const check = async () => {
+      expect((await historyOf(ann, site.id)).total).toMatchObject(total);
+      expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING, again: 1 });
+      expect((await overviewOf(ann)).totalLogins).toBe(before.totalLogins + 3);
+      expect((await loginsOfAnn()).total).toBe(before.logins + 3);
+    };
+    await check();
     await rollUpNow();
-    expect((await historyOf(ann, site.id)).total).toMatchObject(total);
-    expect(await statsOf(ann, site.id)).toEqual({ id: site.id, ...NOTHING });
+    await check();
   });
 
   test('are visible to members, and not to other accounts', async () => {

@@ -4,6 +4,7 @@ import { type Database, openDatabase } from '../server/db/database.ts';
 import { migrate } from '../server/db/migrate.ts';
 import type { Account } from '../server/http/serve.ts';
 import type { Mail } from '../server/mail/mail.ts';
+import { Claims } from '../server/websites/claims.ts';
 import { Websites } from '../server/websites/websites.ts';
 import { type NameServer, openNameServer } from './dns.ts';
 import { createDatabase } from './postgres.ts';
@@ -15,6 +16,7 @@ const owner = (name: string): Account => ({ id: name, email: `${name}@${freshDom
 
 let database: Database;
 let names: NameServer;
+let claims: Claims;
 let websites: Websites;
 let handedOver: Mail[] = [];
 let invite: () => Promise<void> = async () => {};
@@ -23,11 +25,13 @@ beforeAll(async () => {
   database = openDatabase(url);
   await migrate(url);
   names = await openNameServer();
+  const limits = { hit: async () => {} };
+  const outbox = { handOver: (mail: Mail) => void handedOver.push(mail) };
+  claims = new Claims({ config: { dnsServers: [names.address] }, database, outbox, limits });
   websites = new Websites({
-    config: { mode: 'production', publicUrl: 'https://auth.example', dnsServers: [names.address] },
+    config: { mode: 'production', publicUrl: 'https://auth.example' },
     database,
-    outbox: { handOver: (mail) => void handedOver.push(mail) },
-    limits: { hit: async () => {} },
+    limits,
     uploads: { ownIcon: () => Promise.reject(new Error('No claim names an icon.')) },
     inviteOwner: async (_owner, register) => {
       const client = await database.core.connect();
@@ -61,7 +65,7 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'ok',
     (error) => (error instanceof Fault ? error.code : String(error)),
   );
-const challengeOf = async (account: Account, domain: string) => (await websites.claim(account, domain)).proof.value;
+const challengeOf = async (account: Account, domain: string) => (await claims.claim(account, domain)).proof.value;
 const setRecords = (domain: string, values: string[]) => names.setText(`_emailauth.${domain}`, values);
 async function publish(accounts: Account[], domain: string): Promise<string[]> {
   const values = await Promise.all(accounts.map((account) => challengeOf(account, domain)));
@@ -94,7 +98,7 @@ test('one of several concurrent proofs gets an unregistered domain, and the othe
     const claimants = Array.from({ length: 8 }, (_, n) => owner(`p${n}`));
     await publish(claimants, domain);
     handedOver = [];
-    const outcomes = await Promise.all(claimants.map((account) => codeOf(websites.prove(account, { domain }))));
+    const outcomes = await Promise.all(claimants.map((account) => codeOf(claims.prove(account, { domain }))));
     expect(outcomes.toSorted()).toEqual([...Array(7).fill('not_proven'), 'ok']);
     const { email } = claimants[outcomes.indexOf('ok')];
     expect(await ownersOf(domain)).toEqual([email]);
@@ -113,35 +117,35 @@ describe('the challenge of a claim', () => {
     expect((await websites.create(ann, { domain })).proof.value).toBe(value);
     expect((await websites.list(ann)).map(({ proof }) => proof.value)).toEqual([value]);
     setRecords(domain, [value]);
-    expect((await websites.prove(ann, { domain })).proof.value).toBe(value);
+    expect((await claims.prove(ann, { domain })).proof.value).toBe(value);
     expect(await challengeOf(ann, domain)).toBe(value);
   });
 
   test('ends when another account proves the domain; its old record does not take the domain back', async () => {
     const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
     const [old] = await publish([ann], domain);
-    await websites.prove(ann, { domain });
+    await claims.prove(ann, { domain });
     const bobs = await challengeOf(bob, domain);
     setRecords(domain, [old, bobs]);
-    await websites.prove(bob, { domain });
-    expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
+    await claims.prove(bob, { domain });
+    expect(await codeOf(claims.prove(ann, { domain }))).toBe('not_proven');
     expect(await ownersOf(domain)).toEqual([bob.email]);
 
     const fresh = await challengeOf(ann, domain);
     expect(fresh).not.toBe(old);
     setRecords(domain, [old, bobs, fresh]);
-    expect(await codeOf(websites.prove(ann, { domain }))).toBe('ok');
-    expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
+    expect(await codeOf(claims.prove(ann, { domain }))).toBe('ok');
+    expect(await codeOf(claims.prove(bob, { domain }))).toBe('not_proven');
   });
 
   test('ends for all other claimants when one proves the domain, but not when the holder proves it again', async () => {
     const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
     const [, waiting] = await publish([ann, bob], domain);
-    await websites.prove(ann, { domain });
-    expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
+    await claims.prove(ann, { domain });
+    expect(await codeOf(claims.prove(bob, { domain }))).toBe('not_proven');
     const fresh = await challengeOf(bob, domain);
     expect(fresh).not.toBe(waiting);
-    await websites.prove(ann, { domain });
+    await claims.prove(ann, { domain });
     expect(await challengeOf(bob, domain)).toBe(fresh);
   });
 
@@ -159,13 +163,13 @@ describe('the challenge of a claim', () => {
   test.each(ends)('ends when the website is %s, so that adding it again needs a new record', async (_how, end) => {
     const [ann, domain] = [owner('ann'), freshDomain()];
     const [old] = await publish([ann], domain);
-    const { id } = await websites.prove(ann, { domain });
+    const { id } = await claims.prove(ann, { domain });
     await end(ann, { id, domain });
     const { proof } = await websites.create(ann, { domain });
     expect(proof.value).not.toBe(old);
-    expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
+    expect(await codeOf(claims.prove(ann, { domain }))).toBe('not_proven');
     setRecords(domain, [proof.value]);
-    expect((await websites.prove(ann, { domain })).verified).toBe(true);
+    expect((await claims.prove(ann, { domain })).verified).toBe(true);
   });
 
   test('of the new domain of an updated website is the one requested before', async () => {
@@ -184,7 +188,7 @@ describe('the challenge of a claim', () => {
     try {
       await other.query('begin');
       await other.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`claim ${domain}`]);
-      const proving = codeOf(websites.prove(ann, { domain }));
+      const proving = codeOf(claims.prove(ann, { domain }));
       await waitUntil('the proof waits for the lock', 30_000, async () => {
         const waiting = await rows(
           "select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
@@ -209,7 +213,7 @@ describe('the challenge of a claim', () => {
     const [{ verified, proof }] = await websites.list(ann);
     expect(verified).toBe(true);
     expect((await websites.list(ann))[0].proof).toEqual(proof);
-    expect(await codeOf(websites.prove(owner('bob'), { domain }))).toBe('not_proven');
+    expect(await codeOf(claims.prove(owner('bob'), { domain }))).toBe('not_proven');
     expect(await ownersOf(domain)).toEqual([ann.email]);
   });
 });
@@ -219,7 +223,7 @@ test('a proof takes over an unproven website with its attempts and tokens', asyn
   const { id } = await websites.create(ann, { domain });
   await rows("insert into website_recipients values ($1, current_date, 'visitor@mail.example')", [id]);
   await publish([bob], domain);
-  const site = await websites.prove(bob, { domain });
+  const site = await claims.prove(bob, { domain });
   expect(site).toMatchObject({ domain, verified: true });
   expect(site.id).not.toBe(id);
   expect(await rows('select 1 from website_recipients where website_id in ($1, $2)', [id, site.id])).toEqual([]);
@@ -231,20 +235,20 @@ test('a proof takes over an unproven website with its attempts and tokens', asyn
 test('the newest DNS proof takes the domain from an older one', async () => {
   const [ann, bob, domain] = [owner('ann'), owner('bob'), freshDomain()];
   await publish([ann], domain);
-  await websites.prove(ann, { domain });
-  expect(await codeOf(websites.prove(bob, { domain }))).toBe('not_proven');
+  await claims.prove(ann, { domain });
+  expect(await codeOf(claims.prove(bob, { domain }))).toBe('not_proven');
   await publish([bob], domain);
-  await websites.prove(bob, { domain });
+  await claims.prove(bob, { domain });
   expect(await ownersOf(domain)).toEqual([bob.email]);
-  expect(await codeOf(websites.prove(ann, { domain }))).toBe('not_proven');
+  expect(await codeOf(claims.prove(ann, { domain }))).toBe('not_proven');
 });
 
 test('a repeated proof changes nothing and sends no email, and a change of the domain is unproven', async () => {
   const [ann, domain] = [owner('ann'), freshDomain()];
   await publish([ann], domain);
-  const { id } = await websites.prove(ann, { domain });
+  const { id } = await claims.prove(ann, { domain });
   handedOver = [];
-  expect((await websites.prove(ann, { domain })).id).toBe(id);
+  expect((await claims.prove(ann, { domain })).id).toBe(id);
   expect((await websites.update(ann, { id, domain })).verified).toBe(true);
   expect(handedOver).toEqual([]);
   expect((await websites.update(ann, { id, domain: freshDomain() })).verified).toBe(false);
@@ -252,9 +256,9 @@ test('a repeated proof changes nothing and sends no email, and a change of the d
 
 test('an account runs one proof at a time', async () => {
   const ann = owner('ann');
-  const outcomes = await Promise.all([1, 2, 3].map(() => codeOf(websites.prove(ann, { domain: freshDomain() }))));
+  const outcomes = await Promise.all([1, 2, 3].map(() => codeOf(claims.prove(ann, { domain: freshDomain() }))));
   expect(outcomes.sort()).toEqual(['not_proven', 'rate_limited', 'rate_limited']);
-  expect(await codeOf(websites.prove(ann, { domain: freshDomain() }))).toBe('not_proven');
+  expect(await codeOf(claims.prove(ann, { domain: freshDomain() }))).toBe('not_proven');
 });
 
 test('a registration whose email was rejected leaves the domain free', async () => {

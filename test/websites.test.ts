@@ -69,16 +69,14 @@ describe('a registration', () => {
     'a',
     '',
     ' ',
-    'https://shop.example',
-    'www.shop.example',
+    'https://app.shop.example',
+    'www.app.shop.example',
     'app.shop.example',
-    'shop.example/path',
-    'shop.example:443',
+    'ftp://shop.example',
     'user@shop.example',
     'shop_.example',
     '-shop.example',
     'shop..example',
-    'shop.example.',
     '*.example',
     `${'a'.repeat(64)}.example`,
     'ѕhор',
@@ -92,6 +90,20 @@ describe('a registration', () => {
     expect([domain, response.status]).toEqual([domain, 400]);
     expect(response.json.error).toMatch(/\w+ \w+/);
     expect(await stage.query('select 1 from outbox where recipient = $1', [email])).toEqual([]);
+  });
+
+  test.each([
+    ['a host with www.', (domain: string) => `www.${domain}`],
+    ['the address of a page', (domain: string) => `https://www.${domain}/${'path/'.repeat(100)}?a=b#c`],
+    ['a host with a port', (domain: string) => `${domain}:443`],
+    ['an absolute host in upper case', (domain: string) => `${domain.toUpperCase()}.`],
+  ])('registers and adds the domain in %s, and returns it', async (_, written) => {
+    const [domain, added] = [freshDomain(), freshDomain()];
+    const registered = await service.client().post('/api/websites/register', { domain: written(domain), email: freshAddress('owner') });
+    expect(registered.json).toMatchObject({ domain });
+    const { client } = await signInDeveloper(stage, service);
+    expect((await client.post('/api/websites', { domain: written(added) })).json).toMatchObject({ domain: added });
+    expect((await client.post('/api/websites', { domain: written(domain) })).json).toMatchObject({ code: 'domain_taken' });
   });
 
   test('uses the registrable domain by the Public Suffix List', async () => {

@@ -19,7 +19,7 @@ export async function compressFiles(directory: string): Promise<void> {
   };
   await Promise.all(
     readdirSync(directory)
-      .filter((name) => /\.(?:js|css|svg)$/.test(name))
+      .filter((name) => /\.(?:js|css|svg|json)$/.test(name))
       .map(compress),
   );
 }

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { latestAddress } from './lib/remembered.ts';
+import { hasSession, isSessionFresh } from './lib/session.ts';
 
 /** What a page needs: its chunks, and the calls that it makes first. */
 export type Needs = {
@@ -13,8 +14,11 @@ export function preloadPage(address: URL, queries: QueryClient, needsOf: (path: 
   if (address.origin !== location.origin) return;
   const needs = needsOf(address.pathname);
   for (const chunk of needs?.chunks ?? []) chunk.preload();
+  const { data } = needs ?? {};
   // Without a session, the calls would only fail.
-  if (needs?.data && latestAddress()) needs.data(queries, address.searchParams);
+  if (!data || !latestAddress()) return;
+  if (isSessionFresh()) data(queries, address.searchParams);
+  else void hasSession(queries).then((isValid) => isValid && data(queries, address.searchParams));
 }
 
 /** Preloads the page of a link that the pointer or the focus is on. */

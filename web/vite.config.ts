@@ -3,6 +3,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 import { compressFiles } from './build-compression.ts';
+import { docs } from './build-docs.ts';
 import { preact } from './build-preact.ts';
 import { flatStyles } from './build-styles.ts';
 
@@ -110,11 +111,7 @@ const renderer = {
 
 export default defineConfig({
   root: here('.'),
-  resolve: {
-    // Its browser build, a part of react-markdown, sets innerHTML, which the policy of Trusted Types forbids.
-    alias: { 'decode-named-character-reference': here('../node_modules/decode-named-character-reference/index.js') },
-  },
-  plugins: [parallelImports, preact, react(), tailwindcss(), flatStyles, sizeLimit],
+  plugins: [parallelImports, docs, preact, react(), tailwindcss(), flatStyles, sizeLimit],
   build: {
     // The Content-Security-Policy allows no data: scripts or fonts.
     assetsInlineLimit: 0,

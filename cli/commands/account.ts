@@ -54,13 +54,17 @@ export const accountLog: CommandSpec = {
   summary: 'what you changed and your own sign-ins, newest first',
   flags: { '--limit <n>': `how many entries: 1 to ${MAX_LOG_ENTRIES}; 20 by default` },
   examples: ['account log', 'account log --limit 100 --json'],
-  json: '[{id,action,createdAt,domain}]',
+  json: '[{id,action,createdAt,domain,displayDomain}]',
   async run({ terminal, signedIn }, _, { limit = '20' }) {
     const count = /^\d{1,3}$/.test(limit) ? Number(limit) : 0;
     if (count < 1 || count > MAX_LOG_ENTRIES) throw usageError(`--limit takes a number from 1 to ${MAX_LOG_ENTRIES}.`);
     const { client } = await signedIn();
     const entries = await client.auditLogs({ limit: count });
-    const rows = entries.map(({ createdAt, action, domain }) => [createdAt.slice(0, 16).replace('T', ' '), action, domain ?? '']);
+    const rows = entries.map(({ createdAt, action, displayDomain }) => [
+      createdAt.slice(0, 16).replace('T', ' '),
+      action,
+      displayDomain ?? '',
+    ]);
     terminal.result(entries, entries.length > 0 ? records(['TIME (UTC)', 'ACTION', 'DOMAIN'], rows, terminal) : '');
     if (entries.length === 0) terminal.note('There is no activity yet.');
     return EXIT.ok;

@@ -24,28 +24,39 @@ export const doctor: CommandSpec = {
   group: 'Integration',
   summary: 'find what is wrong, and how to fix it',
   about:
-    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. DNS_SERVERS=9.9.9.9 uses other name servers.',
+    'Checks the service, your sign-in, the clock and the email setup; with a domain also its registration, proof, certificate and callback. FAIL has its fix below it; SKIP has the reason why the check was not possible, and what makes it. It signs no visitor in: `emailauth try` does. Requests to the website carry no credentials. With --deployment, on the machine that runs the service and with its settings in the environment, it checks what the service needs there: settings, address, certificate, proxy headers, database, pooler, clocks, replication, backups, disk, mail server and its records; it changes nothing. DNS_SERVERS=9.9.9.9 uses other name servers.',
   flags: {
     '--url <url>': "the callback's address, if not /auth/callback of the domain",
     '--login-path <path>': 'what starts a sign-in, if not /login',
     '--page <path>': 'a page for signed-in visitors, if not /account',
+    '--deployment': 'check the service of the settings in the environment, for its operator',
+    '--backups <directory>': 'with --deployment, where `emailauth backup` writes its files',
   },
   examples: [
     'doctor',
     'doctor shop.example',
     'doctor shop.example --url https://shop.example/login/done',
     'doctor localhost --url http://localhost:5173/auth/callback',
+    'doctor --deployment --backups /backups',
   ],
   json: '{checks:[{id,name,ok,detail,fix}]}',
   exits: { 10: 'a check failed' },
-  async run(context, [domain], { url, loginPath, page }) {
+  async run(context, [domain], { url, loginPath, page, deployment, backups }) {
     const { terminal, env } = context;
+    if (deployment && domain !== undefined)
+      throw usageError(
+        '--deployment checks the service, not a website.',
+        'Run `emailauth doctor --deployment`, or `emailauth doctor <domain>`.',
+      );
+    if (backups !== undefined && !deployment)
+      throw usageError('--backups needs --deployment.', 'Run `emailauth doctor --deployment --backups <directory>`.');
     if (url !== undefined && domain === undefined)
       throw usageError('--url needs the domain that it is on.', 'Run `emailauth doctor <domain> --url <url>`.');
     const target = domain === undefined ? null : await parseWebsite(domain, url, { loginPath, page });
     const dns = await openDoctorDns(env.DNS_SERVERS);
-    if (terminal.interactive) terminal.note(`Checking ${await context.host()}${target ? ` and ${target.domain}` : ''}…`);
-    const checks = await runChecks(context, target, dns);
+    const checked = deployment ? 'the deployment' : `${await context.host()}${target ? ` and ${target.domain}` : ''}`;
+    if (terminal.interactive) terminal.note(`Checking ${checked}…`);
+    const checks = deployment ? await runDeploymentChecks(context, backups, dns) : await runChecks(context, target, dns);
     terminal.result({ checks }, formatReport(checks, terminal));
     return checks.some(({ ok }) => ok === false) ? EXIT.negative : EXIT.ok;
   },
@@ -98,6 +109,13 @@ async function runChecks(context: Context, target: Target | null, dns: Dns): Pro
     target ? checkAtService(context, target, options, probe !== null) : [],
   ]);
   return [service, credentials, clock, ...mail, ...website, ...(await fromOutside)];
+}
+
+async function runDeploymentChecks(context: Context, backups: string | undefined, dns: Dns): Promise<CheckResult[]> {
+  const { checkDeployment } = await import('../deployment-checks.ts');
+  const { value, source } = await context.settings.host();
+  const options: CheckOptions = { dns, userAgent: `emailauth-doctor/${version()}`, remedies, signal: context.signal };
+  return checkDeployment(context, { host: source === 'flag' ? value : null, backups, dns, options });
 }
 
 async function checkAtService(context: Context, target: Target, options: CheckOptions, isServiceUp: boolean): Promise<CheckResult[]> {

@@ -35,7 +35,7 @@ export const login: CommandSpec = {
     'login --login q0r7LxUOTgaPq3uQn1v4mA --code 123456',
   ],
   json: '{email,host,expiresAt,source}; with --start {loginId,expiresAt,inbox?}',
-  exits: { 5: 'the login of --login is unknown, was used or has expired', 10: 'the code is not right' },
+  exits: { 5: 'the login of --login is unknown, was used or has expired', 10: 'the code is wrong' },
   run: runLogin,
 };
 
@@ -133,7 +133,7 @@ async function readCode(field: CodeField, attempts: Attempts, loopback: Loopback
       if (input.kind === 'code') {
         const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(input.digits, signal) : null;
         if (authorization) return authorization;
-        field.showMessage(describeWrongCode(attempts.triesLeft, 'press r for a new email'));
+        field.showMessage(describeWrongCode(attempts, 'press r for a new email'));
         continue;
       }
       const wait = hasResent ? secondsToResend(attempts) : 0;
@@ -163,7 +163,7 @@ async function readCodeLines(terminal: Terminal, attempts: Attempts, signal: Abo
     try {
       const authorization = attempts.triesLeft > 0 ? await attempts.enterCode(digits, signal) : null;
       if (authorization) return authorization;
-      terminal.note(describeWrongCode(attempts.triesLeft, 'run `emailauth login` again'));
+      terminal.note(describeWrongCode(attempts, 'run `emailauth login` again'));
     } catch (error) {
       const { message, hint } = describeFailure(error);
       terminal.note(`${message} ${hint}`);
@@ -178,12 +178,11 @@ function secondsToResend(attempts: Attempts): number {
 }
 
 /** @param again how to get another email */
-function describeWrongCode(triesLeft: number, again: string): string {
+function describeWrongCode({ triesLeft, wrongCodeMessage }: Attempts, again: string): string {
   if (triesLeft === 0)
     return `Too many wrong codes: this email can no longer be used with a code. Open its link on this machine, or ${again}.`;
-  const left = `That code is not right; ${triesLeft === 1 ? 'one try is' : `${triesLeft} tries are`} left.`;
-  if (triesLeft > 2) return left;
-  return `${left} Use the digits of the newest email that this command requested, or ${again}.`;
+  if (triesLeft > 2) return wrongCodeMessage;
+  return `${wrongCodeMessage} Use the digits of the newest email that this command requested, or ${again}.`;
 }
 
 /** Rejects when the newest email has expired. */

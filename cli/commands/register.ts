@@ -1,4 +1,4 @@
-import { EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
+import { domainInput, EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
 import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit.ts';
@@ -18,7 +18,7 @@ export const register: CommandSpec = {
   async run(context, [givenDomain], { email: givenEmail }) {
     const { terminal } = context;
     const { nextSteps } = await import('../../templates/next-steps.ts');
-    const domain = givenDomain ?? (await promptDomain(terminal));
+    const domain = domainInput(givenDomain ?? (await promptDomain(terminal)));
     const email = givenEmail ?? (await promptEmail(context, domain));
     if (givenDomain === undefined || givenEmail === undefined) terminal.note('');
     const client = await context.anonymous();

@@ -1,5 +1,6 @@
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
+import { domainInput } from '../../contract/rules.ts';
 import type { CommandSpec } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
@@ -51,7 +52,7 @@ export const sitesAdd: CommandSpec = {
     const { terminal } = context;
     const { client, host } = await context.signedIn();
     const icon = await openIconFile(context, file || undefined);
-    const domain = given ?? (await promptDomain(terminal));
+    const domain = domainInput(given ?? (await promptDomain(terminal)));
     // The icon is uploaded first, so that no website is added when that fails.
     const iconUrl = await icon?.upload(client, host);
     const site = await client.createWebsite({ domain, iconUrl }).catch(async (error) => {
@@ -132,10 +133,13 @@ export const sitesUpdate: CommandSpec = {
     const { id, domain, verified } = current;
     if (newDomain !== undefined && !findSite([current], newDomain)) {
       const proof = verified ? ' The new domain has to be proved again.' : '';
-      await requireConfirmation(terminal, `Sign-ins at ${displayName(current)} end immediately.${proof} Change it to ${newDomain}?`);
+      await requireConfirmation(
+        terminal,
+        `Sign-ins at ${displayName(current)} end immediately.${proof} Change it to ${domainInput(newDomain)}?`,
+      );
     }
     const iconUrl = file === false ? null : await icon?.upload(client, host);
-    const wanted = newDomain ?? domain;
+    const wanted = newDomain === undefined ? domain : domainInput(newDomain);
     const site = await client
       .updateWebsite({ id, domain: wanted, iconUrl })
       .catch((error) => throwTaken(error, wanted, `\`emailauth sites verify ${wanted}\``));

@@ -19,12 +19,12 @@ export const tail: CommandSpec = {
   needs: 'sign-in',
   choices: { domain: 'sites' },
   group: 'Integration',
-  summary: 'what happens in the sign-ins at your websites, live, with the fix for each refusal',
+  summary: 'what happens in the sign-ins at your websites and applications, live, with the fix for each refusal',
   about:
-    'Shows each step of a sign-in: email requested, accepted or refused, link opened, wrong browser or code, token verified or refused and why. Without a domain, of all your websites; localhost in local mode. With --json each event is one line. When the service restarts, it continues where it was. Ctrl-C ends it with exit code 0.',
+    'Shows each step of a sign-in: email requested, accepted or refused, link opened, wrong browser or code, token verified or refused and why; with OpenID Connect, what the client was granted or refused. For one application, give its client ID. Without a domain, of all your websites and applications; localhost in local mode. With --json each event is one line. When the service restarts, it continues where it was. Ctrl-C ends it with exit code 0.',
   flags: { '--since <time>': 'begin so long ago: 30s, 10m, 1h or 2d, up to 7d; 10m by default' },
   examples: ['tail', 'tail shop.example --since 1h', "tail shop.example --json | jq -r 'select(.fix) | .fix'"],
-  json: '{id,at,domain,kind,reason,email,level,text,fix,count}, one line for each event',
+  json: '{id,at,domain,name,kind,reason,email,level,text,fix,count}, one line for each event',
   exits: { 5: 'the website is not one of yours' },
   async run(context, [domain], { since = '10m' }) {
     const seconds = await parseSince(since);
@@ -88,7 +88,7 @@ async function parseSince(text: string): Promise<number> {
 function throwNotOwn(error: unknown, domain = ''): never {
   if (!hasCode(error, 'website_not_found')) throw error;
   const hint = `No visitor can sign in at a domain that is not registered. See yours with \`emailauth sites list\`; add one with \`emailauth sites add ${domain}\`.`;
-  throw new CommandError(EXIT.notFound, 'website_not_found', `${domain} is not one of your websites.`, hint, error);
+  throw new CommandError(EXIT.notFound, 'website_not_found', `${domain} is not one of your websites or applications.`, hint, error);
 }
 
 /** @param since how far back there were no events; null: there were some */
@@ -124,7 +124,7 @@ function createPrinter({ terminal }: Context, withDomain: boolean): (event: Even
       width < 60
         ? [style('dim', clock), ...sentence]
         : [style('dim', clock) + withoutIndent(sentence[0], clock.length), ...sentence.slice(1)];
-    const who = [event.email, withDomain && event.domain].filter(Boolean).join(' at ');
+    const who = [event.email, withDomain && event.name].filter(Boolean).join(' at ');
     const lines = [
       ...(isOtherDay ? [style('dim', time.toDateString())] : []),
       ...head,

@@ -109,8 +109,7 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
   // The link may have been opened in the meantime.
   if (login.result) return login.result;
   if (authorization) return login.finish(authorization);
-  const left = attempts.triesLeft;
-  if (left === 0) {
+  if (attempts.triesLeft === 0) {
     const error = 'Too many wrong codes: this email can no longer be used with a code.';
     throw new ApiError(400, {
       error,
@@ -118,8 +117,11 @@ async function enter(login: Login, code: string, signal: AbortSignal): Promise<s
       hint: `${START_AGAIN} Or ask the person to open the link of the email on this machine.`,
     });
   }
-  const error = `That code is not right; ${left === 1 ? 'one try is' : `${left} tries are`} left.`;
-  throw new ApiError(400, { error, code: 'bad_code', hint: 'Ask the person for the six digits of the email that this start_login sent.' });
+  throw new ApiError(400, {
+    error: attempts.wrongCodeMessage,
+    code: 'bad_code',
+    hint: 'Ask the person for the six digits of the email that this start_login sent.',
+  });
 }
 
 /** Ensures that no sign-in of another address is replaced. @throws ApiError confirmation_needed */

@@ -43,7 +43,7 @@ export const getAccount = defineTool({
     'Shows the settings of the signed-in account: name, organization and the branding of its sign-in emails with a preview, and its latest actions: changes of websites, applications and keys, and own sign-ins. Call it before update_account, or when the person asks what was changed and when.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.object({}),
-  output: Account.extend({ activity: z.array(AuditEntry.omit({ id: true })).describe('Newest first') }),
+  output: Account.extend({ activity: z.array(AuditEntry.omit({ id: true, displayDomain: true })).describe('Newest first') }),
   async run(_, { client, host }, signal) {
     const [settings, entries] = await Promise.all([
       client.settings({}, { signal }),

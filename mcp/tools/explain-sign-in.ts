@@ -16,14 +16,16 @@ const MAX_EVENTS = 50;
 /** Calls for one explanation; each reads some seconds to hours, as busy as the service is. */
 const MAX_PAGES = 20;
 
+const UNVERIFIED =
+  'The website has not verified the token: its callback has to send the token parameter to verify-token, or with OpenID Connect the code to the token endpoint. check_integration checks the callback.';
+
 /** What has not happened yet after a step that is the newest one. */
 const MISSING: Readonly<Record<string, string>> = {
   requested: 'The mail server has not accepted the email yet.',
   mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
-  opened:
-    'The website has not verified the token: its callback has to send the token parameter to verify-token. check_integration checks the callback.',
-  remembered:
-    'The website has not verified the token: its callback has to send the token parameter to verify-token. check_integration checks the callback.',
+  opened: UNVERIFIED,
+  remembered: UNVERIFIED,
+  exchanged: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
   verified: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
 };
 
@@ -31,10 +33,10 @@ export const explainSignIn = defineTool({
   name: 'explain_sign_in',
   title: 'What happened in a sign-in',
   description:
-    'Shows the steps of the sign-ins at one of your websites, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is proved.',
+    'Shows the steps of the sign-ins at one of your websites or applications, newest first, each with what happened and how to fix it: email requested, accepted or refused by the mail server, link opened, wrong browser or code, token verified by the website or code of OpenID Connect exchanged, or refused and why. Call it when somebody could not sign in, or after a test of a new integration. localhost works in local mode. Addresses are masked until the domain is proved.',
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
-    domain: OwnDomain.describe('Domain of one of your own websites, or localhost'),
+    domain: OwnDomain.describe('Domain of one of your own websites, client ID of one of your applications, or localhost'),
     email: Address.describe('Only the sign-ins with this address, and refusals whose address is unknown').optional(),
     since: z.string().max(10).describe('How far back: 30s, 10m, 2h or 7d; 1h by default').optional(),
   }),

@@ -3,7 +3,9 @@ import { Email, VerifyRequest } from '../../contract/signin.ts';
 import { DomainInput } from '../../contract/websites.ts';
 
 /** Input and output fields that several tools share. */
-export const Domain = DomainInput.shape.domain.describe('Root domain of the website, such as shop.example: no protocol, no path');
+export const Domain = DomainInput.shape.domain.describe(
+  'Root domain of the website, such as shop.example; https://www.shop.example/page is read as shop.example',
+);
 
 export const OwnDomain = DomainInput.shape.domain.describe('Domain of one of your own websites, as list_sites shows it');
 

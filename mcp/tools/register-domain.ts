@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
 import { nextSteps } from '../../templates/next-steps.ts';
 import type { McpContext } from '../context.ts';
 import { numberedList } from '../integration.ts';
@@ -68,7 +68,7 @@ async function register(
     if (!hasCode(error, 'domain_taken')) throw error;
     // The owner is not disclosed, not even to the owner's own address before a sign-in.
     return [
-      { domain: normalHost(domain) ?? domain, status: 'already registered', authUrl },
+      { domain: normalDomain(domain) ?? domain, status: 'already registered', authUrl },
       `If another account registered it and it belongs to the person, they sign in at ${host}/developer and prove it under My Websites.`,
     ];
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { hasCode, refusal } from '../result.ts';
@@ -106,7 +106,7 @@ export const deleteSite = defineTool({
   output: z.object({ domain: z.string(), deleted: z.literal(true) }),
   async run({ domain, confirmDomain }, { client }, signal) {
     const site = await requireOwnSite(client, domain, signal);
-    if (normalHost(confirmDomain.trim()) !== site.domain) {
+    if (normalDomain(confirmDomain) !== site.domain) {
       throw refusal(
         'confirmation_needed',
         `confirmDomain is not ${site.domain}, so nothing was deleted.`,

@@ -1,9 +1,10 @@
+import { domainToASCII } from 'node:url';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalHost } from '../../contract/rules.ts';
 import { type Database, isUniqueViolation } from '../db/database.ts';
 import type { User } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import { displayDomainOf } from '../websites/domains.ts';
 import type { Logos } from '../websites/logo.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail: the condition of the index audit_log_account. */
@@ -56,14 +57,19 @@ export class Accounts {
         clientId: null,
         action: { [Op.notIn]: VISITOR_ACTIONS, ...(action && { [Op.regexp]: `^(${action.replaceAll(',', '|')})(_|$)` }) },
         ...(before && { id: { [Op.lt]: before } }),
-        ...(domain && { domain: { [Op.substring]: normalHost(domain) ?? domain.toLowerCase() } }),
+        ...(domain && { domain: { [Op.substring]: domainToASCII(domain) || domain.toLowerCase() } }),
         ...((from || to) && { createdAt: { ...(from && { [Op.gte]: dayStart(from) }), ...(to && { [Op.lt]: dayStart(to, 1) }) } }),
       },
       order: [['id', 'desc']],
       limit,
       raw: true,
     });
-    return entries.map(({ createdAt, ...entry }) => ({ ...entry, createdAt: createdAt.toISOString() }));
+    return entries.map(({ createdAt, domain, ...entry }) => ({
+      ...entry,
+      createdAt: createdAt.toISOString(),
+      domain,
+      displayDomain: domain && displayDomainOf(domain),
+    }));
   }
 
   async waitlist({ email }: Account): Promise<Output<'waitlist'>> {

@@ -1,5 +1,6 @@
 /** What to change after an error, by its description; the first that matches. */
 const BY_DESCRIPTION: readonly [RegExp, string][] = [
+  [/code_verifier/, 'Send the code_verifier that belongs to the code_challenge of the authorization request, 43 to 128 characters.'],
   [
     /PKCE|code_challenge/,
     'Send code_challenge with code_challenge_method=S256 (RFC 7636): turn on PKCE in the library. For a confidential application whose software cannot send it, turn off Require PKCE.',
@@ -15,7 +16,6 @@ const BY_DESCRIPTION: readonly [RegExp, string][] = [
   [/invalid secret|client authentication failed/, 'Use the newest client secret, or rotate it. A former secret expires after a rotation.'],
   [/client is invalid|client not found/, 'Check the client_id, and that the application is switched on.'],
   [/client_assertion|JWT/, 'Sign the client assertion with a registered key, with the token endpoint or the issuer as audience.'],
-  [/code_verifier/, 'Send the code_verifier that belongs to the code_challenge of the authorization request, 43 to 128 characters.'],
   [/already (?:used|consumed)|consumed/, 'Exchange a code once. Reloading the callback page must not send it again.'],
   [/refresh token/i, 'Use the newest refresh token: each one is valid once, and a second use ends all of the sign-in.'],
   [/missing required/, 'Send the parameters that the description names.'],

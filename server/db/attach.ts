@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
+import { DatabaseClient, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { placeOf } from './hosts.ts';
 import { detectPooling } from './pooling.ts';
-import {
-  MIN_VERSION,
-  placeOf,
-  READ_ONLY_CAUSE,
-  READ_ONLY_REMEDIES,
-  READ_ONLY_TEXTS,
-  type ReadOnlyCause,
-  refuseSharedSessions,
-  type Target,
-  tooOld,
-} from './reach.ts';
+import { MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './reach.ts';
 
 /** The database that an operator's command works on. */
 export type Attached = Target & {
@@ -95,7 +87,7 @@ export async function connectAlone(
   signal: AbortSignal,
   options: { writes: boolean },
 ): Promise<Connection> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,

@@ -1,6 +1,8 @@
 import pg from 'pg';
 import type { Sequelize } from 'sequelize';
 import { poolConnections, poolWaitSeconds } from '../metrics/metrics.ts';
+import { DatabaseClient, findWritable, firstHostOf } from './client.ts';
+import { hasSeveralHosts } from './hosts.ts';
 import type { Orm } from './models.ts';
 
 /** How this program connects to PostgreSQL. */
@@ -147,7 +149,7 @@ const isBroken = (error: unknown) =>
 const isUnanswered = (error: unknown) => messageOf(error) === 'Query read timeout';
 
 /** A client that has the server parse every statement, for poolers that do not keep prepared statements. */
-class UnpreparedClient extends pg.Client {
+class UnpreparedClient extends DatabaseClient {
   override query = ((query: string | pg.QueryConfig, ...rest: []) =>
     super.query(typeof query === 'string' ? query : { ...query, name: undefined }, ...rest)) as pg.Client['query'];
 }
@@ -185,7 +187,7 @@ function openCore({ url, sessions, preparedStatements }: DatabaseRoute, size: nu
     application_name: sessions ? 'emailauth-core' : POOLED_NAME,
     // Not in the start-up packet: PgBouncer refuses it there.
     ...(sessions && { onConnect: (client) => client.query(CORE_SETTINGS) }),
-    ...(!preparedStatements && { Client: UnpreparedClient }),
+    Client: preparedStatements ? DatabaseClient : UnpreparedClient,
   });
   // A connection that fails is replaced at the next query; without listeners, idle or in use, its error would end the process.
   pool.on('error', () => {});
@@ -211,7 +213,7 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
     usable.add(connection);
     for (const end of ['error', 'end'] as const) connection.on(end, () => void usable.delete(connection));
   };
-  const sequelize = new sequelizePackage.Sequelize(url, {
+  const sequelize = new sequelizePackage.Sequelize(firstHostOf(url), {
     dialect: 'postgres',
     logging: false,
     pool: { max: size, min: 0, acquire: WAIT_MS, idle: 30_000, validate: (connection) => usable.has(connection as object) },
@@ -226,7 +228,10 @@ async function openOrm({ url, sessions }: DatabaseRoute, size: number, observe: 
       clientMinMessages: 'ignore',
     },
     ...NO_SETTINGS,
-    hooks: { afterConnect: (connection) => prepare(connection as pg.Client) },
+    hooks: {
+      beforeConnect: async (config) => void (hasSeveralHosts(url) && Object.assign(config, await findWritable(url))),
+      afterConnect: (connection) => prepare(connection as pg.Client),
+    },
   });
   observeStatements(sequelize, observe);
   measureWaits(sequelize);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { StartError } from '../start-error.ts';
+import { DatabaseClient } from './client.ts';
 import {
   inShortTransaction,
   MIGRATION_NAME,
@@ -65,7 +66,7 @@ type MigrateOptions = OnlineOptions & {
  * @throws SchemaNewer, MigrationFailed
  */
 export async function migrate(url: string, options: Omit<MigrateOptions, 'url' | 'signal'> = {}): Promise<string[]> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,

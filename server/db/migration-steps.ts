@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { DatabaseClient } from './client.ts';
 
 /**
  * One part of a migration. Steps run in order, and each commits together with its record, so that an interrupted migration continues
@@ -194,7 +195,7 @@ export async function pidOf(client: pg.ClientBase): Promise<number> {
 
 /** Runs one statement on a new connection. */
 export async function runSeparately<Row extends object>(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     query_timeout: 5_000,

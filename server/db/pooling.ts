@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
+import { DatabaseClient } from './client.ts';
 
 /** How long a connection keeps one session of PostgreSQL: always, or for a transaction or statement only. */
 export type Pooling = 'session' | 'transaction' | 'statement';
@@ -87,7 +88,7 @@ async function withTwoClients<Result>(url: string, run: (first: pg.Client, secon
 
 /** Creates a client with time-outs, for checks at the start. Errors are reported by its statements only. */
 export function openClient(url: string): pg.Client {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: ANSWER_MS,

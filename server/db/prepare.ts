@@ -2,9 +2,10 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { type DatabaseRoute, directRoute } from './database.ts';
+import { placeOf } from './hosts.ts';
 import { migrate } from './migrate.ts';
 import { keepsPreparedStatements } from './pooling.ts';
-import { placeOf, type Reached, reachDatabase, refuseSharedSessions } from './reach.ts';
+import { type Reached, reachDatabase, refuseSharedSessions } from './reach.ts';
 import { checkSecretKey } from './secret-key.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey' | 'previousSecretKey'>;

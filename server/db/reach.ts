@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
+import { READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { placeOf } from './hosts.ts';
 import { detectPooling, openClient, type Pooling } from './pooling.ts';
 
 /** A database to connect to. `setting` gives the URL; null: the embedded PostgreSQL. */
@@ -12,13 +14,6 @@ export type Reached = { pooling: Pooling; database: string; utc: boolean };
 export const MIN_VERSION = 14;
 const TIMEOUT_MS = 30_000;
 const INTERVAL_MS = 500;
-
-/** An SQL expression: why the server accepts no writes, null when it accepts them. Evaluating it writes nothing. */
-export const READ_ONLY_CAUSE = `case when pg_is_in_recovery() then 'standby'
-  when current_setting('transaction_read_only') = 'on' then 'default_transaction_read_only' end`;
-
-/** The values of READ_ONLY_CAUSE. */
-export type ReadOnlyCause = 'standby' | 'default_transaction_read_only';
 
 /** The end of a sentence that begins with the server. */
 export const READ_ONLY_TEXTS: Record<ReadOnlyCause, string> = {
@@ -105,10 +100,4 @@ export function refuseSharedSessions({ url, setting }: Target, { pooling }: Pick
     `${found}, where locks, LISTEN and migrations do not work. Give the address of PostgreSQL itself in DATABASE_DIRECT_URL, and with ` +
       `PgBouncer before 1.21 also DATABASE_PREPARED_STATEMENTS=off; or ${sessionMode}.`,
   );
-}
-
-/** Returns the host and the name of a database, for messages: without user and password. */
-export function placeOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host || 'this machine'}${pathname}`;
 }

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { fingerprintOf, type SecretKeys } from '../secret-keys.ts';
 import { StartError } from '../start-error.ts';
+import { DatabaseClient } from './client.ts';
 import { lockOutService, waitUntilUnused } from './serving-lock.ts';
 
 const WAIT_MS = 5_000;
@@ -41,7 +42,7 @@ class StillInUse extends StartError {
  */
 export async function checkSecretKey(url: string, secretKey: Buffer, previous: Buffer | null): Promise<void> {
   const own = fingerprintOf(secretKey);
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
+  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: WAIT_MS, query_timeout: WAIT_MS });
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { fingerprintOf } from '../secret-keys.ts';
 import { StartError } from '../start-error.ts';
+import { DatabaseClient, READ_ONLY_CAUSE } from './client.ts';
 import { MIGRATION_NAME } from './migration-steps.ts';
-import { READ_ONLY_CAUSE } from './reach.ts';
 
 // An arbitrary number, the same in every process.
 const SERVING_LOCK = 4_127_002;
@@ -81,7 +81,7 @@ class ServingLock {
 
   /** @returns false when a restore holds the lock @throws Error when the database is not available or read-only */
   async #take(): Promise<boolean> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       connectionString: this.#url,
       connectionTimeoutMillis: TIMEOUT_MS,
       query_timeout: TIMEOUT_MS,

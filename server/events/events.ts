@@ -1,7 +1,8 @@
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
+import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
@@ -18,7 +19,7 @@ const MAX_READ_SECONDS = 5;
 
 type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core'> };
 
-/** What happened in the sign-ins at an account's websites: rows of the audit log, and of `website_events`. */
+/** What happened in the sign-ins at an account's websites and applications: rows of the audit log, and of `website_events`. */
 export class WebsiteEvents {
   readonly #isLocal: boolean;
   readonly #store: EventStore;
@@ -31,12 +32,12 @@ export class WebsiteEvents {
   }
 
   /**
-   * Returns the next events of the account's websites, oldest first, each from the time when the website became the account's. In
-   * local mode, localhost belongs to every account.
+   * Returns the next events of the account's websites and applications, oldest first, each from the time when the website became the
+   * account's. In local mode, localhost belongs to every account.
    * @throws Fault website_not_found
    */
   async read({ id, email }: Account, { domain, after, since, wait }: Parsed<'websiteEvents'>): Promise<Page> {
-    const owner = { email, localhost: this.#isLocal };
+    const owner = { id, email, localhost: this.#isLocal };
     const domains = await this.#store.domainsOf(owner, domain === undefined ? null : domainOf(domain));
     if (domain !== undefined && domains.length === 0) throw new Fault('website_not_found', { field: 'domain' });
     const end = Date.now() + wait * 1000;
@@ -62,8 +63,9 @@ export class WebsiteEvents {
 }
 
 function domainOf(text: string): string {
+  if (isApplicationId(text)) return text;
   const host = text.trim().toLowerCase();
-  return host === LOCALHOST ? host : (normalHost(host) ?? '');
+  return host === LOCALHOST ? host : (normalDomain(host) ?? '');
 }
 
 function positionOf(cursor: string): Position {

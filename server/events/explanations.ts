@@ -1,4 +1,5 @@
 import type { Output } from '../../contract/routes.ts';
+import { remedyFor } from '../applications/remedies.ts';
 
 type Level = Output<'websiteEvents'>['events'][number]['level'];
 
@@ -11,8 +12,17 @@ const AUDITED = {
   opened: info('The visitor opened the link or entered the code, and went back to the website with a token.'),
   'opened code': info('The visitor entered the code, and went back to the website with a token.'),
   remembered: info('A remembered account signed in without an email, and went back to the website with a token.'),
+  exchanged: { level: 'success', text: 'The client exchanged its code for the tokens: the visitor is signed in.', fix: null },
   verified: { level: 'success', text: 'The website verified the token: the visitor is signed in.', fix: null },
 } as const satisfies Record<string, Explanation>;
+
+/** The same with OpenID Connect, where the client gets a code. */
+const OPENID: Readonly<Record<string, Explanation>> = {
+  requested: info('A sign-in email was requested through OpenID Connect.'),
+  opened: info('The visitor opened the link or entered the code of the email, and the sign-in by OpenID Connect went on.'),
+  'opened code': info('The visitor entered the code of the email, and the sign-in by OpenID Connect went on.'),
+  remembered: info('A remembered account signed in without an email, and the sign-in by OpenID Connect went on.'),
+};
 
 /** Steps that are recorded as events of a website, by kind or by kind and reason. */
 const RECORDED = {
@@ -31,7 +41,7 @@ const RECORDED = {
   ),
   wrong_browser: problem(
     'The link was opened in a browser that did not request the email, or by a mail scanner. It was not used up.',
-    'The visitor enters the address on the page of the link, or types the code where the sign-in began.',
+    'The visitor types the code where the sign-in began, or enters the address on the page of the link, if it asks for it.',
   ),
   'link_refused used': problem(
     'The link was opened again after it had been used.',
@@ -83,6 +93,7 @@ const RECORDED = {
     'A sign-in began with a forward_url that cannot be used.',
     'Give an absolute https URL on the registered domain: without user info, port or a `token` parameter.',
   ),
+  client_refused: problem('A request of the client of OpenID Connect was rejected.', 'Compare it with the documentation.'),
 } as const satisfies Record<string, Explanation>;
 
 const KNOWN: Readonly<Record<string, Explanation>> = { ...AUDITED, ...RECORDED };
@@ -90,8 +101,14 @@ const KNOWN: Readonly<Record<string, Explanation>> = { ...AUDITED, ...RECORDED }
 /** The kind of a step that is recorded as an event of a website. */
 export type EventKind = keyof typeof RECORDED extends infer Key ? (Key extends `${infer Kind} ${string}` ? Kind : Key) : never;
 
-/** Returns the explanation of an event. @param reason a known one, or the code with which a mail server replied */
-export function explain(kind: string, reason: string | null): Explanation {
+/**
+ * Returns the explanation of an event.
+ * @param reason a known one, the code with which a mail server replied, or what refusalReason returns
+ */
+export function explain(kind: string, reason: string | null, isOpenId = false): Explanation {
+  if (kind === 'client_refused' && reason !== null) return explainRefusal(reason);
+  const openId = isOpenId && (OPENID[`${kind} ${reason}`] ?? OPENID[kind]);
+  if (openId) return openId;
   const exact = KNOWN[`${kind} ${reason}`];
   if (exact) return exact;
   const found = KNOWN[kind];
@@ -104,6 +121,16 @@ export function explain(kind: string, reason: string | null): Explanation {
 export const PROBLEM_KINDS: readonly string[] = [
   ...new Set(Object.entries(KNOWN).flatMap(([key, { level }]) => (level === 'problem' ? [key.split(' ')[0]] : []))),
 ];
+
+/** Returns the reason of an event `client_refused`. */
+export const refusalReason = (error: string, description: string) => (description ? `${error}: ${description}` : error);
+
+function explainRefusal(reason: string): Explanation {
+  const [error, ...rest] = reason.split(': ');
+  const description = rest.join(': ');
+  const text = `OpenID Connect: a request of the client was rejected with ${error}${description && ` (${description})`}.`;
+  return problem(text, remedyFor({ error, description }));
+}
 
 function info(text: string): Explanation {
   return { level: 'info', text, fix: null };

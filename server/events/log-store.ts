@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { ERASED, shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
-import { AUDIT_KINDS, type EventRow, METHOD, type Position, type Source, startOf } from './store.ts';
+import { AUDIT_KINDS, type EventRow, IS_EVENT, METHOD, type Position, type Source, startOf } from './store.ts';
+import { subjectOfRow } from './subjects.ts';
 
 /** A website whose log is read. `since`: when it got its domain. */
 export type LoggedWebsite = { id: string; domain: string; since: Date; proven: boolean };
@@ -33,25 +34,27 @@ const SHOWN = `case when $8 or address = '${ERASED}' then address else left(addr
 
 // $1 domain and $10 id of the website, $2 from and $3 below which number, $4 $5 times, $6 kinds, $7 beginning of the address, $8 plainAddresses, $9 reason.
 const rowsOf = (source: string) => `
-select id::float8 as id, at, domain, kind, reason, address as email, count, true as visible from (${source}) source
+select id::float8 as id, at, domain, null as application, kind, reason, address as email, count, is_open_id as "isOpenId", true as visible
+from (${source}) source
 where id >= $2 and id < $3 and domain = $1 and at >= $4 and at < $5 and ($6::text[] is null or kind = any($6))
   and ($7::text is null or starts_with(${SHOWN}, $7)) and ($9::text is null or reason = $9)
 order by source.id desc limit ${MAX_ROWS}`;
 
 const AUDIT_ROWS = rowsOf(`
-  select id, at, domain, case action ${AUDIT_KINDS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end as kind,
-    ${METHOD} as reason, ${ADDRESS} as address, 1 as count
-  from audit_log where action in (${AUDIT_KINDS.map(([action]) => `'${action}'`).join(', ')})`);
-const EVENT_ROWS = rowsOf(`select id, at, domain, kind, reason, ${ADDRESS} as address, count from website_events`);
+  select id, at, ${subjectOfRow('array[$1]::text[]')} as domain, case action ${AUDIT_KINDS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end as kind,
+    ${METHOD} as reason, ${ADDRESS} as address, 1 as count, client_id is not null as is_open_id
+  from audit_log where ${IS_EVENT}`);
+const EVENT_ROWS = rowsOf(`select id, at, domain, kind, reason, ${ADDRESS} as address, count, false as is_open_id from website_events`);
 
 const firstAt = (table: string) => `select at from ${table} where id >= $1 order by id limit 1`;
 
 /**
  * Finds the last day with sign-ins of the website $1 up to the day of the time $2; `isCounted`: the totals include all rows up to the
- * number $3.
+ * number $3. A client of OpenID Connect may exchange codes on days without a sign-in, which the totals do not count.
  */
 const LAST_BUSY_DAY = `
-select (select last_audit_id >= $3 from roll_up) as "isCounted", (
+select (select last_audit_id >= $3 from roll_up)
+    and not exists (select from daily_sites where website = $1 and openid_sent + openid_opened > 0) as "isCounted", (
   select max(day)::text from daily_sites
   where website = $1 and day <= ($2::timestamptz at time zone 'UTC')::date and sent + opened + again + completed > 0
 ) as day`;

@@ -6,6 +6,8 @@ const row = (id: number, at: number): EventRow => ({
   id,
   at: new Date(at),
   domain: 'shop.example',
+  application: null,
+  isOpenId: false,
   kind: 'requested',
   reason: null,
   email: null,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
+import { subjectOfRow } from './subjects.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
 export type Position = { audit: number; event: number };
@@ -9,11 +10,16 @@ export type Position = { audit: number; event: number };
 export type EventRow = {
   id: number;
   at: Date;
+  /** A domain, or the client ID of an application. */
   domain: string;
+  /** The name of the application; null: a website. */
+  application: string | null;
   kind: string;
   reason: string | null;
   email: string | null;
   count: number;
+  /** Whether the step is of OpenID Connect, where that is known. */
+  isOpenId: boolean;
   /** Whether the domain is proven. */
   proven: boolean;
   /** False: from before the website had its present owner or domain. */
@@ -29,8 +35,8 @@ export type Source = {
   endAt: Date | null;
 };
 
-/** Whose events to read. `localhost`: also those of localhost, which nobody owns. */
-export type Owner = { email: string; localhost: boolean };
+/** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which nobody owns. */
+export type Owner = { id: string; email: string; localhost: boolean };
 
 /** A new row. */
 export type NewEvent = { domain: string; kind: string; reason: string | null; email: string | null; count: number };
@@ -41,7 +47,9 @@ const MAX_ROWS = 200;
 
 const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
 
-const DOMAINS = `select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)`;
+const DOMAINS = `
+select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)
+union all select client_id from applications where user_id = $4 and ($3::text is null or client_id = $3)`;
 
 /** The actions of the audit log that are events, and their kinds. */
 export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] = [
@@ -49,10 +57,15 @@ export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] =
   ['signed_in', 'opened'],
   ['signed_in_again', 'remembered'],
   ['token_verified', 'verified'],
+  ['application_signed_in', 'opened'],
+  ['code_exchanged', 'exchanged'],
 ];
 
 /** The reason of an event of the audit log: `code` for an opening by the code, whose seconds are negative (stats/store.ts). */
-export const METHOD = "case when action = 'signed_in' and seconds < 0 then 'code' end";
+export const METHOD = "case when action in ('signed_in', 'application_signed_in') and seconds < 0 then 'code' end";
+
+/** The condition of rows of the audit log that are events. */
+export const IS_EVENT = `action in (${AUDIT_KINDS.map(([action]) => `'${action}'`).join(', ')})`;
 
 /**
  * Selects the newest row of both tables, and the transactions that may still add a row before it; stats/store.ts explains why the rows
@@ -83,22 +96,25 @@ select greatest(low - 1, 0)::float8 as start from span where low >= high`;
 
 const OWNED = `
 owned as materialized (
-  select w.id as website, domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven
+  select w.id as website, domain, coalesce(w.moved_at, w.created_at) as since, proven_at is not null as proven, null as application
   from websites w where ${IS_OWN} and domain = any($3::text[])
+  union all
+  select id, client_id, created_at, false, name from applications where user_id = $7 and client_id = any($3::text[])
 )`;
 
 const SHOWN_EMAIL = shownAddress({ website: 'owned.website', email: 'row.email', at: 'row.at' });
 
-// $1 $2 the owner, $3 domains, $4 after and $5 up to which number, $6 limit.
+// $1 $2 $7 the owner, $3 domains and client IDs, $4 after and $5 up to which number, $6 limit.
 const AUDIT_ROWS = `
 with ${OWNED},
 row as materialized (
-  select id, at, domain, action, email, seconds from audit_log
-  where id > $4 and id <= $5 and domain = any($3::text[])
-    and action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified')
+  select id, at, subject as domain, action, email, seconds, client_id is not null as is_open_id
+  from audit_log cross join lateral (select ${subjectOfRow('$3::text[]')} as subject) of_row
+  where id > $4 and id <= $5 and ${IS_EVENT} and subject = any($3::text[])
   order by id limit $6
 )
-select row.id::float8 as id, at, row.domain, k.kind, ${METHOD} as reason, ${SHOWN_EMAIL} as email, 1 as count, proven, at >= since as visible
+select row.id::float8 as id, at, row.domain, application, k.kind, ${METHOD} as reason, ${SHOWN_EMAIL} as email, 1 as count,
+  is_open_id as "isOpenId", proven, at >= since as visible
 from row join (values ${AUDIT_KINDS.map(([action, kind]) => `('${action}', '${kind}')`).join(', ')}) as k (action, kind) using (action) join owned using (domain) order by row.id`;
 
 const EVENT_ROWS = `
@@ -107,22 +123,23 @@ row as materialized (
   select id, at, domain, kind, reason, email, count from website_events
   where id > $4 and id <= $5 and domain = any($3::text[]) order by id limit $6
 )
-select row.id::float8 as id, at, domain, kind, reason, ${SHOWN_EMAIL} as email, count, proven, at >= since as visible
+select row.id::float8 as id, at, domain, application, kind, reason, ${SHOWN_EMAIL} as email, count, false as "isOpenId", proven, at >= since as visible
 from row join owned using (domain) order by row.id`;
 
 const lastAt = (table: string) => `select at from ${table} where id <= $1 order by id desc limit 1`;
 
 // $1 domains; $2 $3 and $4 $5: after and up to which number.
 const DOMAINS_WITH_NEWS = `
-select distinct domain from audit_log where id > $2 and id <= $3 and domain = any($1::text[])
+select subject as domain from audit_log cross join lateral (select ${subjectOfRow('$1::text[]')} as subject) of_row
+where id > $2 and id <= $3 and ${IS_EVENT} and subject = any($1::text[])
 union select domain from website_events where id > $4 and id <= $5 and domain = any($1::text[])`;
 
-// Rows of domains that are not registered would be seen by nobody.
+// Rows of domains that are not registered, and of applications that do not exist, would be seen by nobody.
 const INSERT = `
 insert into website_events (domain, kind, reason, email, count)
 select g.domain, kind, reason, g.email, count
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[]) with ordinality as g (domain, kind, reason, email, count, n)
-where exists (select from websites w where w.domain = g.domain) order by n`;
+where exists (select from websites w where w.domain = g.domain) or exists (select from applications a where a.client_id = g.domain) order by n`;
 
 /** The statements of events. All of them find rows by the primary keys. */
 export class EventStore {
@@ -138,9 +155,9 @@ export class EventStore {
     await this.#query('events-insert', INSERT, values);
   }
 
-  /** Returns which domains an owner has, all of them or `domain` alone. */
-  async domainsOf({ email, localhost }: Owner, domain: string | null): Promise<string[]> {
-    const rows = await this.#query<{ domain: string }>('events-domains', DOMAINS, [email, localhost, domain]);
+  /** Returns which domains and client IDs an owner has, all of them or `domain` alone. */
+  async domainsOf({ id, email, localhost }: Owner, domain: string | null): Promise<string[]> {
+    const rows = await this.#query<{ domain: string }>('events-domains', DOMAINS, [email, localhost, domain, id]);
     return rows.map((row) => row.domain);
   }
 
@@ -181,7 +198,7 @@ export class EventStore {
 
   async #readSource(table: string, text: string, owner: Owner, domains: string[], after: number, upTo: number): Promise<Source> {
     const scannedTo = Math.min(after + MAX_SCANNED, Math.max(after, upTo));
-    const values = [owner.email, owner.localhost, domains, after, scannedTo, MAX_ROWS];
+    const values = [owner.email, owner.localhost, domains, after, scannedTo, MAX_ROWS, owner.id];
     const rows = scannedTo > after ? await this.#query<EventRow>(`events-read-${table}`, text, values) : [];
     const last = rows.at(-1);
     if (rows.length === MAX_ROWS && last && last.id < upTo) return { rows, end: last.id, endAt: last.at };

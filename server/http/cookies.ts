@@ -4,7 +4,14 @@ import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
 import type { hintCookies } from '../../contract/remembered.ts';
 
 /** The server's own cookies and their lifetimes in seconds. */
-const SECONDS = { attempt: 600, sid: 30 * 86_400, device: 400 * 86_400, admin: 8 * 3600, admin_browser: 90 * 86_400 } as const;
+const SECONDS = {
+  attempt: 600,
+  refusal: 3600,
+  sid: 30 * 86_400,
+  device: 400 * 86_400,
+  admin: 8 * 3600,
+  admin_browser: 90 * 86_400,
+} as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];

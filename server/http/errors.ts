@@ -48,13 +48,20 @@ export function sendError(
   response.writeHead(fault.status, {
     ...headers,
     'X-Request-Id': requestIdOf(response.req),
-    ...(fault.retryAfter && { 'Retry-After': String(fault.retryAfter) }),
-    // The rest of a body that was refused unread must not be parsed as the next request.
-    ...((fault.status === 408 || fault.status === 413) && { Connection: 'close' }),
+    ...errorHeaders(fault),
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+/** Returns the headers of a response to a request that failed, as JSON or as a page. */
+export function errorHeaders({ status, retryAfter }: Fault): Record<string, string> {
+  return {
+    ...(retryAfter && { 'Retry-After': String(retryAfter) }),
+    // The rest of a body that was refused unread must not be parsed as the next request.
+    ...((status === 408 || status === 413) && { Connection: 'close' }),
+  };
 }
 
 function oauthError({ code, status, message }: Fault): Partial<ErrorBody> {

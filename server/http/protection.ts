@@ -60,19 +60,27 @@ export function pageHeaders(secure: boolean, scriptHashes: readonly string[]): S
  * @throws Fault foreign_origin
  */
 export function requireOwnOrigin(request: IncomingMessage, access: Access, origins: ReadonlySet<string>): void {
-  if (access === 'any-origin') return;
-  const { origin } = request.headers;
-  const site = request.headers['sec-fetch-site'];
-  if (origin !== undefined ? !origins.has(origin) : site === 'cross-site' || site === 'same-site') throw new Fault('foreign_origin');
+  if (access !== 'any-origin' && senderOf(request, origins) === 'foreign') throw new Fault('foreign_origin');
 }
 
 /**
- * Refuses a form post that does not come from a page of this service. A text browser sends no Origin, so that its Referer counts; a
- * post with neither is refused.
+ * Refuses a form post that does not come from a page of this service. One that does not say where it comes from is refused too: only
+ * a browser submits forms, and every browser says it.
  * @throws Fault foreign_origin
  */
-export function requireOwnForm({ headers }: IncomingMessage, origins: ReadonlySet<string>): void {
+export function requireOwnForm(request: IncomingMessage, origins: ReadonlySet<string>): void {
+  if (senderOf(request, origins) !== 'own') throw new Fault('foreign_origin');
+}
+
+/**
+ * Returns whose page sent a request: by Origin, else by Referer, which text browsers send instead, else by Sec-Fetch-Site. A program,
+ * or a person who entered the address, is unknown.
+ */
+function senderOf({ headers }: IncomingMessage, origins: ReadonlySet<string>): 'own' | 'foreign' | 'unknown' {
   const { origin, referer } = headers;
   const from = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
-  if (from === undefined || !origins.has(from)) throw new Fault('foreign_origin');
+  if (from !== undefined) return origins.has(from) ? 'own' : 'foreign';
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin') return 'own';
+  return site === 'cross-site' || site === 'same-site' ? 'foreign' : 'unknown';
 }

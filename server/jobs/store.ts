@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
+import { DatabaseClient } from '../db/client.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -26,6 +27,7 @@ export function openJobsPool(url: string, { statementMs, lockMs }: Timeouts = RU
   ].join('; ');
   const pool = new pg.Pool({
     connectionString: url,
+    Client: DatabaseClient,
     max: 2,
     connectionTimeoutMillis: statementMs + GRACE_MS,
     query_timeout: statementMs + GRACE_MS,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { errors } from '../../contract/errors.ts';
 import { languages } from '../../contract/languages.ts';
 import { faultsOfTexts } from '../../test/translation-checks.ts';
 import { texts } from './languages.ts';
@@ -11,6 +12,10 @@ test('English has the texts that the product names', () => {
   const named = ['welcome', 'subtitle', 'email_label', 'email_placeholder', 'sending', 'send_magic_link', 'previous_emails'];
   const more = ['check_email', 'magic_link_sent', 'email_instructions', 'use_different_email'];
   for (const name of [...named, ...more]) expect(keys).toContain(`auth.${name}`);
+});
+
+test('a wrong code has one wording on the pages and in the API', () => {
+  expect(texts.en['auth.code_wrong']).toMatch(new RegExp(`^${errors.bad_code.message} `));
 });
 
 test.each(codes)('%s has each key once, in the auth namespace', (code) => {

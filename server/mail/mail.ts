@@ -22,7 +22,7 @@ export type Mail = {
   language: LanguageCode;
   /**
    * `host` for sign_in and app_sign_in, `domain` for registered, invited_* and domain_*: host names, the only text in an email that a
-   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in: the registered domain,
+   * requester chooses. `inviter` for invited_*: the address of a signed-in account. `website` for sign_in and app_sign_in: the registered domain or application,
    * whose owner sees the delivery as an event. `fromName`, `logoUrl` for sign_in: the branding that the website's owner chose.
    * `device`: the names of browser and system that requested the email.
    */

@@ -23,7 +23,7 @@ with dead as (
 ),
 events as (
   insert into website_events (domain, kind, email)
-  select website, 'mail_expired', recipient from dead where kind = 'sign_in' and website is not null
+  select website, 'mail_expired', recipient from dead where kind in ('sign_in', 'app_sign_in') and website is not null
 ),
 due as (
   select id from outbox where due_at <= now() and expires_at > now() order by due_at limit $1 for update skip locked
@@ -70,7 +70,7 @@ const REMOVE = `
 with removed as (delete from outbox where id = any($1::uuid[]) returning id, kind, recipient, data->>'website' as website)
 insert into website_events (domain, kind, reason, email)
 select website, ($2::text[])[n], ($3::text[])[n], recipient
-from removed cross join array_position($1::uuid[], id) as n where kind = 'sign_in' and website is not null`;
+from removed cross join array_position($1::uuid[], id) as n where kind in ('sign_in', 'app_sign_in') and website is not null`;
 
 const RETRY = `
 update outbox set tries = tries + 1, due_at = coalesce(

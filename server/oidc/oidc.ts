@@ -5,6 +5,7 @@ import { isThisMachine } from '../../contract/rules.ts';
 import { openDns } from '../../diagnostics/dns.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { EventRecorder } from '../events/recorder.ts';
 import { clientAddressOf } from '../http/client-address.ts';
 import type { DescribeError } from '../http/errors.ts';
 import type { Limits } from '../http/limits.ts';
@@ -31,6 +32,7 @@ type Parts = {
   /** Multiplies the limits; 100 in local mode. */
   limitFactor: number;
   log: Log;
+  events: Pick<EventRecorder, 'record'>;
   describeError: DescribeError;
   keys: ProviderKeys;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;

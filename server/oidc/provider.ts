@@ -1,20 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { EventRecorder } from '../events/recorder.ts';
 import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { keepLocale } from './claims.ts';
 import { limitRegistrations } from './client-registration.ts';
+import { ClientRequestRecorder } from './client-requests.ts';
 import { applyClientRules } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
 import type { ProviderKeys } from './keys.ts';
 import type { Context, ProviderPages } from './pages.ts';
-import { RefusalRecorder } from './refusals.ts';
 import { limitRequests } from './request-limits.ts';
 
 type Parts = Omit<ConfigurationParts, 'salt'> & {
   log: Pick<Log, 'warn' | 'info'>;
+  events: Pick<EventRecorder, 'record'>;
   describeError: DescribeError;
   limits: Parameters<typeof limitRequests>[1];
   keys: Pick<ProviderKeys, 'signingKeys' | 'salt'>;
@@ -31,13 +33,13 @@ export type Serving = { provider: Provider; handle(request: IncomingMessage, res
 /** The OpenID provider. oidc-provider is imported on first use, which the start of the service does not wait for. */
 export class OpenIdProvider {
   readonly #parts: Parts;
-  readonly #refusals: RefusalRecorder;
+  readonly #requests: ClientRequestRecorder;
   #library: Promise<Library> | undefined;
   #current: (Serving & { keys: readonly object[] }) | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#refusals = new RefusalRecorder(parts);
+    this.#requests = new ClientRequestRecorder(parts);
   }
 
   /** Returns the provider with the present signing keys. */
@@ -67,7 +69,7 @@ export class OpenIdProvider {
     provider.on('backchannel.error', (_, error, { clientId }) =>
       log.warn({ clientId, reason: error.message }, 'a logout token was not accepted'),
     );
-    this.#refusals.observe(provider);
+    this.#requests.observe(provider);
     applyClientRules(provider);
     keepLocale(provider);
     limitRegistrations(provider, parts.registration);

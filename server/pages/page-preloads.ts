@@ -1,50 +1,108 @@
 import { readFileSync } from 'node:fs';
-import { DOCS_PATH, docPath, markdownPath, slugAt } from '../../docs/pages.ts';
+import { isWebsitePage, WEBSITE_PAGES } from '../../contract/pages.ts';
+import { DOCS_PATH, docPath, slugAt } from '../../docs/pages.ts';
 
 /** A chunk in the manifest of the build. */
 type Chunk = { file: string; isEntry?: true; imports?: string[] };
 
-/** What a page loads first, beside the scripts and styles of every page: its component, by the path in web/, and an address that it fetches. */
-type Needs = { source: string; fetched?: string };
+/**
+ * What a page loads first, beside the scripts and styles of every page: its components, by the path in web/, the addresses that it fetches
+ * for everyone, and those that it fetches for a signed-in developer.
+ */
+type Needs = { sources: string[]; fetched?: string[]; ownData?: string[] };
+
+/** The first page of the list of websites, as web/lib/websites-list.ts asks for it. */
+const WEBSITES = '/api/websites/search?q=&sort=added&page=1&limit=25';
+const SETTINGS = '/api/user/settings';
+const DEVICES = '/api/user/devices';
+const INVITATIONS = '/api/invitations';
 
 const needs: Record<string, Needs> = {
-  '/': { source: 'features/landing/landing-page.tsx' },
-  [DOCS_PATH]: { source: 'features/guide/guide-page.tsx' },
-  [docPath('register')]: { source: 'features/registration/register-page.tsx' },
-  '/status': { source: 'features/status/status-page.tsx', fetched: '/api/status' },
-  '/tos': { source: 'features/legal/terms-page.tsx' },
-  '/privacy': { source: 'features/legal/privacy-page.tsx' },
-  '/iladmin': { source: 'features/admin/login-stats-page.tsx' },
+  '/': { sources: ['features/landing/landing-page.tsx'] },
+  [DOCS_PATH]: { sources: ['features/guide/guide-page.tsx'] },
+  [docPath('register')]: { sources: ['features/registration/register-page.tsx'] },
+  '/status': { sources: ['features/status/status-page.tsx'], fetched: ['/api/status'] },
+  '/tos': { sources: ['features/legal/terms-page.tsx'] },
+  '/privacy': { sources: ['features/legal/privacy-page.tsx'] },
+  '/iladmin': { sources: ['features/admin/login-stats-page.tsx'], fetched: ['/api/admin/session'] },
+  '/admin': { sources: ['features/admin/admin-page.tsx'], fetched: ['/api/admin/session'] },
+  '/developer': {
+    sources: ['features/developer/developer-page.tsx', 'features/developer/token-login.tsx', 'features/websites/invitations.tsx'],
+    ownData: [INVITATIONS],
+  },
+  '/developer-email-auth': {
+    sources: ['features/websites/websites-page.tsx', 'features/websites/invitations.tsx'],
+    ownData: [WEBSITES, INVITATIONS],
+  },
+  '/developer-email-auth/live': { sources: ['features/websites/live-page.tsx'], ownData: ['/api/websites'] },
+  '/dashboard': {
+    sources: ['features/overview/overview-page.tsx', 'ui/day-bars-chart.tsx'],
+    ownData: ['/api/overview', '/api/overview/logins?days=30', '/api/audit-logs?limit=4', WEBSITES],
+  },
+  '/dashboard/activity': { sources: ['features/activity/activity-page.tsx'] },
+  '/dashboard/auth': { sources: ['features/applications/applications-page.tsx'], ownData: ['/api/clients', '/api/api-keys'] },
+  '/dashboard/analytics': { sources: ['features/waitlist/waitlist-pages.tsx'], ownData: ['/api/waitlist'] },
+  '/dashboard/bugs': { sources: ['features/waitlist/waitlist-pages.tsx'], ownData: ['/api/waitlist'] },
+  '/dashboard/settings': {
+    sources: ['features/settings/settings-page.tsx', 'features/devices/devices.tsx', 'features/connections/connections.tsx'],
+    ownData: [SETTINGS, '/api/websites', DEVICES, '/api/user/connections'],
+  },
+  '/profile': { sources: ['features/profile/profile-page.tsx', 'features/devices/devices.tsx'], ownData: [SETTINGS, DEVICES] },
 };
 
+/** Returns the elements that load the parts of the page at a path. @param own null without a developer; else whether to load the page's own data */
+export type PreloadsOf = (path: string, own: { pageData: boolean } | null) => string;
+
 /**
- * Returns a function from the path of a public page to the elements that make a browser load its parts together with the first script,
- * not only once that has run.
+ * Returns a function that makes a browser load the parts and the data of a page together with the first script, not only once that has
+ * run and knows the developer.
  * @throws Error when the web app is not built
  */
-export function pagePreloads(webRoot: string): (path: string) => string {
-  const chunks = readManifest(`${webRoot}chunks.json`);
-  return (path) => {
+export function pagePreloads(webRoot: string): PreloadsOf {
+  const chunks: Record<string, Chunk> = readJson(`${webRoot}chunks.json`);
+  const docs: Record<string, string> = readJson(`${webRoot}docs.json`);
+  const needsOf = (path: string): Needs | null => {
     const slug = slugAt(path);
-    const page = needs[path] ?? (slug ? { source: 'features/docs/doc-page.tsx', fetched: markdownPath(slug) } : null);
+    if (path in needs) return needs[path];
+    if (slug) return { sources: ['features/docs/doc-page.tsx'], fetched: [docs[slug]] };
+    return isWebsitePage(path) ? needsOfWebsite(path) : null;
+  };
+  return (path, own) => {
+    const page = needsOf(path);
     if (!page) return '';
-    const scripts = [...filesOf(page.source, chunks)].map((file) => `<link rel="modulepreload" href="/${file}" />`);
-    // `crossorigin`, like a fetch of a script.
-    return scripts.join('') + (page.fetched ? `<link rel="preload" as="fetch" href="${page.fetched}" crossorigin />` : '');
+    const files = new Set<string>();
+    for (const source of page.sources) addFiles(source, chunks, files);
+    const data = own ? ['/api/auth/session', ...((own.pageData && page.ownData) || [])] : [];
+    return [
+      ...[...files].map((file) => `<link rel="modulepreload" href="/${file}" />`),
+      // `crossorigin`, like a fetch of a script.
+      ...[...(page.fetched ?? []), ...data].map(
+        (address) => `<link rel="preload" as="fetch" href="${address.replaceAll('&', '&amp;')}" crossorigin />`,
+      ),
+    ].join('');
   };
 }
 
-/** Returns the files of a chunk and of its imports, without those of the first script. */
-function filesOf(key: string, chunks: Record<string, Chunk>, files = new Set<string>()): Set<string> {
-  const chunk = chunks[key];
-  if (!chunk) throw new Error(`The web app has no chunk for ${key}. Run: npm run build`);
-  if (chunk.isEntry || files.has(chunk.file)) return files;
-  files.add(chunk.file);
-  for (const imported of chunk.imports ?? []) filesOf(imported, chunks, files);
-  return files;
+/** The statistics of a website have the path of the website itself. */
+const STATISTICS = ['features/websites/stats-tab.tsx', 'ui/stacked-days-chart.tsx'];
+
+function needsOfWebsite(path: string): Needs {
+  const [domain, tab] = path.slice(WEBSITE_PAGES.length).split('/');
+  const sources = ['features/websites/website-page.tsx', ...(tab ? [`features/websites/${tab}-tab.tsx`] : STATISTICS)];
+  // A domain has no other characters, and would be a part of the element.
+  return { sources, ownData: /^[a-z0-9.-]+$/.test(domain) ? [`/api/websites/mine/${domain}`] : [] };
 }
 
-function readManifest(path: string): Record<string, Chunk> {
+/** Adds the files of a chunk and of its imports, without those of the first script. */
+function addFiles(key: string, chunks: Record<string, Chunk>, files: Set<string>): void {
+  const chunk = chunks[key];
+  if (!chunk) throw new Error(`The web app has no chunk for ${key}. Run: npm run build`);
+  if (chunk.isEntry || files.has(chunk.file)) return;
+  files.add(chunk.file);
+  for (const imported of chunk.imports ?? []) addFiles(imported, chunks, files);
+}
+
+function readJson(path: string) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (cause) {

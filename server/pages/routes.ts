@@ -1,8 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import staticFiles from 'express-static-gzip';
+import { Fault } from '../../contract/errors.ts';
 import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
+import { isSignInPath } from './error-page.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 
 type Parts = {
@@ -13,6 +15,8 @@ type Parts = {
   headers: Record<string, string>;
   /** Sends the page of the sign-in entry at the request's path. */
   sendSignIn(request: Request, response: Response): Promise<void>;
+  /** Whether forms are posted to a path. */
+  hasForm(path: string): boolean;
   openApi(): Promise<object>;
 };
 
@@ -38,8 +42,15 @@ export function pagesRouter(parts: Parts): Router {
     const location = parts.local ? publicLocation(request, parts.publicUrl) : null;
     if (location) return response.set(parts.headers).redirect(location);
     const entry = entryOf(request.path);
+    if (!entry && isSignInPath(request.path)) throw new Fault('not_found');
     if (entry !== 'signin') return web.sendPortal(response, request.path, entry ? 200 : 404);
     await parts.sendSignIn(request, response);
+  });
+  router.all(/^\/(?!api\/)/, ({ method, path }, response, next) => {
+    const allowed = parts.hasForm(path) ? 'GET, HEAD, POST' : entryOf(path) === 'signin' ? 'GET, HEAD' : null;
+    if (!allowed || method === 'OPTIONS') return next();
+    response.set('Allow', allowed);
+    throw new Fault('method_not_allowed');
   });
   return router;
 }

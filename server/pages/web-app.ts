@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { PageEntry, pages, SignInPage } from '../../contract/pages.ts';
+import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
 import { fontPreloads } from './fonts.ts';
-import { pagePreloads } from './page-preloads.ts';
+import { type PreloadsOf, pagePreloads } from './page-preloads.ts';
 import { bootOf, isPrivate, loadRenderer, signInDocument } from './sign-in-renderer.ts';
 import { type WebsiteHead, websiteHeadOf, withStyle } from './website-head.ts';
 
@@ -84,10 +85,17 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
       // As the script of the page would leave it.
       response.end(document.replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
-    sendPortal: (response, path, status) =>
-      send(response, status, portal.pageOf(plainPath(path)), { isStored: portal.isPublic(plainPath(path)) }),
+    sendPortal: (response, path, status) => {
+      const plain = plainPath(path);
+      const isStored = portal.isPublic(plain);
+      send(response, status, portal.pageOf(plain, isStored ? null : dataOf(response.req)), { isStored });
+    },
   };
 }
+
+/** Returns which data the page of a request needs: none without a developer; the page's own depends on the query. */
+const dataOf = ({ url = '', headers: { cookie = '' } }: IncomingMessage) =>
+  cookie.includes(`${hintCookies.key}=`) ? { pageData: !url.includes('?') && cookie.includes(`${SESSION_SEEN_COOKIE}=`) } : null;
 
 /** Returns a URL with the percent-encoding that a browser gives other characters than those of ASCII. */
 const inAscii = (url: string) => url.replace(/[^\x21-\x7e]+/g, encodeURIComponent);
@@ -147,8 +155,8 @@ const pageTexts: { [Path in keyof typeof pages]?: PageText } = {
 export function describePages(
   html: string,
   publicUrl: string,
-  preloadsOf: (path: string) => string = () => '',
-): { pageOf(path: string): string; isPublic(path: string): boolean } {
+  preloadsOf: PreloadsOf = () => '',
+): { pageOf(path: string, own?: Parameters<PreloadsOf>[1]): string; isPublic(path: string): boolean } {
   const plain = addToHead(html, '<meta name="robots" content="noindex" />');
   const described = new Map<string, string>();
   const docs = [...docPages, ...frameworkPages, ...promptPages].map(({ slug, title, description }): [string, PageText] => [
@@ -156,8 +164,11 @@ export function describePages(
     { title: `${title} · ${PRODUCT}`, description, markdown: markdownPath(slug) },
   ]);
   for (const [path, text] of [...docs, ...Object.entries(pageTexts)])
-    described.set(path, addToHead(describe(html, publicUrl + path, text), preloadsOf(path)));
-  return { pageOf: (path) => described.get(path) ?? addToHead(plain, preloadsOf(path)), isPublic: (path) => described.has(path) };
+    described.set(path, addToHead(describe(html, publicUrl + path, text), preloadsOf(path, null)));
+  return {
+    pageOf: (path, own = null) => described.get(path) ?? addToHead(plain, preloadsOf(path, own)),
+    isPublic: (path) => described.has(path),
+  };
 }
 
 function describe(html: string, address: string, { title, description, markdown }: PageText): string {

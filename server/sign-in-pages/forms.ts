@@ -4,26 +4,24 @@ import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import type { SignInPage } from '../../contract/pages.ts';
 import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
-import type { DescribedError, DescribeError } from '../http/errors.ts';
+import type { DescribedError } from '../http/errors.ts';
 import type { Listener } from '../http/listener.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
-import type { LinkPage } from '../signin/link-page.ts';
+import { prefersJson } from '../pages/error-page.ts';
+import { forgetRefusal, refusalOf } from '../signin/refusals.ts';
 import type { FormCall } from './form-call.ts';
-import { SIGN_IN, type SignInPages } from './pages.ts';
+import { baseOf, pageOfRefusal, SIGN_IN, type SignInPages } from './pages.ts';
 import { type PageQuery, type Posted, pageQuery } from './steps.ts';
 
 type Parts = {
   publicUrl: string;
   origins: ReadonlySet<string>;
   call: FormCall;
-  pages: Pick<SignInPages, 'read'>;
+  pages: Pick<SignInPages, 'read' | 'readLink'>;
   /** Returns the page of an authorization request. */
   interactionPage(request: IncomingMessage, uid: string, posted?: Posted): Promise<{ page: SignInPage; status: number }>;
-  /** Returns the page of an emailed link, which is not used up. */
-  describeLink(secret: string): Promise<LinkPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
-  describeError: DescribeError;
   sendPage(response: ServerResponse, page: SignInPage, status?: number): void;
   /** Headers of the redirects. */
   headers: Record<string, string>;
@@ -41,7 +39,8 @@ type Post = {
   fields: Record<string, unknown>;
 };
 
-const PATH = /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link))?$/;
+const PATH =
+  /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?\/?$/;
 
 /**
  * The forms of the sign-in pages, for browsers without a script. Each makes the call of the API that the script makes, and is
@@ -57,6 +56,7 @@ export class SignInForms {
     forget: (post) => this.#forget(post),
     consent: (post) => this.#decide(post),
     link: (post) => this.#confirmLink(post),
+    browser: (post) => this.#confirmBrowser(post),
   };
 
   constructor(parts: Parts) {
@@ -66,31 +66,31 @@ export class SignInForms {
   /** Returns the listener of a form, or of the address of a form that is opened as a page; undefined for any other path. */
   at(method: string | undefined, path: string): Listener | undefined {
     const [, uid, name = 'address'] = PATH.exec(path) ?? [];
-    if (!PATH.test(path) || (name === 'consent') > (uid !== undefined) || (name === 'link' && uid !== undefined)) return undefined;
+    if (!PATH.test(path) || (name === 'consent') > (uid !== undefined) || (isOfLink(name) && uid !== undefined)) return undefined;
     if (method === 'POST') return (request, response) => this.#handle(request, response, uid, name);
     const isPage = name === 'address' || name === 'link';
     return method === 'GET' && !isPage ? (request, response) => this.#openPage(request, response, uid, name) : undefined;
   }
 
-  /** Handles a form post. An error that is not of the form is shown at it too, so that what was typed is not lost. */
+  /**
+   * Handles a form post.
+   * @throws Fault foreign_origin, and those of readBody
+   */
   async #handle(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
     const query = queryOf(request);
     const browser = this.#parts.browserRequestOf(request, response);
     const post = { request, response, browser, uid, query, language: languageOf(query.language), fields: {} };
-    try {
-      requireOwnForm(request, this.#parts.origins);
-    } catch (error) {
-      return this.#refuse(post, name === 'link' ? 'link' : 'address', this.#parts.describeError(error, 'form', browser.requestId), {
-        step: 'address',
-        email: '',
-      });
-    }
+    requireOwnForm(request, this.#parts.origins);
     await this.#forms[name]({ ...post, fields: await readBody(request, true) });
   }
 
   /** Redirects to the page of a form: a browser may open the address of the form after a refused post. */
   async #openPage(request: IncomingMessage, response: ServerResponse, uid: string | undefined, name: string): Promise<void> {
     const query = queryOf(request);
+    if (name === 'browser') {
+      const { path } = await this.#parts.pages.readLink(query, this.#parts.browserRequestOf(request, response).cookies);
+      return this.#redirect(response, path + searchOf(request));
+    }
     const step = name === 'code' || name === 'resend' ? 'code' : undefined;
     this.#redirect(response, baseOf(uid) + pageQuery(query, languageOf(query.language), step));
   }
@@ -148,19 +148,34 @@ export class SignInForms {
     this.#leave(post, output.redirectUrl);
   }
 
-  #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
+  /** Confirms the browser by the link of its page, or shows the page without that offer. */
+  async #confirmBrowser(post: Post): Promise<void> {
+    const { browser, fields, language, query, request, response } = post;
+    if (fields.skip !== undefined) {
+      const { path } = await this.#parts.pages.readLink(query, browser.cookies);
+      forgetRefusal(browser.cookies);
+      return this.#redirect(response, path + searchOf(request));
+    }
+    const refusal = refusalOf(browser.cookies);
+    const { error } = await this.#parts.call('confirmBrowser', { t: query.t ?? query.code, email: fields.email }, browser);
+    if (error) return this.#refuse(post, 'browser', error, { step: 'address', email: textOf(fields.email) });
+    this.#redirect(response, refusal ? pageOfRefusal(refusal) : SIGN_IN + pageQuery({}, language));
+  }
+
+  /** Shows the page of a refused form again. @throws Fault the reason, for a client that wants JSON */
+  async #refuse(post: Post, form: FormName, { fault }: DescribedError, posted: Posted): Promise<void> {
+    if (prefersJson(post.request)) throw fault;
     if (fault.retryAfter) post.response.setHeader('Retry-After', String(fault.retryAfter));
     return this.#show(post, { form, code: fault.code, field: fault.field, retryAfter: fault.retryAfter }, posted, fault.status);
   }
 
   /** Sends the page of a form again, with what was typed and the reason why it was refused. */
   async #show({ request, response, browser, uid, query }: Post, failure: FormFailure, posted: Posted, status: number): Promise<void> {
-    const { pages, interactionPage, describeLink, sendPage } = this.#parts;
+    const { pages, interactionPage, sendPage } = this.#parts;
     const step = posted.step === 'code' ? 'code' : undefined;
-    if (failure.form === 'link') {
-      const page = await describeLink(typeof query.t === 'string' ? query.t : '');
-      const language = query.language === undefined ? page.language : languageOf(query.language);
-      return sendPage(response, { ...page, language, path: LINK, failure: { ...failure, typed: posted.email } }, status);
+    if (isOfLink(failure.form)) {
+      const page = await pages.readLink(query, browser.cookies);
+      return sendPage(response, { ...page, failure: { ...failure, typed: posted.email } }, status);
     }
     const page = uid ? (await interactionPage(request, uid, posted)).page : await pages.read(request, browser.cookies, posted);
     const needsScript = failure.code === 'bad_code' && typeof page.steps?.attempt?.state === 'string';
@@ -192,9 +207,10 @@ export class SignInForms {
   }
 }
 
-const LINK = `${SIGN_IN}/link`;
+/** Whether a form is on the page of an emailed link. */
+const isOfLink = (form: string): form is 'link' | 'browser' => form === 'link' || form === 'browser';
 
-const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
+const searchOf = ({ url = '' }: IncomingMessage) => (url.includes('?') ? url.slice(url.indexOf('?')) : '');
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 512) : '');
 

@@ -4,6 +4,7 @@ import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { subjectOf } from '../events/subjects.ts';
 import type { Log } from '../log.ts';
 import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
@@ -12,7 +13,7 @@ import type { AttemptOpener, SignedIn } from './opener.ts';
 import { type AttemptKind, type AttemptSecrets, handleToId } from './secrets.ts';
 
 /** An open attempt whose code may be compared. */
-type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null };
+type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null; clientId: string | null };
 
 /** The browser that began the attempt, or the attempt whose handle a program has. */
 type EnteredBy = { browser: Buffer } | { id: string };
@@ -40,11 +41,11 @@ tried as (
   where ${column} = $1 and email = $2 and consumed_at is null and expires_at > now() and code_tries < ${MAX_CODE_TRIES}
     and case when $3::text is null then kind <> 'app' else kind = 'app' and state = $3 and ${clientActive('a')} end
     and not exists (select from refused)
-  returning id, kind, browser, domain
+  returning id, kind, browser, domain, client_id
 )
-select id, kind, browser, domain, null::integer as seconds from tried
+select id, kind, browser, domain, client_id as "clientId", null::integer as seconds from tried
 union all
-select null, null, null, null, seconds from refused`;
+select null, null, null, null, null, seconds from refused`;
 
 // A code that is compared with the codes of several emails is as many guesses. $1 key of the network, $2 number of guesses. Every
 // statement locks the rows in one order.
@@ -118,9 +119,9 @@ export class SignInCodes {
     return match ?? null;
   }
 
-  /** Adds an event for each website to which the code could have belonged. */
+  /** Adds an event for each website and application to which the code could have belonged. */
   async #recordWrong(candidates: Candidate[], email: string): Promise<void> {
-    const domains = new Set(candidates.flatMap(({ domain }) => domain ?? []));
+    const domains = new Set(candidates.flatMap((candidate) => subjectOf(candidate) ?? []));
     await Promise.all([...domains].map((domain) => this.#parts.events.record({ domain, kind: 'wrong_code', email })));
   }
 

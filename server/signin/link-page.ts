@@ -6,6 +6,7 @@ import { maskEmail } from '../../contract/rules.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { subjectOf } from '../events/subjects.ts';
 import { digest } from '../secrets.ts';
 import { clientActive, endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
 import { isRedirectOf, redirectHostOf, withCode } from './redirects.ts';
@@ -68,9 +69,9 @@ export async function describeLink(parts: Parts, secret: string, isVisit: boolea
   const attempt = parts.secrets.readLink(secret);
   const found = attempt && (await linkState(parts.core, attempt.id));
   if (!found) return INVALID;
+  if (isVisit) await recordVisit(parts, found);
   if (found.kind === 'oidc') return describeInteractionLink(found);
   if (found.clientId && isApplicationId(found.clientId)) return describeApplicationLink(parts, found);
-  if (isVisit) await recordVisit(parts, found);
   const { language } = found;
   const target = targetOf(found);
   if (found.status !== 'open') return { language, target, link: { state: found.status, again: beginAgain(found) } };
@@ -101,9 +102,12 @@ export async function describePortalLink(
   return began ? null : { language, target, link: { state: 'other_browser', maskedEmail: maskEmail(email) } };
 }
 
-/** Adds the event for a link of a website that did not sign in. */
-async function recordVisit({ events }: Parts, { domain, status, email, withdrawn }: LinkState): Promise<void> {
-  if (!domain) return;
+/** Adds the event for a link of a website or an application that did not sign in. */
+async function recordVisit({ events }: Parts, attempt: LinkState): Promise<void> {
+  const { kind, status, email, withdrawn } = attempt;
+  const domain = subjectOf(attempt);
+  // Every browser enters the address for the link of an application.
+  if (!domain || (kind === 'app' && status === 'open')) return;
   const failure = status === 'open' ? ({ kind: 'wrong_browser' } as const) : ({ kind: 'link_refused', reason: status } as const);
   await events.record({ domain, email: withdrawn ? null : email, ...failure });
 }

@@ -8,11 +8,11 @@ import { mailboxOf } from '../../contract/rules.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import { lifeOf, sameRegistration } from './conditions.ts';
-import type { LinkPage } from './link-page.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
 import type { AttemptSecrets } from './secrets.ts';
 
@@ -96,7 +96,7 @@ export class SignInLinks {
 export function linkListener(parts: {
   links: SignInLinks;
   /** @param mayOpen whether the request would open the link in the right browser */
-  describeLink(secret: string, mayOpen: boolean): Promise<LinkPage>;
+  describeLink(secret: string, mayOpen: boolean, cookies: Cookies): Promise<SignInPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
   sendPage(response: ServerResponse, page: SignInPage): void;
   /** Headers of the redirect. */
@@ -112,7 +112,7 @@ export function linkListener(parts: {
     if (!signedIn) {
       if (mayOpen) LINK_NOT_OPENED.value += 1;
       // The page is in the language of the email, unless another one is chosen on it.
-      const page = await parts.describeLink(secret, mayOpen);
+      const page = await parts.describeLink(secret, mayOpen, cookies);
       parts.sendPage(response, language === undefined ? page : { ...page, language: languageOf(language) });
       return;
     }

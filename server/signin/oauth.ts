@@ -63,7 +63,8 @@ session as (
   select $6, account.id, person.client_id, now() + interval '${APPLICATION_TOKEN_SECONDS} seconds' from account, person
 ),
 audit as (
-  insert into audit_log (action, email, client_id) select 'application_signed_in', email, client_id from person
+  insert into audit_log (action, email, client_id)
+  select action, email, client_id from person cross join unnest(array['application_signed_in', 'code_exchanged']) action
 )
 select email from person`;
 

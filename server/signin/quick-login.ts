@@ -10,7 +10,7 @@ import { withToken } from './redirects.ts';
 import type { InteractionTargets, Targets } from './target.ts';
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
-// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token.
+// $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id.
 const QUICK_LOGIN = `
 with used as (
   update remembered_keys set used_at = now(),
@@ -27,7 +27,7 @@ issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
   select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
 ),
-audit as (insert into audit_log (action, email, domain) select 'signed_in_again', email, $6 from used)
+audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_again', email, $6, $10 from used)
 select rotated, replaced from used`;
 
 const END_REUSED_KEY = `
@@ -38,7 +38,7 @@ where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <=
 type Used = { rotated: boolean; replaced: boolean };
 
 /** What the token of a sign-in is for, and where the visitor goes with it. */
-type TokenTarget = { domain: string | null; host: string | null; forwardUrl: string };
+type TokenTarget = { domain: string | null; clientId: string | null; host: string | null; forwardUrl: string };
 
 /** Sign-ins with a remembered account, by its key and without an email. */
 export class QuickLogins {
@@ -78,6 +78,7 @@ export class QuickLogins {
       digest(token),
       digest(browser.attempt),
       target.host,
+      target.clientId,
     ]);
     if (!used) {
       await this.#run('signin-key-reuse', END_REUSED_KEY, [selector, device, verifier]);
@@ -89,14 +90,14 @@ export class QuickLogins {
 
   #targetOf(forwardUrl: string | undefined): TokenTarget {
     const target = this.#targets.of(forwardUrl);
-    if (target.kind === 'portal') return { domain: null, host: null, forwardUrl: target.forwardUrl };
-    return { domain: target.domain, host: target.audience, forwardUrl: target.forwardUrl };
+    if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl };
+    return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl };
   }
 
   async #targetOfInteraction(uid: string): Promise<TokenTarget> {
-    const { url, tokenHost, mustBeFresh } = await this.#interactions.waiting(uid);
+    const { clientId, url, tokenHost, mustBeFresh } = await this.#interactions.waiting(uid);
     if (mustBeFresh) throw new Fault('bad_key', { message: 'The application asks you to sign in again by email.' });
-    return { domain: null, host: tokenHost.remembered, forwardUrl: url };
+    return { domain: null, clientId, host: tokenHost.remembered, forwardUrl: url };
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {

@@ -8,6 +8,7 @@ import type { WebsiteRole } from '../../contract/websites.ts';
 import { type Browser, deviceNamesOf } from '../accounts/browser.ts';
 import type { Query } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
+import { subjectOf } from '../events/subjects.ts';
 import type { Mail } from '../mail/mail.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import { emailRequests } from '../metrics/metrics.ts';
@@ -122,15 +123,17 @@ export class SignInRequests {
     const { store, outbox, events } = this.#parts;
     // The secrets of the email derive from the attempt's kind and id, at the first try as at every retry.
     const data: Record<string, string> = { ...attempt.mailData, attempt: attempt.kind };
+    const subject = subjectOf(attempt);
+    if (subject && attempt.mailKind === 'app_sign_in') data.website = subject;
     const device = await deviceNamesOf(attempt.userAgent);
     if (device) data.device = device;
     const row = { ...attempt, mailData: data };
     const result = await (first ? store.requestAfter(first, row) : store.request(row));
     emailRequests.count(result.status);
     if (result.status === 'not_registered') throw notRegistered(attempt.domain ?? '');
-    if (result.status !== 'sent' && attempt.domain) {
+    if (result.status !== 'sent' && subject) {
       const reason = result.status === 'limited' ? EVENT_REASONS[result.limit] : 'probation';
-      await events.record({ domain: attempt.domain, kind: 'request_refused', reason, email: attempt.email });
+      await events.record({ domain: subject, kind: 'request_refused', reason, email: attempt.email });
     }
     if (result.status === 'limited') throw limited(result.limit, result.retryAfter);
     if (result.status !== 'sent') throw new Fault('site_recipients_used_up');

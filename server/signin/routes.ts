@@ -1,4 +1,5 @@
 import { Fault } from '../../contract/errors.ts';
+import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import { isApplicationId } from '../applications/applications.ts';
@@ -13,6 +14,7 @@ import { type OAuth, tokenResponse } from './oauth.ts';
 import type { SignedIn } from './opener.ts';
 import type { OwnAttempts } from './own-attempts.ts';
 import type { QuickLogins } from './quick-login.ts';
+import { forgetRefusal, rememberRefusal } from './refusals.ts';
 import type { SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
 
@@ -31,7 +33,7 @@ export type SignIn = {
 /** Binds the calls of signing in. */
 export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins, oauth, sessions, verifier }: SignIn): Served[] {
   return [
-    serve('domainAuth', (input, caller) => requests.start(input, browserOf(caller, 'renew'))),
+    serve('domainAuth', (input, caller) => rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')))),
     serve('attempt', async ({ email }, caller) => {
       const { attempt, device } = browserOf(caller);
       return { status: await ownAttempts.status({ attempt: digest(attempt), device: digest(device) }, email) };
@@ -44,6 +46,7 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
+      forgetRefusal(caller.cookies);
       return { success: true };
     }),
     serve('emailCode', async (input, caller) => {
@@ -52,7 +55,10 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
     serve('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
-    serve('authorize', (input, caller) => oauth.authorize(input, browserOf(caller, 'renew'))),
+    serve('authorize', ({ email, language, ...input }, caller) => {
+      const request = () => oauth.authorize({ email, language, ...input }, browserOf(caller, 'renew'));
+      return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
+    }),
     serve('token', async (input, caller) => {
       if (isApplicationId(input.client_id)) return counted('application', oauth.exchangeForApplication(input));
       const browser = browserOf(caller, 'renew');
@@ -71,6 +77,10 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       const session = await counted('portal_token', sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
+    }),
+    serve('session', async (_input, { cookies }) => {
+      const user = await sessions.signedInBy(cookies.get('sid'));
+      return { user: user && { id: user.id, email: user.email, name: user.name } };
     }),
     serve('logout', async (_input, { cookies, header }) => {
       const wasApplication = await sessions.logout(bearerOf(header('authorization')) ?? cookies.get('sid'), cookies.get('device'));

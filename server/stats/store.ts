@@ -8,7 +8,10 @@ import { managedBy } from '../websites/managers.ts';
  * the session that follows counts.
  */
 const IS_SIGN_IN =
-  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and domain is not null))";
+  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and (domain is not null or client_id is not null)))";
+
+/** Whether a row is a sign-in of an application's user, by email or with a remembered account. */
+export const IS_APPLICATION_SIGN_IN = "(action = 'application_signed_in' or action = 'signed_in_again' and client_id is not null)";
 
 /** The rows that any of the statistics counts. */
 export const COUNTED =
@@ -118,7 +121,7 @@ times as (
 ),
 applications as (
   insert into daily_applications as old (client_id, day, logins)
-  select client_id, day, count(*) from event where action = 'application_signed_in' and client_id is not null group by client_id, day
+  select client_id, day, count(*) from event where ${IS_APPLICATION_SIGN_IN} and client_id is not null group by client_id, day
   on conflict (client_id, day) do update set logins = old.logins + excluded.logins
 ),
 moved as (
@@ -142,10 +145,18 @@ order by given.day desc`;
 const ownWebsites = (condition: string) => `
 registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')} and ${condition}),
 new_row as materialized (
-  select at, action, domain, seconds from audit_log where ${IS_NEW} and domain = any(array(select domain from registered)) and ${COUNTED}
+  select at, action, domain, seconds, ${OPENID_HOST} as host from audit_log
+  where ${IS_NEW} and ${COUNTED} and (domain = any(array(select domain from registered)) or client_id like 'https://%')
 ),
 website_new as materialized (
-  select registered.id as website, action, seconds, null::text as host from new_row join registered on registered.domain = new_row.domain and at >= since
+  select registered.id as website, action, seconds, host
+  from (
+    select at, action, domain, seconds, host from new_row where domain is not null
+    union all
+    select at, action, array_to_string(labels[n:], '.'), seconds, host
+    from (select *, string_to_array(host, '.') as labels from new_row where host is not null) of_client
+      cross join lateral generate_series(1, cardinality(labels)) n
+  ) new_event join registered on registered.domain = new_event.domain and at >= since
   where ${DAY_OF_ROW} >= ${FIRST_DAY}
 )`;
 
@@ -186,10 +197,10 @@ ${ownWebsites('true')},
 application_late as (
   select count(*) as logins from audit_log
   where ${IS_NEW} and client_id = any(array(select client_id from application))
-    and action = 'application_signed_in' and ${DAY_OF_ROW} >= ${FIRST_DAY}
+    and ${IS_APPLICATION_SIGN_IN} and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
-select ((select coalesce(sum(opened + again), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again'))
+select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
+    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",
   (select count(*) from application where is_active)::integer as "activeApplications",

@@ -25,8 +25,17 @@ export const VERSION = readVersion();
 
 export function statusRoutes(status: Status, settings: AboutSettings): Served[] {
   const about = describeService(settings);
+  const { host } = new URL(settings.publicUrl);
   return [
-    serve('about', () => ({ ...about, time: new Date().toISOString() })),
+    serve('about', (_, { clientAddress, header }) => ({
+      ...about,
+      time: new Date().toISOString(),
+      request: {
+        address: clientAddress,
+        forwarded: (header('x-forwarded-for') ?? '').split(',').filter((entry) => entry.trim()).length,
+        isHostPublic: header('host') === host,
+      },
+    })),
     serve('status', () => status.read(), { timeoutSeconds: TIMEOUT_SECONDS }),
   ];
 }
@@ -111,9 +120,9 @@ function withTimeout(history: Promise<History>): Promise<History | null> {
   });
 }
 
-type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl'>;
+type AboutSettings = Pick<Config, 'mode' | 'mailFrom' | 'dkim' | 'smtpUrl' | 'publicUrl'>;
 
-function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit<Output<'about'>, 'time'> {
+function describeService({ mode, mailFrom, dkim, smtpUrl }: AboutSettings): Omit<Output<'about'>, 'time' | 'request'> {
   return {
     name: 'emailauth',
     version: VERSION,

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { READ_ONLY_CAUSE } from '../db/reach.ts';
+import { READ_ONLY_CAUSE } from '../db/client.ts';
 
 /** A part of the service that a probe checks. */
 export type Component = 'database' | 'mail' | 'response';

@@ -4,7 +4,7 @@
  */
 
 /** The rows of the audit log that are sign-ins of visitors. With OpenID Connect, the client is the origin of the website. */
-export const IS_VISIT = `(action in ('signed_in', 'signed_in_again') and domain is not null or action = 'application_signed_in' and client_id like 'http%')
+export const IS_VISIT = `(action in ('signed_in', 'signed_in_again') and domain is not null or action in ('application_signed_in', 'signed_in_again') and client_id like 'http%')
   and email is not null`;
 
 /** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */

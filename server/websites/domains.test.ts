@@ -59,18 +59,23 @@ test.each([
   ['Shop.CO.uk', 'shop.co.uk'],
   ['me.vercel.app', 'me.vercel.app'],
   ['МОСКВА.рф', 'xn--80adxhks.xn--p1ai'],
+  ['https://www.МОСКВА.рф/каталог', 'xn--80adxhks.xn--p1ai'],
+  ['www.shop.example', 'shop.example'],
+  ['https://shop.example', 'shop.example'],
+  ['//shop.example', 'shop.example'],
+  ['https://www.shop.example/cart?x#y', 'shop.example'],
+  ['shop.example:8443', 'shop.example'],
+  ['shop.example/', 'shop.example'],
+  ['SHOP.Example.', 'shop.example'],
+  ['www.co.uk', 'www.co.uk'],
 ])('accepts %j as the domain %j', (input, domain) => {
   expect(rootDomainOf(input)).toBe(domain);
 });
 
 test.each([
-  ['www.shop.example', 'Give the root domain only: shop.example'],
-  ['https://shop.example', 'Give the root domain only: shop.example'],
-  ['//shop.example', 'Give the root domain only: shop.example'],
-  ['https://www.shop.example/cart?x#y', 'Give the root domain only: shop.example'],
-  ['shop.example:8443', 'Give the root domain only: shop.example'],
-  ['shop.example/', 'Give the root domain only: shop.example'],
-  ['shop.example.', 'Give the root domain only: shop.example'],
+  ['app.shop.example', 'Give the root domain only: shop.example'],
+  ['https://app.shop.example/', 'Give the root domain only: shop.example'],
+  ['www.app.shop.example', 'Give the root domain only: shop.example'],
   ['me@shop.example', 'Give the root domain only: shop.example'],
   ['co.uk', 'co.uk is a public suffix. Give a domain below it, such as example.co.uk'],
   ['https://vercel.app/', 'vercel.app is a public suffix. Give a domain below it, such as example.vercel.app'],

@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import { getDomain } from 'tldts';
 import { Fault } from '../../contract/errors.ts';
-import { domainMessage, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
+import { domainMessage, isLoopbackRedirectHost, normalDomain, normalHost } from '../../contract/rules.ts';
 
 /** The domain of all loopback hosts, which local mode accepts without a registration. */
 export const LOCALHOST = 'localhost';
@@ -45,13 +45,16 @@ function findRegistrable(host: string): string | null {
 }
 
 /**
- * Returns the domain that a person typed to register it, as an A-label in lower case. It has to be a registrable domain alone.
+ * Returns the registrable domain that a person typed or pasted to register it, as an A-label in lower case: without protocol, port,
+ * path and `www.`. Another subdomain is rejected, since its website may belong to someone else.
  * @throws Fault bad_domain, with a message about what to enter instead
  */
 export function rootDomainOf(input: string): string {
   const text = input.trim();
-  const host = normalHost(text);
-  if (host && registrableOf(host) === host && !isLocal(host)) return host;
+  // First as it is, since `www` itself can be a registrable label: www.co.uk.
+  for (const host of [normalHost(text), normalDomain(text)]) {
+    if (host && registrableOf(host) === host && !isLocal(host)) return host;
+  }
   throw new Fault('bad_domain', { message: adviceFor(text), field: 'domain' });
 }
 

@@ -3,19 +3,16 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { REGISTRATION_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalHost } from '../../contract/rules.ts';
+import { normalDomain } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, isUniqueViolation, type Query } from '../db/database.ts';
 import type { Website } from '../db/models.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { findChallenge, grantDomain, obtainChallenges } from './claims-store.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
-import { checkOwner, findManaged, findOwned, managedBy, roleAt } from './managers.ts';
+import { checkOwner, findManaged, findOwned, managedBy } from './managers.ts';
 import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
-import { findProof, type ProofOptions, proofFor } from './proof.ts';
 import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
 
 const RELEASE_BATCH = 500;
@@ -23,9 +20,8 @@ const RELEASE_BATCH = 500;
 const RELEASE_MS = 20_000;
 
 type Parts = {
-  config: Pick<Config, 'mode' | 'publicUrl' | 'dnsServers'>;
+  config: Pick<Config, 'mode' | 'publicUrl'>;
   database: Database;
-  outbox: Pick<Outbox, 'handOver'>;
   limits: Pick<Limits, 'hit'>;
   uploads: Pick<Uploads, 'ownIcon'>;
   /** Emails a sign-in link to the linked address of a new website. */
@@ -33,20 +29,14 @@ type Parts = {
     owner: { email: string; domain: string; clientAddress: string; userAgent: string },
     register: (query: Query) => Promise<unknown>,
   ) => Promise<void>;
-  /** Where proofs are searched; by default with the configured name servers and on the public internet. */
-  proof?: Partial<ProofOptions>;
 };
 
-/** The registered websites: who may register, see, change, prove and lose a domain. */
+/** The registered websites: who may register, see, change and delete them. */
 export class Websites {
   readonly #parts: Parts;
-  readonly #proofOptions: ProofOptions;
-  /** Addresses whose proof is being searched: one search at a time, so that nobody has the service connect to many hosts. */
-  readonly #proving = new Set<string>();
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#proofOptions = { dnsServers: parts.config.dnsServers, ...parts.proof };
   }
 
   /**
@@ -100,7 +90,7 @@ export class Websites {
 
   /** Returns a website that the account manages, by its domain. @throws Fault website_not_found */
   async read(account: Account, domain: string): Promise<Output<'readWebsite'>> {
-    const found = await this.#byDomain(normalHost(domain.trim()) ?? '');
+    const found = await this.#byDomain(normalDomain(domain) ?? '');
     if (!found) throw new Fault('website_not_found');
     const { website } = await findManaged(await this.#parts.database.orm(), account.email, found.id);
     return presentWebsite(this.#parts.database, account, website);
@@ -176,50 +166,6 @@ export class Websites {
   }
 
   /**
-   * Returns what an account has to publish to prove that it controls a domain. For a website that it manages, this is the proof of the
-   * linked address.
-   * @throws Fault bad_domain, rate_limited
-   */
-  async claim(account: Account, input: string): Promise<Output<'claimWebsite'>> {
-    const { database, limits } = this.#parts;
-    const domain = rootDomainOf(input);
-    const { email } = await this.#claimantOf(account, domain);
-    const known = await findChallenge(database.core, email, domain);
-    if (known === null) await limits.hit('domain_claims', account.email);
-    return { domain, proof: proofFor(domain, known ?? (await this.#challengeOf(email, domain))) };
-  }
-
-  /**
-   * Searches an account's proof and, if it is found, gives it the domain, also when another address registered it. A website that the
-   * account manages stays with its linked address, whose proof is searched. If another address
-   * proved the domain, only the DNS record counts: it shows who controls the zone now, while a file can be written by
-   * others who publish on the site.
-   * @throws Fault bad_domain, not_proven, rate_limited
-   */
-  async prove(account: Account, input: Parsed<'proveWebsite'>): Promise<Output<'proveWebsite'>> {
-    const { database, limits, outbox } = this.#parts;
-    const domain = rootDomainOf(input.domain);
-    await limits.hit('domain_proofs', account.email);
-    if (this.#proving.has(account.email))
-      throw new Fault('rate_limited', { message: 'A proof of yours is being checked already.', retryAfter: 5 });
-    this.#proving.add(account.email);
-    try {
-      const { email, holder } = await this.#claimantOf(account, domain);
-      const needsDns = holder !== null && holder.provenAt !== null && holder.email !== email;
-      const challenge = await this.#challengeOf(email, domain);
-      const kind = await findProof(domain, challenge, needsDns ? ['dns'] : ['dns', 'file'], this.#proofOptions);
-      if (!kind) throw notProven(needsDns);
-      const claim = { id: uuid(), domain, email, challenge, kind, leaseSeconds: FIRST_LEASE_SECONDS };
-      const result = await grantDomain(database.core, claim, uuid);
-      if (result.status !== 'granted') throw notProven(result.status === 'dns_needed');
-      for (const mail of result.mails) outbox.handOver({ ...mail, language: 'en', data: { domain } });
-      return presentWebsite(database, account, result.website);
-    } finally {
-      this.#proving.delete(account.email);
-    }
-  }
-
-  /**
    * Deletes registrations whose linked address did not sign in within seven days; takes at most 20 s.
    * @param query a connection of the timed jobs
    * @returns their number
@@ -237,13 +183,6 @@ export class Websites {
   async #byDomain(domain: string) {
     const { Website } = await this.#parts.database.orm();
     return Website.findOne({ where: { domain }, raw: true });
-  }
-
-  /** Returns the website of a domain, and the address that a proof of the account is for: the linked one, if it manages the website. */
-  async #claimantOf(account: Account, domain: string) {
-    const holder = await this.#byDomain(domain);
-    const role = holder && (await roleAt(await this.#parts.database.orm(), holder, account.email));
-    return { holder, email: (role && holder.email) || account.email };
   }
 
   /** Runs a change in a transaction. @throws Fault domain_taken */
@@ -274,10 +213,6 @@ export class Websites {
     await WebsiteMember.destroy({ where: { websiteId: id, joinedAt: null }, transaction });
     if (email) await this.#endClaim(domain, email, transaction);
   }
-
-  async #challengeOf(email: string, domain: string): Promise<string> {
-    return (await obtainChallenges(this.#parts.database.core, email, [domain])).get(domain) as string;
-  }
 }
 
 const domainTaken = () => new Fault('domain_taken', { field: 'domain' });
@@ -287,11 +222,6 @@ const onProbation = () =>
     field: 'iconUrl',
     message: 'Sign in by email once more to confirm this website; then it can have an icon.',
   });
-
-function notProven(needsDns: boolean): Fault {
-  const message = 'Another address has proved this domain. Only the DNS record can take it over, and it was not found yet.';
-  return new Fault('not_proven', needsDns ? { message, field: 'domain' } : { field: 'domain' });
-}
 
 export function websiteRoutes(websites: Websites): Served[] {
   return [
@@ -304,8 +234,5 @@ export function websiteRoutes(websites: Websites): Served[] {
     serve('createWebsite', (input, { account }) => websites.create(account, input)),
     serve('updateWebsite', (input, { account }) => websites.update(account, input)),
     serve('deleteWebsite', ({ id }, { account }) => websites.delete(account, id)),
-    serve('claimWebsite', ({ domain }, { account }) => websites.claim(account, domain)),
-    // Name servers and sites may take their time to respond.
-    serve('proveWebsite', (input, { account }) => websites.prove(account, input), { timeoutSeconds: 15 }),
   ];
 }

@@ -1,6 +1,6 @@
 /**
  * `node --import tsx test/bench/lighthouse.ts`: Lighthouse over the public pages of the built service in local mode, as a Markdown
- * table. Arguments are paths to audit instead of all. Lighthouse is downloaded, since only this program needs it. See docs/performance.md.
+ * table, which docs/performance.md shows. Arguments are paths to audit instead of all. Lighthouse is downloaded, since only this program needs it.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -20,12 +20,16 @@ const allPaths = [
   '/webservices/email-auth',
   '/webservices/email-auth/quick-start',
   '/webservices/email-auth/api',
+  '/webservices/email-auth/cli',
   '/webservices/email-auth/register',
   '/status',
   '/tos',
   '/privacy',
   '/iladmin',
 ];
+
+/** Pages that ask search engines not to list them, for which Lighthouse would lower the score for SEO. */
+const UNLISTED = /^\/(?:auth|iladmin|admin|developer|dashboard|profile)/;
 
 type Audit = { score: number | null; scoreDisplayMode: string; numericValue?: number };
 type Report = {
@@ -37,8 +41,8 @@ type Report = {
 async function reportOf(folder: string, path: string, desktop: boolean): Promise<Report> {
   const output = join(folder, 'report.json');
   const args = [`lighthouse@${VERSION}`, `${origin}${path}`, '--quiet', '--output=json', `--output-path=${output}`];
-  const form = desktop ? ['--preset=desktop'] : [];
-  await execa('npx', ['--yes', ...args, ...form, '--chrome-flags=--headless=new --no-sandbox'], { env: { CHROME_PATH } });
+  const options = [...(desktop ? ['--preset=desktop'] : []), ...(UNLISTED.test(path) ? ['--skip-audits=is-crawlable'] : [])];
+  await execa('npx', ['--yes', ...args, ...options, '--chrome-flags=--headless=new --no-sandbox'], { env: { CHROME_PATH } });
   return JSON.parse(await readFile(output, 'utf8'));
 }
 

@@ -6,6 +6,8 @@
  *   --growth N     also with N rows in every table and N open links, beside an empty database
  *   --only a,b,d   only these parts; `--only cli` needs no database
  *   --only oidc    whole code flows of OpenID Connect, beside a bare oidc-provider
+ *   --only volume  what a sign-in writes: write-ahead log and tables
+ *   --only pages   the CPU time of the pages that the service renders
  *   --only input   the cost of hostile input for every route, as a Markdown table
  *   --stats N      instead: the statistics over the audit log of N sign-ins
  *   --upgrade N    instead: the upgrade from the first schema with N rows of the audit log
@@ -18,11 +20,13 @@ import { measureGrowth } from './growth.ts';
 import { measureInput } from './input.ts';
 import { addTokens, measureSignIns, measureVerify, median, medianOf, type Round, type Tokens } from './measure.ts';
 import { compareCodeFlows } from './oidc.ts';
+import { measurePages } from './pages.ts';
 import { memoryOf } from './programs.ts';
 import { compare, formatNumber, heading, row } from './report.ts';
 import { type Contestant, openStage, registerWebsite, type Stage } from './stage.ts';
 import { measureStats } from './stats.ts';
 import { measureUpgrade } from './upgrade.ts';
+import { measureVolume } from './volume.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -53,6 +57,8 @@ try {
   if (Number(options.stats) > 0) await measureStats(stage, Number(options.stats));
   else if (Number(options.upgrade) > 0) await measureUpgrade(stage, Number(options.upgrade));
   else if (options.only === 'input') await measureInput(stage);
+  else if (options.only === 'volume') await measureVolume(stage, AT_ONCE, seconds.signIns);
+  else if (options.only === 'pages') await measurePages(stage, { rounds, requests: options.quick ? 800 : 2400 });
   else if (options.only === 'oidc') await compareCodeFlows(stage, { rounds, connections: AT_ONCE, seconds: seconds.signIns });
   else await bench(stage);
 } finally {

@@ -85,7 +85,7 @@ test('two commands with the same code at the same time sign in once', async () =
 test('a wrong code exits with 10 and counts, and the fifth one ends the login', async () => {
   const home = await emptyHome();
   const { loginId, code } = await start(home);
-  for (const left of ['4 tries are', '3 tries are', '2 tries are', 'one try is']) {
+  for (const left of ['4 tries are', '3 tries are', '2 tries are', 'One try is']) {
     const ran = await complete(home, loginId, wrongCode(code));
     expect([ran.exitCode, ran.json().error]).toEqual([
       10,

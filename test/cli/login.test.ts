@@ -122,7 +122,7 @@ describe('in a terminal', () => {
     await terminal.waitFor('3 tries are left');
     await enter(terminal, wrongCode(mail, 3), /2 tries are left\. Use the digits of the newest email/);
     await terminal.waitFor(/press r for a\s+new email/);
-    await enter(terminal, wrongCode(mail, 4), 'one try is left');
+    await enter(terminal, wrongCode(mail, 4), 'One try is left');
     await enter(terminal, wrongCode(mail, 5), 'Too many wrong codes');
     await enter(terminal, mail.code, 'Too many wrong codes');
     await openMailedLink(mail);
@@ -179,10 +179,10 @@ describe('in a terminal', () => {
     for (const [columns, field] of [
       [
         30,
-        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThat code is not right; 4\ntries are left\.\nCode: 7\n/,
+        /its\ncode, \d+:\d\d left\nEnter sends the code, r\nrequests a new email, Esc\ncancels\.\nThis code is wrong\. 4 tries\nare left\.\nCode: 7\n/,
       ],
-      [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThat .* left\.\nCode: 77\n/],
-      [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThat .* left\.\nCode: 777\n/],
+      [100, /code, \d+:\d\d left\nEnter .* Esc cancels\.\nThis .* left\.\nCode: 77\n/],
+      [50, /code, \d+:\d\d left\nEnter sends the code, r requests a new email, Esc\ncancels\.\nThis .* left\.\nCode: 777\n/],
     ] as const) {
       await terminal.resize(columns, 24);
       terminal.type('7');

@@ -53,7 +53,7 @@ test('prints text without --json, and less with --quiet', async () => {
 
 test('registers a Unicode domain by its A-label', async () => {
   const label = freshDomain().split('.')[0];
-  const ran = await home.run(['register', ` BÜCHER-${label}.example `, '--email', freshAddress(), '--json']);
+  const ran = await home.run(['register', ` https://www.BÜCHER-${label}.example/buch?nr=1 `, '--email', freshAddress(), '--json']);
   expect(ran.exitCode).toBe(0);
   expect(ran.json().domain).toMatch(/^xn--bcher-[a-z0-9-]+\.example$/);
   expect(ran.stdout).toContain(`domain=${ran.json().domain}`);
@@ -62,7 +62,7 @@ test('registers a Unicode domain by its A-label', async () => {
 test('exits with 6 for a taken domain, without its owner, and explains how to verify it', async () => {
   const owner = freshAddress('owner');
   const domain = await registerWebsite(service.client(), freshDomain(), owner);
-  const ran = await home.run(['register', domain.toUpperCase(), '--email', freshAddress('rival'), '--json']);
+  const ran = await home.run(['register', `https://${domain.toUpperCase()}/`, '--email', freshAddress('rival'), '--json']);
   expect(ran.exitCode).toBe(6);
   const { code, hint } = ran.json().error;
   expect([code, hint]).toEqual(['domain_taken', expect.stringContaining(`emailauth sites verify ${domain.toUpperCase()}`)]);
@@ -72,8 +72,8 @@ test('exits with 6 for a taken domain, without its owner, and explains how to ve
 });
 
 test.each([
-  ['https://www.shop.example/', 'shop.example'],
-  ['www.shop.example', 'shop.example'],
+  ['https://app.shop.example/', 'shop.example'],
+  ['app.shop.example', 'shop.example'],
   ['co.uk', 'public suffix'],
   ['localhost', 'needs no registration'],
   ['10.0.0.1', 'IP address'],
@@ -113,10 +113,10 @@ test('prompts for both in a terminal and validates each input immediately', asyn
   const [domain, email] = [freshDomain(), freshAddress('owner')];
   const terminal = openTerminal(home, ['register']);
   await terminal.waitFor('Domain');
-  terminal.type(`https://www.${domain}/${KEYS.enter}`);
+  terminal.type(`app.${domain}${KEYS.enter}`);
   await terminal.waitFor(`Give the root domain only: ${domain}`);
   terminal.type('\x15');
-  terminal.type(`${domain}${KEYS.enter}`);
+  terminal.type(`https://www.${domain}/cart${KEYS.enter}`);
   await terminal.waitFor('Email address');
   terminal.type(`${email.replace('@', ' at ')}${KEYS.enter}`);
   await terminal.waitFor('Please enter a valid email address');

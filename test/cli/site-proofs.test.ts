@@ -114,7 +114,7 @@ test('exits in a terminal with 10 for later and with 2 on Ctrl-C', async () => {
 });
 
 test('exits with 3 for an invalid domain and with 7 after too many checks', async () => {
-  const ran = await home.run(['sites', 'verify', 'www.shop.example', '--json']);
+  const ran = await home.run(['sites', 'verify', 'app.shop.example', '--json']);
   expect([ran.exitCode, ran.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
   const strict = await stage.start({ ...production, DNS_SERVERS: names.address });
   const owner = await signInDeveloper(stage, strict);

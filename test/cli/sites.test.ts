@@ -61,7 +61,7 @@ describe('add', () => {
     const first = await home.run(['sites', 'add', domain, '--json']);
     expect([first.exitCode, Object.keys(first.json())]).toEqual([0, SITE]);
     expect(first.json()).toMatchObject({ domain, verified: false, iconUrl: null, proof: { record: `_emailauth.${domain}` } });
-    const again = await home.run(['sites', 'add', domain, '--json']);
+    const again = await home.run(['sites', 'add', `https://www.${domain}/`, '--json']);
     expect([again.exitCode, again.json().error]).toEqual([6, expect.objectContaining({ code: 'domain_taken' })]);
     expect(again.json().error.hint).toContain(`emailauth sites get ${domain}`);
   });
@@ -75,7 +75,7 @@ describe('add', () => {
   });
 
   test('exits with 3 for an invalid domain, and when it cannot prompt', async () => {
-    const bad = await home.run(['sites', 'add', 'https://www.shop.example/', '--json']);
+    const bad = await home.run(['sites', 'add', 'https://app.shop.example/', '--json']);
     expect([bad.exitCode, bad.json().error.message]).toEqual([3, 'Give the root domain only: shop.example']);
     const missing = await home.run(['sites', 'add']);
     expect([missing.exitCode, missing.stderr]).toEqual([3, expect.stringContaining('<domain> is missing')]);
@@ -118,7 +118,8 @@ describe('get', () => {
     const [own, foreign] = [await added(), await addWebsite(stage, service)];
     const ran = await home.run(['sites', 'get', foreign, '--json']);
     expect([ran.exitCode, ran.json().error.code]).toEqual([5, 'website_not_found']);
-    const near = await home.run(['sites', 'get', `https://www.${own}/login`]);
+    expect((await home.run(['sites', 'get', `https://www.${own}/login`, '--json'])).json()).toMatchObject({ domain: own });
+    const near = await home.run(['sites', 'get', `https://app.${own}/login`]);
     expect([near.exitCode, near.stderr]).toEqual([5, expect.stringContaining(`Did you mean ${own}?`)]);
   });
 });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { addApplication, signInAt } from '../oidc-driver.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { waitUntil } from '../waiting.ts';
 import { entry, type Home, openHome } from './command.ts';
@@ -77,6 +78,17 @@ describe('without a terminal', () => {
       'verified',
     ]);
     expect(events[0]).toMatchObject({ kind: 'requested', domain, email: expect.stringContaining('before'), fix: null });
+  });
+
+  test('prints the sign-ins through an application by its name, up to the exchange of the code', async () => {
+    const application = await addApplication(ann);
+    const tail = start(application.clientId, '--json');
+    await signInAt(stage, service, application);
+    await tail.until(4);
+    expect(await tail.interrupt()).toBe(0);
+    const events = tail.lines().map((line) => JSON.parse(line));
+    expect(events.map(({ kind }) => kind).sort()).toEqual(['exchanged', 'mail_accepted', 'opened', 'requested']);
+    expect(events[0]).toMatchObject({ domain: application.clientId, name: 'Notes' });
   });
 
   test('continues without a loss or a repetition when the service restarts', async () => {

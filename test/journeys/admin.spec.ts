@@ -225,7 +225,7 @@ describe('/admin without access', () => {
     await signInToPortal(scene, page, freshAddress('dev'));
     await page.goto(`${scene.service.url}/admin`);
     await page.getByText(DENIED, { exact: true }).waitFor();
-    const asked = page.waitForRequest('**/api/user/me');
+    const asked = page.waitForRequest('**/api/auth/session');
     await button(page, 'Enable Admin Session').click();
     await asked;
     await heading(page, 'Websites');

@@ -100,7 +100,8 @@ test('signs a visitor in through the application by keyboard: the emailed link r
   await button('View Logs of Team notes').click();
   await dialog().getByText('Signed in', { exact: true }).waitFor();
   await dialog().getByText('Sign-in email requested').waitFor();
-  await expect.poll(() => dialog().getByText(email).count()).toBe(2);
+  await dialog().getByText('Tokens issued').waitFor();
+  await expect.poll(() => dialog().getByText(email).count()).toBe(3);
   await page.keyboard.press('Escape');
   await dialog().waitFor({ state: 'detached' });
 });
@@ -182,11 +183,14 @@ test('reports what cannot be saved or loaded and offers a retry', async () => {
   await heading(page, 'Diary');
 });
 
-test('deletes an application after a confirmation', async () => {
+test('deletes an application after its name was typed', async () => {
   await button('Delete Diary').click();
   await dialog().getByText('its access tokens and open sign-ins end at once').waitFor();
   await inDialog('Cancel').click();
   await button('Delete Diary').click();
+  await inDialog('Delete').click();
+  await dialog().getByText('Type Diary to confirm.').waitFor();
+  await dialog().getByLabel('Type Diary to confirm').fill('Diary');
   await inDialog('Delete').click();
   await page.getByText('Application deleted').waitFor();
   await heading(page, 'No applications created yet');

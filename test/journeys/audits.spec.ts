@@ -27,6 +27,10 @@ const MOTION_OVER = `Promise.all(document.getAnimations()
 /** Returns the violations that axe finds, one per line. */
 async function findings(page: Page): Promise<string[]> {
   await page.evaluate(MOTION_OVER);
+  // axe measures one element after the other, and would mix sizes of before and after their layout.
+  await page.evaluate(`document.querySelectorAll('main *').forEach((element) => {
+    if (getComputedStyle(element).contentVisibility === 'auto') element.style.contentVisibility = 'visible';
+  })`);
   // axe never gets a response from a frame without scripts, such as the preview of an email.
   await page.evaluate("document.querySelectorAll('iframe').forEach((frame) => frame.remove())");
   // Without frames, the legacy mode has the same results and needs no second page.
@@ -54,12 +58,22 @@ const SMALL_TARGETS = `[...document.querySelectorAll('button, select, input:not(
   })
   .map((element) => 'too small: ' + element.outerHTML.slice(0, 120))`;
 
+/** Returns what is wrong at the end of the page: space below the footer, content behind it, or no footer. */
+const PAGE_END = `(() => {
+  const [main, footer] = ['main', 'footer'].map((name) => document.querySelector('#root > ' + name + ', #root > * > ' + name));
+  if (!main || !footer) return ['the page has no ' + (main ? 'footer' : 'main')];
+  const { top, bottom } = footer.getBoundingClientRect();
+  const below = Math.round(document.documentElement.scrollHeight - scrollY - bottom);
+  const behind = Math.round(Math.max(main.getBoundingClientRect().bottom, main.getBoundingClientRect().top + main.scrollHeight) - top);
+  return [...(Math.abs(below) > 1 ? [below + ' px below the footer'] : []), ...(behind > 1 ? [behind + ' px of the content behind the footer'] : [])];
+})()`;
+
 test.each(passes)(
-  'every page in the $theme theme at $width px passes axe, does not scroll sideways at 320 px and has large enough controls',
+  'every page in the $theme theme at $width px passes axe, ends at its footer, does not scroll sideways at 320 px and has large enough controls',
   async ({ theme, width }) => {
     const found: Record<string, string[]> = {};
     const stops = tour.stops.values();
-    // A page mostly waits for its network to be idle, so three are open at a time. They share the iterator.
+    // A page mostly waits, so three are open at a time. They share the iterator.
     await Promise.all([1, 2, 3].map(() => auditEach(stops)));
     expect(found).toEqual({});
 
@@ -69,7 +83,9 @@ test.each(passes)(
         try {
           await stop.open(page);
           const all = await findings(page);
+          all.push(...(await page.evaluate<string[]>(PAGE_END)));
           await page.setViewportSize({ width: 320, height: 640 });
+          all.push(...(await page.evaluate<string[]>(PAGE_END)));
           all.push(...(await page.evaluate<string[]>(OVERFLOW)), ...(await page.evaluate<string[]>(SMALL_TARGETS)));
           if (all.length > 0) found[stop.name] = all;
         } catch (error) {

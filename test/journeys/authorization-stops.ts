@@ -5,7 +5,7 @@ import type { Client } from '../client.ts';
 import type { Service, Stage } from '../harness.ts';
 import { answerOf, begin, continueByLink, postForm } from '../oidc-client.ts';
 import { freshAddress } from '../sign-ins.ts';
-import { heading, requestEmail, text } from './scene.ts';
+import { heading, requestEmail, settled, text } from './scene.ts';
 import type { Stop } from './stop.ts';
 
 /** The redirect URI of the application Back office. */
@@ -40,7 +40,7 @@ export function authorizationStops(stage: Stage, service: Service, office: Offic
     who,
     open: async (page) => {
       await open(page);
-      await page.waitForLoadState('networkidle', { timeout: 60_000 });
+      await settled(page);
     },
   });
   const at = (who: Stop['who'], name: string, title: string, url: () => Promise<string>) =>

@@ -182,7 +182,8 @@ describe('a website', () => {
     await page.reload();
     await page.getByRole('button', { name: `Delete ${second}` }).click();
     await dialog.getByText('Are you sure you want to delete this website?').waitFor();
-    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByLabel(`Type ${second} to confirm`).fill(second);
+    await dialog.getByRole('button', { name: 'Delete website' }).click();
     await heading(page, 'No Websites Added');
   });
 });

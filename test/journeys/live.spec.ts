@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addApplication, authorizeAt, exchangeCode } from '../oidc-driver.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { evaluates, heading, openScene, type Scene } from './scene.ts';
 
@@ -24,6 +25,7 @@ const signIn = async (domain: string, email = freshAddress()) => {
   const token = await visitorToken(scene.stage, scene.service.client(), domain, email);
   await scene.service.client().get(`/api/verify-token?token=${token}&domain=${domain}`);
 };
+const picker = (page: Page) => page.getByRole('button', { name: /^Website / });
 const rows = (page: Page) => page.getByRole('log').getByRole('listitem');
 
 /** Collects what moved in the page without a cause by the person (layout-shift of the Layout Instability API). */
@@ -41,7 +43,7 @@ test('shows each step as it happens, without a reload or a layout shift, and pau
   await page.keyboard.press('Enter');
   await heading(page, 'Live Sign-ins');
   await heading(page, 'Nothing in the last hour');
-  await expect.poll(() => page.getByLabel('Website').inputValue()).toBe(domain);
+  await expect.poll(() => picker(page).textContent()).toBe(domain);
   await page.evaluate(WATCH_SHIFTS);
 
   const email = freshAddress();
@@ -84,7 +86,8 @@ test('shows what failed with its fix, of one website or of all, and asks for a w
   await page.getByRole('button', { name: 'Test sign-in' }).click();
   await page.getByRole('dialog').waitFor();
   await page.keyboard.press('Escape');
-  await page.getByLabel('Website').selectOption('');
+  await picker(page).click();
+  await page.getByRole('option', { name: 'All websites and applications' }).click();
   const row = rows(page).filter({ hasText: domain });
   await row.getByText('Problem: The token was rejected: this service did not issue it').waitFor();
   await row.getByText('Pass the token parameter').waitFor();
@@ -92,6 +95,21 @@ test('shows what failed with its fix, of one website or of all, and asks for a w
   owner = await signInDeveloper(scene.stage, scene.service);
   const empty = await openPage('/developer-email-auth/live');
   await heading(empty, 'No Websites Added');
+});
+
+test('shows the sign-ins through an application, up to the request that its provider rejects', async () => {
+  const client = await addApplication(owner);
+  const page = await openPage('/developer-email-auth/live');
+  await picker(page).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Notes');
+  await page.getByRole('option', { name: 'Notes Application' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/developer-email-auth/live?domain=${client.clientId}`);
+  const { request, callback } = await authorizeAt(scene.stage, scene.service, client);
+  await rows(page).filter({ hasText: 'the sign-in by OpenID Connect went on' }).waitFor();
+  await exchangeCode(scene.service.client(), request, callback, { code_verifier: 'x'.repeat(43) });
+  await rows(page).filter({ hasText: 'invalid_grant' }).getByText('Send the code_verifier').waitFor();
 });
 
 test('continues by itself when the service restarts', async () => {

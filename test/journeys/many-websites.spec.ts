@@ -92,6 +92,19 @@ test('exports the websites that were found, or those that are selected', async (
   expect((await exported())[1]).toContain('site-3.example');
 });
 
+test('finds a website on the live page by typing, with few elements', async () => {
+  await page.goto(`${scene.service.url}/developer-email-auth/live`);
+  await page.getByRole('button', { name: /^Website / }).click();
+  await page.getByRole('status').getByText('994 more: type a part of the domain.').waitFor();
+  expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(MAX_NODES);
+  await page.keyboard.type('site-777');
+  await page.getByRole('option', { name: 'site-777.example' }).waitFor();
+  await expect.poll(() => page.getByRole('option').count()).toBe(1);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/live?domain=site-777.example');
+  await page.getByRole('button', { name: 'Website site-777.example' }).waitFor();
+});
+
 test('verifies several websites and reports which proofs were not found', async () => {
   await open('?q=site-50', 'site-50.example');
   const proof = await page.evaluate("fetch('/api/websites/claim/site-50.example').then((response) => response.json())");

@@ -162,7 +162,9 @@ test("a form of another website signs nobody in in the victim's browser", async 
   await page.goto('https://evil.example/');
   await page.getByRole('button', { name: 'Win' }).click();
   await page.getByText(text('en', 'error_foreign_form')).waitFor();
+  await page.getByRole('link', { name: text('en', 'start_again'), exact: true }).click();
   expect(await page.getByLabel(text('en', 'email_label')).inputValue()).toBe('');
+  await page.getByText('localhost', { exact: true }).first().waitFor();
   expect(await context.cookies(scene.service.url)).toEqual([]);
   expect(await scene.stage.query('select from sign_in_attempts where email = $1', [attacker])).toEqual([]);
 });

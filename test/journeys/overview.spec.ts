@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshAddress, freshDomain, visitorToken } from '../sign-ins.ts';
-import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { evaluates, heading, openScene, requestEmail, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -151,6 +151,62 @@ test('opens the whole activity, filters it, pages through it and exports it', as
   await expect.poll(() => entries.count()).toBe(50);
   await page.setViewportSize({ width: 320, height: 700 });
   await evaluates(page, 'document.documentElement.scrollWidth', 320);
+});
+
+test('shows domains decoded in the activity, and on a phone the filters in two rows with the number of active ones', async () => {
+  const page = await openDashboard();
+  await page.goto(url('/developer-email-auth'));
+  const domain = `bücher-${freshDomain()}`;
+  await page.getByRole('button', { name: 'Add Your First Website' }).click();
+  await page.getByLabel('Domain').fill(`https://www.${domain}/katalog`);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await heading(page, domain);
+  await page.setViewportSize({ width: 360, height: 700 });
+  await page.goto(url('/dashboard/activity?action=website'));
+  await page.locator('main').getByRole('listitem').getByText(domain, { exact: true }).waitFor();
+  expect(await page.locator('main').textContent()).not.toContain('xn--');
+  await page.getByLabel('Search by website').fill(domain.split('.')[0]);
+  await page.waitForURL((address) => address.searchParams.get('domain') === domain.split('.')[0]);
+  await page.locator('main').getByRole('listitem').getByText(domain, { exact: true }).waitFor();
+
+  const filters = page.getByRole('search', { name: 'Filter' });
+  const toggle = page.getByRole('button', { name: 'Filters 1 active' });
+  expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+  expect(await page.getByLabel('Action').isVisible()).toBe(false);
+  expect((await filters.boundingBox())?.height).toBeLessThan(110);
+  await toggle.focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Action').selectOption('All actions');
+  await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
+  await evaluates(page, 'document.documentElement.scrollWidth', 360);
+});
+
+test('asks for the sign-in when the session has ended, without a call that fails, and returns to the page afterwards', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  const email = freshAddress('dev');
+  await signInToPortal(scene, page, email);
+  await page.goto(url('/dashboard/activity?action=website'));
+  await heading(page, 'Nothing matches');
+  await scene.stage.query('delete from sessions where user_id = (select id from users where email = $1)', [email]);
+  // As if the portal had not been used for an hour.
+  await page.context().clearCookies({ name: 'session_seen' });
+  const failed: string[] = [];
+  page.on('response', (response) => void (response.status() >= 400 && failed.push(new URL(response.url()).pathname)));
+  await page.goto(url('/dashboard'), { waitUntil: 'networkidle' });
+  await heading(page, 'Not Logged In');
+  expect(failed).toEqual([]);
+
+  await page.goto(url('/dashboard/activity?action=website'));
+  await page.getByText('you come back to this page').waitFor();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.waitForURL(url('/auth'));
+  await requestEmail(page, email, 'en', true);
+  await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+  await page.waitForURL(url('/dashboard/activity?action=website'));
+  await heading(page, 'Nothing matches');
+  // Once.
+  await page.goto(url('/developer'));
+  await heading(page, 'Developer Portal');
 });
 
 test('reports an unreachable service and recovers', async () => {

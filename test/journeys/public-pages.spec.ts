@@ -1,8 +1,10 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { pages } from '../../contract/pages.ts';
+import { docPages, docPath } from '../../docs/pages.ts';
 import { frameworks } from '../../templates/catalog.ts';
 import { freshAddress, freshDomain } from '../sign-ins.ts';
-import { evaluates, heading, openScene, type Scene } from './scene.ts';
+import { evaluates, heading, openScene, type Scene, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -13,6 +15,8 @@ afterAll(() => scene.close());
 const GUIDE = '/webservices/email-auth';
 const REGISTER = `${GUIDE}/register`;
 const SUCCESS = `${REGISTER}/success`;
+/** Pages that need a signed-in developer. */
+const PRIVATE = /^\/(?:developer|dashboard|profile|admin)/;
 
 async function open(path: string, { clipboard = true, width = 1024 } = {}): Promise<Page> {
   const context = await scene.newBrowser();
@@ -58,7 +62,8 @@ describe('the landing page', () => {
     const context = await scene.newBrowser();
     const page = await context.newPage();
     let respond = () => {};
-    await page.route('**/api/user/me', async (route) => {
+    await context.addCookies([{ name: 'auth_key', value: 'stale', url: scene.service.url }]);
+    await page.route('**/api/auth/session', async (route) => {
       await new Promise<void>((resolve) => {
         respond = resolve;
       });
@@ -336,16 +341,29 @@ test('the register form shortens what was pasted and says so, and shows an error
   await page.waitForURL(`**${REGISTER}/success?domain=${domain}`);
 });
 
-test('public pages make no request that fails, and the console stays empty', async () => {
-  const page = await (await scene.newBrowser()).newPage();
-  const failed: string[] = [];
-  page.on('response', (response) => void (response.status() >= 400 && failed.push(response.url())));
-  page.on('console', (message) => void (message.type() === 'error' && failed.push(message.text())));
-  for (const path of ['/', GUIDE, REGISTER, '/status', '/tos']) {
-    await page.goto(`${scene.service.url}${path}`, { waitUntil: 'networkidle' });
-    await page.locator('main h1').first().waitFor();
-  }
-  expect(failed).toEqual([]);
+describe.each(['with no session', 'whose session has ended', 'that is signed in'])('in a browser %s', (state) => {
+  test('public pages make no request that fails, and the console stays empty', async () => {
+    const page = await (await scene.newBrowser()).newPage();
+    if (state !== 'with no session') await signInToPortal(scene, page, freshAddress('dev'));
+    if (state === 'whose session has ended') await page.context().clearCookies({ name: 'sid' });
+    const portal = Object.entries(pages).flatMap(([path, entry]) => (entry === 'portal' && !PRIVATE.test(path) ? path : []));
+    const signIn = [
+      '/auth',
+      scene.shop.signInUrl('lt').slice(scene.service.url.length),
+      '/domain-auth',
+      '/auth/link?t=x',
+      '/auth/callback',
+      '/oauth/device',
+    ];
+    const failed: string[] = [];
+    page.on('response', (response) => void (response.status() >= 400 && failed.push(`${page.url()}: ${response.url()}`)));
+    page.on('console', (message) => void (message.type() === 'error' && failed.push(`${page.url()}: ${message.text()}`)));
+    for (const path of [...portal, ...docPages.map(({ slug }) => docPath(slug)), ...signIn]) {
+      await page.goto(`${scene.service.url}${path}`, { waitUntil: 'networkidle' });
+      await page.locator('main h1').first().waitFor();
+    }
+    expect(failed).toEqual([]);
+  });
 });
 
 test('a page of the documentation does not move while it is loaded, and shows code in its own typeface', async () => {
@@ -354,7 +372,7 @@ test('a page of the documentation does not move while it is loaded, and shows co
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value; })
       .observe({ type: 'layout-shift', buffered: true });`);
   // The text arrives after the script.
-  await page.route('**/*.md', async (route) => {
+  await page.route('**/assets/doc-*.json', async (route) => {
     await page.locator('[data-loading]').waitFor();
     await route.continue();
   });

@@ -5,7 +5,7 @@ import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, freshAddress, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
-import { heading, text } from './scene.ts';
+import { heading, settled, text } from './scene.ts';
 import { rememberAccounts, signInOf, signInPublisher, signInStops } from './sign-in-stops.ts';
 import type { Stop, StopAt, Who } from './stop.ts';
 import { fillEvents, fillStats, fillTeam, websiteStops } from './website-stops.ts';
@@ -120,7 +120,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
   const at: StopAt = (who, path, name, title, act) =>
     live(who, path, name, title, async (page) => {
       await act?.(page);
-      await page.waitForLoadState('networkidle', { timeout: 60_000 });
+      await settled(page);
     });
   const click = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
   const dialog = (name: string | RegExp) => async (page: Page) => {

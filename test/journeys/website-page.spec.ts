@@ -174,8 +174,23 @@ test('owners move a website, and delete it after typing its domain; members may 
     [id, member.email, owner.email],
   );
   const seen = await openPage(`/dashboard/websites/${domain}/settings`, member);
-  await seen.getByText('Only an owner of the website may move or delete it.').waitFor();
-  expect(await seen.getByRole('button', { name: 'Delete website' }).isDisabled()).toBe(true);
+  await heading(seen, 'OpenID Connect');
+  expect(await seen.getByRole('button', { name: /Move website|Delete website/ }).count()).toBe(0);
+  expect(await seen.getByRole('heading', { name: 'Danger zone' }).count()).toBe(0);
+  await seen.goto(`${scene.service.url}/dashboard/websites/${domain}/visitors`);
+  await heading(seen, 'Visitors');
+  expect(await seen.getByRole('button', { name: /Export|Erase/ }).count()).toBe(0);
+  await seen.goto(`${scene.service.url}/developer-email-auth`);
+  await seen.getByRole('button', { name: `Edit ${domain}` }).waitFor();
+  expect(await seen.getByRole('button', { name: `Delete ${domain}` }).count()).toBe(0);
+  // The service refuses it too, and says who may.
+  const refused = [
+    await member.client.delete(`/api/websites/${id}`),
+    await member.client.put(`/api/websites/${id}`, { domain: freshDomain() }),
+    await member.client.post(`/api/websites/${id}/members`, { email: freshAddress(), role: 'member' }),
+    await member.client.post(`/api/websites/${id}/visitors/export`, {}),
+  ];
+  for (const { status, json } of refused) expect([status, json.code, json.hint]).toEqual([403, 'owner_needed', expect.any(String)]);
 
   const page = await openPage(`/dashboard/websites/${domain}/settings#danger`);
   const dialog = page.getByRole('dialog');

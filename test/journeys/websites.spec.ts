@@ -271,7 +271,7 @@ test('domain verification copies the record, reports the check and shows the bad
   expect(await page.getByRole('menuitem', { name: 'Verify' }).count()).toBe(0);
 });
 
-test('deleting a website requires a confirmation', async () => {
+test('deleting a website requires its domain', async () => {
   const domain = freshDomain();
   await add(domain);
   await page.getByRole('button', { name: `Delete ${domain}` }).click();
@@ -285,13 +285,16 @@ test('deleting a website requires a confirmation', async () => {
   await heading(page, domain);
   await page.getByRole('button', { name: `Delete ${domain}` }).click();
   await page.route('**/api/websites/*', (route) => route.abort());
-  await button('Delete').click();
+  await button('Delete website').click();
+  await dialog.getByText(`Type ${domain} to confirm.`).waitFor();
+  await dialog.getByLabel(`Type ${domain} to confirm`).fill(domain);
+  await button('Delete website').click();
   await dialog
     .getByRole('alert')
     .getByText(/Failed to delete website/)
     .waitFor();
   await page.unroute('**/api/websites/*');
-  await button('Delete').click();
+  await button('Delete website').click();
   await page.getByRole('heading', { name: domain, exact: true }).waitFor({ state: 'detached' });
   expect((await scene.service.client().get(`/api/websites/domain/${domain}`)).status).toBe(404);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from '../harness.ts';
+import { addApplication, signInAt, websiteClient } from '../oidc-driver.ts';
 import { type Developer, freshAddress, freshDomain, signInDeveloper, visitorToken } from '../sign-ins.ts';
 import { callTool, failing, generations, type McpClient, succeeding } from './clients.ts';
 
@@ -117,6 +118,10 @@ test('explains the sign-ins of a website, newest first, with what is missing or 
   expect(response.events.slice(0, 2)).toMatchObject([{ kind: 'token_refused', reason: 'used' }, { kind: 'verified' }]);
   expect(response.summary).toContain('Verify each token once');
   expect(text).toContain(`token_refused used (${ann})`);
+  const { clientId } = await addApplication(owner);
+  expect((await succeeding(mine, 'explain_sign_in', { domain: clientId })).response.events).toEqual([]);
+  await signInAt(stage, service, websiteClient(domain));
+  expect((await succeeding(mine, 'explain_sign_in', { domain })).response.summary).toContain('exchanged its code');
   expect(await failing(mine, 'explain_sign_in', { domain: await addWebsite(other) })).toContain('is not one of your websites');
   expect(await failing(mine, 'explain_sign_in', { domain, since: '8d' })).toContain('since');
   await expect(callTool(nobodys, 'explain_sign_in', { domain })).rejects.toThrow('not signed in');

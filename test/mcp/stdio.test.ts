@@ -84,7 +84,7 @@ test('a sign-in by an assistant also signs the command line in', async () => {
   expect((await fetch(listener)).status).toBe(404);
   expect(response).toEqual({ loginId: expect.stringMatching(/^[\w-]{22}$/), expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
   const wrong = await tryCode(client, response.loginId, code === '123456' ? '654321' : '123456');
-  expect(wrong.failed).toContain('That code is not right; 4 tries are left.');
+  expect(wrong.failed).toContain('This code is wrong. 4 tries are left.');
   expect((await tryCode(client, response.loginId, 'no code')).failed).toContain('six digits');
   expect((await tryCode(client, 'another', code)).failed).toMatch(/unknown.*start_login again/);
   expect((await tryCode(client, response.loginId, `${code.slice(0, 3)} ${code.slice(3)}`)).response).toEqual({ email });
@@ -114,7 +114,7 @@ test('two concurrent logins have separate codes; five wrong codes end one but no
   const second = (await callTool(client, 'start_login', { email: two })).response.loginId;
   const [mail, { code }] = [await stage.mailbox.waitFor(one), await stage.mailbox.waitFor(two)];
   const wrong = mail.code !== code ? code : code === '111111' ? '222222' : '111111';
-  for (const left of ['4 tries are', '3 tries are', '2 tries are', 'one try is'])
+  for (const left of ['4 tries are', '3 tries are', '2 tries are', 'One try is'])
     expect((await tryCode(client, first, wrong)).failed).toContain(`${left} left`);
   for (const each of [wrong, mail.code]) expect((await tryCode(client, first, each)).failed).toContain('Too many wrong codes');
   expect((await openMailedLink(mail)).status).toBe(200);

@@ -60,7 +60,7 @@ describe('get_status', () => {
 describe('register_domain', () => {
   test('registers a domain, emails the address and returns the next step', async () => {
     const [domain, email] = [freshDomain(), freshAddress('owner')];
-    const { response, text } = await succeeding(nobodys, 'register_domain', { domain, email });
+    const { response, text } = await succeeding(nobodys, 'register_domain', { domain: `https://www.${domain}/`, email });
     expect(response).toMatchObject({ domain, email, status: 'active', authUrl: `${service.url}/auth` });
     expect(response.nextSteps.join('\n')).toMatch(/scaffold_integration[\s\S]*check_integration[\s\S]*verify-token/);
     expect(text).toContain(response.nextSteps[0]);
@@ -68,10 +68,10 @@ describe('register_domain', () => {
     expect(await visitorToken(stage, service.client(), domain)).not.toBe('');
   });
 
-  test('returns the same when it is called again without an account', async () => {
+  test('returns the same when it is called again without an account, with the address of a page', async () => {
     const input = { domain: freshDomain(), email: freshAddress('owner') };
     await succeeding(nobodys, 'register_domain', input);
-    const { response } = await succeeding(nobodys, 'register_domain', input);
+    const { response } = await succeeding(nobodys, 'register_domain', { ...input, domain: `https://www.${input.domain}/cart` });
     expect(response).toMatchObject({ domain: input.domain, status: 'already registered', authUrl: `${service.url}/auth` });
     expect(response.nextSteps.join('\n')).toContain('Call scaffold_integration');
   });
@@ -105,8 +105,8 @@ describe('register_domain', () => {
   });
 
   test.each([
-    ['www.shop.example', /root domain only: shop\.example/],
-    ['https://shop.example/', /root domain only: shop\.example/],
+    ['app.shop.example', /root domain only: shop\.example/],
+    ['https://app.shop.example/', /root domain only: shop\.example/],
     ['co.uk', /public suffix/],
     ['192.0.2.1', /IP address/],
     ['shop', /valid domain/],

@@ -2,6 +2,7 @@ import { Component, type ReactNode, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { errorText } from '../lib/api.ts';
 import { useUser } from '../lib/session.ts';
+import { storeWayBack } from '../lib/way-back.ts';
 import { paths } from '../paths.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { PageHeading } from '../ui/page-heading.tsx';
@@ -58,12 +59,22 @@ export function SignedInOnly({ children }: { children: ReactNode }) {
       </div>
     );
   }
+  return <NotLoggedIn />;
+}
+
+/** The sign-in of this page leads back to where the person was. */
+function NotLoggedIn() {
+  const hasPage = location.pathname !== paths.developer;
   return (
     <div className="mx-auto max-w-md py-16 text-center">
       <PageHeading title="Not Logged In" />
-      <p className="mt-2 text-muted">The developer portal is for those who are signed in.</p>
+      <p className="mt-2 text-muted">
+        The developer portal is for those who are signed in.{hasPage && ' After the sign-in, you come back to this page.'}
+      </p>
       <div className="mt-6 flex flex-wrap justify-center gap-2">
-        <ButtonLink href={paths.signIn}>Sign in</ButtonLink>
+        <ButtonLink href={paths.signIn} onClick={() => hasPage && storeWayBack(location.pathname + location.search + location.hash)}>
+          Sign in
+        </ButtonLink>
         <ButtonLink as={Link} variant="secondary" href={paths.landing}>
           Go to Homepage
         </ButtonLink>

@@ -2,6 +2,7 @@ import { Command } from 'cmdk';
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Output } from '../../contract/routes.ts';
+import { useFoundSections, useFoundWebsites, useOwnClients } from '../lib/search-queries.ts';
 import { useLogout, useUser } from '../lib/session.ts';
 import { signInUrlOf } from '../lib/snippets.ts';
 import { paths, websitePath } from '../paths.ts';
@@ -9,7 +10,6 @@ import { copyText } from '../ui/copy-button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SearchIcon } from '../ui/icons.tsx';
 import { switchTheme, useTheme } from '../ui/theme-switch.tsx';
-import { useFoundSections, useFoundWebsites, useOwnClients } from './palette-data.ts';
 import { type Entry, homePage, matchingEntries, portalPages, publicPages } from './palette-entries.ts';
 
 type Website = Output<'searchWebsites'>['websites'][number];

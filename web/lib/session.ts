@@ -1,14 +1,14 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../../contract/client.ts';
-import { hintCookies } from '../../contract/remembered.ts';
+import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
 import { deletePkceOfTab } from './pkce-store.ts';
 import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
-import { readCookie } from './storage.ts';
+import { readCookie, writeCookie } from './storage.ts';
 
-export type User = Output<'me'>;
+export type User = NonNullable<Output<'session'>['user']>;
 
 const ME = ['me'];
 const MINUTE = 60_000;
@@ -69,6 +69,7 @@ export function useSignOutEverywhere(onDone: () => void) {
 function useForgetSession() {
   const queries = useQueryClient();
   return () => {
+    writeCookie(SESSION_SEEN_COOKIE, null);
     forgetLatest();
     deleteKeys();
     deletePkceOfTab();
@@ -86,15 +87,23 @@ export function useTokenLogin() {
   });
 }
 
+/** Whether a call needs no confirmation of the session first: the service has confirmed it within ten minutes. */
+export const isSessionFresh = () => readCookie(SESSION_SEEN_COOKIE) !== null;
+
+/** Returns whether the session is valid, from the cache or from the service. Never rejects. */
+export const hasSession = async (queries: QueryClient): Promise<boolean> =>
+  Boolean(await queries.fetchQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE }).catch(() => null));
+
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
-  // The service sets it at every sign-in. Without it nobody is signed in, and a request would fail with an error in the console.
+  // The service sets it at every sign-in. Without it nobody is signed in.
   if (!readCookie(hintCookies.key)) return null;
   try {
-    return await api.me({}, { signal });
+    const { user } = await api.session({}, { signal });
+    writeCookie(SESSION_SEEN_COOKIE, user && '1', 600);
+    return user;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return null;
     const email = latestAddress();
-    if (email && readCookie(hintCookies.key)) return { id: 'user_from_cookie', email, name: null };
+    if (email) return { id: 'user_from_cookie', email, name: null };
     throw error;
   }
 }

@@ -47,10 +47,10 @@ export function readCookie(name: string): string | null {
   return null;
 }
 
-/** Sets a cookie that scripts may read for 3650 days, or deletes it when `value` is null. */
-export function writeCookie(name: string, value: string | null) {
+/** Sets a cookie that scripts may read, or deletes it when `value` is null. */
+export function writeCookie(name: string, value: string | null, seconds = HINT_COOKIE_SECONDS) {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
-  const maxAge = value === null ? 0 : HINT_COOKIE_SECONDS;
+  const maxAge = value === null ? 0 : seconds;
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in browsers that are still in use
   document.cookie = `${name}=${encodeURIComponent(value ?? '')}; Path=/; Max-Age=${maxAge}; SameSite=Lax${secure}`;
 }

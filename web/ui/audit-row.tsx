@@ -4,12 +4,12 @@ import { timeAgo } from '../lib/dates.ts';
 export const wordsOf = (action: string) => action.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
 
 /** An entry of the audit log. */
-export function AuditRow({ action, domain, createdAt }: { action: string; domain: string | null; createdAt: string }) {
+export function AuditRow({ action, displayDomain, createdAt }: { action: string; displayDomain: string | null; createdAt: string }) {
   return (
     <li className="flex min-h-14 items-center gap-4 px-4 py-3 sm:px-5">
       <span className="min-w-0 grow wrap-anywhere">
         <span className="inline-block font-medium first-letter:uppercase">{wordsOf(action)}</span>
-        {domain && <span className="block font-mono text-[0.8125rem] text-muted">{domain}</span>}
+        {displayDomain && <span className="block font-mono text-[0.8125rem] text-muted">{displayDomain}</span>}
       </span>
       <Moment date={createdAt} />
     </li>

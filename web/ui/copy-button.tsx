@@ -2,10 +2,15 @@ import { createContext, useContext, useEffect, useState } from 'react';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 import { toast, toastFailure } from './toast.tsx';
 
-/** Copies a text and reports it in a notification. Returns false when the browser refuses, as it may without https. */
-export async function copyText(text: string, notice: string): Promise<boolean> {
+/** Copies a text and reports it in a notification. Returns false when the browser refuses, as it may without https, or the text is not available. */
+export async function copyText(text: string | Promise<string>, notice: string): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text);
+    if (typeof text === 'string') await navigator.clipboard.writeText(text);
+    // Safari allows only what begins in the event of the click.
+    else
+      await navigator.clipboard.write([
+        new ClipboardItem({ 'text/plain': text.then((loaded) => new Blob([loaded], { type: 'text/plain' })) }),
+      ]);
     toast('Copied to clipboard', notice);
     return true;
   } catch {

@@ -20,23 +20,26 @@ export function DayBars({ title, unit, days }: { title: string; unit: string; da
           <Bars unit={unit} days={days} />
         </Suspense>
       </div>
-      <table className="sr-only">
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Date</th>
-            <th scope="col">{unit}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.map(({ date, count }) => (
-            <tr key={date}>
-              <th scope="row">{date}</th>
-              <td>{count}</td>
+      {/* A table itself ignores the height that hides it. */}
+      <div className="sr-only">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Date</th>
+              <th scope="col">{unit}</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {days.map(({ date, count }) => (
+              <tr key={date}>
+                <th scope="row">{date}</th>
+                <td>{count}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

@@ -1,8 +1,9 @@
 import { Dialog as Radix } from 'radix-ui';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { errorText } from '../lib/api.ts';
 import { Button } from './button.tsx';
+import { Field } from './field.tsx';
 import { CrossIcon } from './icons.tsx';
 import { Alert } from './states.tsx';
 
@@ -85,6 +86,7 @@ export function ConfirmDialog({
   title,
   action,
   failure,
+  typed: names,
   busy,
   error,
   onConfirm,
@@ -94,25 +96,53 @@ export function ConfirmDialog({
   title: string;
   /** The verb on the button. */
   action: string;
-  /** The text for an error that the service did not describe. */
+  /** The sentence before the reason of an error. */
   failure: string;
+  /** The person types one of these texts first, of which the first one is shown. */
+  typed?: readonly [string, ...string[]];
   busy: boolean;
   error: unknown;
   onConfirm: () => void;
   onClose: () => void;
   children: ReactNode;
 }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [fault, setFault] = useState<string | null>(null);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (busy) return;
+    const isTyped = names?.some((name) => name.toLowerCase() === text.trim().toLowerCase()) ?? true;
+    setFault(isTyped ? null : `Type ${names?.[0]} to confirm.`);
+    if (isTyped) onConfirm();
+    else field.current?.focus();
+  };
   return (
-    <Dialog title={title} onClose={onClose}>
-      <div className="grid gap-5">
-        {Boolean(error) && !busy && <Alert>{errorText(error, failure)}</Alert>}
+    <Dialog title={title} first={names && field} onClose={onClose}>
+      <form noValidate onSubmit={submit} className="grid gap-5">
+        {Boolean(error) && !busy && <Alert>{`${failure} ${errorText(error, '')}`.trim()}</Alert>}
         <p className="text-muted">{children}</p>
+        {names && (
+          <Field
+            ref={field}
+            label={`Type ${names[0]} to confirm`}
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={text}
+            error={fault}
+            onChange={({ target }) => {
+              setText(target.value);
+              setFault(null);
+            }}
+          />
+        )}
         <DialogButtons onCancel={onClose}>
-          <Button variant="danger" busy={busy} onClick={onConfirm}>
+          <Button type="submit" variant="danger" busy={busy}>
             {action}
           </Button>
         </DialogButtons>
-      </div>
+      </form>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { AuditRow, wordsOf } from '../../ui/audit-row.tsx';
 import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Field, Select } from '../../ui/field.tsx';
+import { Filters } from '../../ui/filters.tsx';
 import { DownloadIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
@@ -44,7 +45,7 @@ export function ActivityPage() {
         </div>
         <ExportButton filter={filter} />
       </div>
-      <Filters filter={filter} onChange={show} />
+      <ActivityFilters filter={filter} onChange={show} />
       {log.error && !log.isFetchNextPageError && <Failed {...log} fallback="Your activity could not be loaded." />}
       {!entries && !log.error && <RowsLoading what="your activity" rows={6} />}
       {entries?.length === 0 && (
@@ -78,11 +79,14 @@ export function ActivityPage() {
   );
 }
 
-function Filters({ filter, onChange }: { filter: ActivityFilter; onChange: (change: Partial<ActivityFilter>) => void }) {
+function ActivityFilters({ filter, onChange }: { filter: ActivityFilter; onChange: (change: Partial<ActivityFilter>) => void }) {
   const { action, domain, from, to } = filter;
   return (
-    <section aria-label="Filter" className="my-6 grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_10rem_10rem]">
-      <SearchField label="Search by website" value={domain} onSearch={(text) => onChange({ domain: text })} />
+    <Filters
+      className="my-6"
+      active={[action, from, to].filter(Boolean).length}
+      first={<SearchField label="Search by website" value={domain} onSearch={(text) => onChange({ domain: text })} />}
+    >
       <Select
         label="Action"
         hideLabel
@@ -98,7 +102,7 @@ function Filters({ filter, onChange }: { filter: ActivityFilter; onChange: (chan
         onChange={({ target }) => onChange({ from: target.value })}
       />
       <Field label="To (UTC)" type="date" value={to} min={from || undefined} onChange={({ target }) => onChange({ to: target.value })} />
-    </section>
+    </Filters>
   );
 }
 
@@ -132,7 +136,7 @@ function ExportButton({ filter }: { filter: ActivityFilter }) {
     setBusy(true);
     try {
       const { entries, isComplete } = await fetchAll(filter);
-      const rows = entries.map(({ createdAt, action, domain }) => [createdAt, wordsOf(action), domain ?? '']);
+      const rows = entries.map(({ createdAt, action, displayDomain }) => [createdAt, wordsOf(action), displayDomain ?? '']);
       downloadCsv('activity.csv', [['time', 'action', 'website'], ...rows]);
       const count = `${entries.length.toLocaleString('en')} entries`;
       toast('Activity exported', isComplete ? count : `The newest ${count}. Choose a range of days for older ones.`);

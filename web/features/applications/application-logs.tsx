@@ -9,6 +9,8 @@ import { Snippet } from './section.tsx';
 const actions: Record<string, string> = {
   sign_in_requested: 'Sign-in email requested',
   application_signed_in: 'Signed in',
+  signed_in_again: 'Signed in with a remembered account',
+  code_exchanged: 'Tokens issued',
   application_signed_out: 'Signed out',
 };
 

@@ -83,6 +83,7 @@ function DeleteApplication({ application, onClose }: { application: Application;
       title={`Delete ${application.name}`}
       action="Delete"
       failure="The application could not be deleted."
+      typed={[application.name]}
       busy={remove.isPending}
       error={remove.error}
       onConfirm={confirm}

@@ -1,4 +1,6 @@
-import { Link } from 'wouter';
+import { useEffect } from 'react';
+import { Link, useLocation } from 'wouter';
+import { takeWayBack } from '../../lib/way-back.ts';
 import { paths } from '../../paths.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
@@ -6,6 +8,11 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 
 /** /developer: the home page of the portal. */
 export function DeveloperPage() {
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    const page = takeWayBack();
+    if (page) navigate(page, { replace: true });
+  }, [navigate]);
   return (
     <>
       <PageHeading title="Developer Portal" />

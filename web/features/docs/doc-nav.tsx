@@ -1,10 +1,10 @@
 import { Link } from 'wouter';
 import { docPages, docPath, parentOf } from '../../../docs/pages.ts';
-import type { DocSection } from '../../../docs/sections.ts';
 import { cx } from '../../ui/cx.ts';
 import { DownIcon } from '../../ui/icons.tsx';
+import type { DocText } from './doc-text.ts';
 
-type CurrentPage = { slug: string; sections: readonly DocSection[] };
+type CurrentPage = { slug: string; sections: DocText['sections'] };
 
 /** The list of pages, with the sections of the current one: a sidebar, or a collapsed list on narrow screens. */
 export function DocNav(current: CurrentPage) {
@@ -52,12 +52,11 @@ function Pages({ slug, sections }: CurrentPage) {
   );
 }
 
-function Sections({ sections }: { sections: readonly DocSection[] }) {
-  const listed = sections.filter(({ level }) => level === 2);
-  if (listed.length < 2) return null;
+function Sections({ sections }: { sections: DocText['sections'] }) {
+  if (sections.length < 2) return null;
   return (
     <ul className="mb-2 ml-3 border-l border-line">
-      {listed.map(({ heading, anchor }) => (
+      {sections.map(({ heading, anchor }) => (
         <li key={anchor}>
           <a href={`#${anchor}`} className="flex min-h-11 items-center px-3 py-1 text-[0.8125rem] leading-5 text-muted hover:text-ink">
             {heading}

@@ -1,16 +1,16 @@
+import docs from 'virtual:docs';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { ApiError } from '../../../contract/client.ts';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
-import { sectionsOf } from '../../../docs/sections.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { copyText } from '../../ui/copy-button.tsx';
 import { ArrowIcon, BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Failed, Loading, Skeleton } from '../../ui/states.tsx';
+import { DocPart } from './doc-elements.tsx';
 import { DocNav } from './doc-nav.tsx';
-import { Markdown } from './markdown.tsx';
+import { type DocText, fetchDocText, fetchText } from './doc-text.ts';
 
 /** A page of the documentation, at /webservices/email-auth/…. @param notFound shown at a path without a page */
 export function DocPage({ notFound }: { notFound: ReactNode }) {
@@ -27,44 +27,66 @@ export function DocPage({ notFound }: { notFound: ReactNode }) {
 
 function Article({ page: { slug, title, description } }: { page: Page }) {
   const query = useDoc(slug);
-  const markdown = query.data;
-  const isLoaded = markdown !== undefined;
+  const text = query.data;
+  const parts = useParts(text?.parts);
+  const isComplete = text !== undefined && parts === text.parts;
   // The text is rendered after the browser has tried to scroll to the fragment of the URL.
   useEffect(() => {
-    if (isLoaded) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
-  }, [isLoaded]);
+    if (isComplete) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }, [isComplete]);
 
   return (
     <div className="grid gap-x-14 lg:grid-cols-[13rem_minmax(0,1fr)]">
-      <DocNav slug={slug} sections={isLoaded ? sectionsOf(markdown) : []} />
+      <DocNav slug={slug} sections={text?.sections ?? []} />
       <article className="min-w-0 max-w-3xl py-8 sm:py-14">
         <PageHeading title={title} className="text-3xl leading-9" />
         <p className="mt-3 text-lg leading-7 text-muted">{description}</p>
         <div className="mt-5 flex flex-wrap gap-2">
-          <CopyPage markdown={markdown} />
+          <CopyPage slug={slug} />
           <ButtonLink variant="secondary" href={markdownPath(slug)} className="px-3 text-sm">
             View as Markdown
           </ButtonLink>
         </div>
-        <div className="mt-8 border-t border-line pt-4">
+        <div data-loading={isComplete || query.isError ? undefined : ''} className="mt-8 border-t border-line pt-4">
           {query.isError && <Failed {...query} fallback="This page could not be loaded." />}
-          {query.isPending && (
+          {parts.length === 0 && !query.isError && (
             <div role="status" aria-label="Loading the page">
               <Skeleton className="mt-4 h-96 w-full" />
             </div>
           )}
-          {isLoaded && <Markdown text={markdown} isPrompt={slug.startsWith('prompts/')} />}
+          {parts.map((nodes) => (
+            <DocPart key={anchorOf(nodes)} nodes={nodes} />
+          ))}
         </div>
-        <PageLinks slug={slug} />
+        {(isComplete || query.isError) && <PageLinks slug={slug} />}
       </article>
     </div>
   );
 }
 
+const NONE: DocText['parts'] = [];
+/** Parts that fill a screen, except in the shortest pages. */
+const FIRST_PARTS = 3;
+
+/** Returns the id of the heading of a part; the one before the first heading has none. */
+const anchorOf = ([first]: DocText['parts'][number]) => (typeof first === 'string' ? undefined : first[1].id) ?? '';
+
+/** Returns the parts to render: first the beginning of the page, then all of it without blocking the browser. */
+function useParts(all: DocText['parts'] = NONE): DocText['parts'] {
+  const first = useMemo(() => all.slice(0, FIRST_PARTS), [all]);
+  return useDeferredValue(all, first);
+}
+
 /** A button that copies the whole page as Markdown, for an assistant. */
-function CopyPage({ markdown }: { markdown: string | undefined }) {
+function CopyPage({ slug }: { slug: string }) {
+  const [isBusy, setBusy] = useState(false);
+  const copy = async () => {
+    setBusy(true);
+    await copyText(fetchText(markdownPath(slug)), 'Page copied as Markdown');
+    setBusy(false);
+  };
   return (
-    <Button variant="secondary" small busy={markdown === undefined} onClick={() => copyText(markdown ?? '', 'Page copied as Markdown')}>
+    <Button variant="secondary" small busy={isBusy} onClick={copy}>
       Copy page
     </Button>
   );
@@ -92,27 +114,11 @@ function PageLinks({ slug }: { slug: string }) {
   );
 }
 
-/** Loads a page of the documentation as the Markdown that assistants read. */
 function useDoc(slug: string) {
   return useQuery({
     queryKey: ['doc', slug],
-    queryFn: ({ signal }) => fetchText(markdownPath(slug), signal),
+    queryFn: ({ signal }) => fetchDocText(docs[slug], signal),
     staleTime: Number.POSITIVE_INFINITY,
     enabled: slug !== '',
   });
-}
-
-/** @throws ApiError with status 0 when the service cannot be reached */
-async function fetchText(path: string, signal: AbortSignal): Promise<string> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(path, { signal });
-    text = await response.text();
-  } catch (cause) {
-    if (signal.aborted) throw cause;
-    throw new ApiError(0, { error: 'The service cannot be reached.' }, { cause });
-  }
-  if (!response.ok) throw new ApiError(response.status, { error: 'This page could not be loaded.' });
-  return text;
 }

@@ -42,7 +42,7 @@ export function GuidePage() {
     <>
       <section className="max-w-3xl py-12 sm:py-20">
         <PageHeading title="Email Authentication" className="text-4xl leading-[1.1] sm:text-5xl">
-          Email sign-in for any site
+          Email <span className="whitespace-nowrap">sign-in</span> for any site
         </PageHeading>
         <p className="mt-5 max-w-xl text-lg leading-7 text-muted">
           Register a domain, add a link, verify a token. No library, no setup fees, no waiting: it takes under 2 minutes and is active at

@@ -18,7 +18,7 @@ const clauses: Clause[] = [
   {
     title: 'Cookies and local storage',
     paragraphs: [
-      'Cookies hold the sign-in that is under way, the session of a developer, and a device mark that makes remembered accounts work in one browser only. Further cookies and the local storage remember up to five addresses, so that you need not type them again; the small x beside an address removes it from all of them. One cookie holds the language that you chose on the sign-in page of an application.',
+      'Cookies hold the sign-in that is under way, the session of a developer, and a device mark that makes remembered accounts work in one browser only. Further cookies and the local storage remember up to five addresses, so that you need not type them again; the small x beside an address removes it from all of them. One cookie holds the language that you chose on the sign-in page of an application, and one, for an hour, the address of a request that was refused because too many emails had been sent to it.',
       'None of this is used to follow you to other sites.',
     ],
   },

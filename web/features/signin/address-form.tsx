@@ -6,7 +6,7 @@ import { looksLikeEmail } from './email.ts';
 import { Note } from './note.tsx';
 import { isAddressError, isApiError } from './requests.ts';
 import type { FormErrors } from './steps.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { failureText, type OwnTexts, useTranslator } from './texts.ts';
 
 /** The form for an email address, which is posted without a script. It shows errors of the address at the field and all others in a toast. */
 export function AddressForm({
@@ -17,6 +17,7 @@ export function AddressForm({
   placeholder,
   labels: [label, busyLabel],
   fallback,
+  ownTexts,
   onChange,
   onSend,
 }: {
@@ -30,6 +31,7 @@ export function AddressForm({
   labels: [string, string];
   /** The text for an error without a text. */
   fallback: Parameters<typeof failureText>[2];
+  ownTexts?: OwnTexts;
   onChange: (email: string) => void;
   /** Sends the trimmed address. The form stays busy unless it rejects. */
   onSend: (email: string) => Promise<void>;
@@ -57,7 +59,7 @@ export function AddressForm({
       await onSend(address);
     } catch (error) {
       setSending(false);
-      const text = failureText(translator, error, fallback);
+      const text = failureText(translator, error, fallback, ownTexts);
       if (isApiError(error) && isAddressError(error)) showAtField(text);
       else toastFailure(t('auth.error_title'), text);
     }

@@ -1,62 +1,57 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useRef, useState } from 'react';
 import { api } from '../../lib/api.ts';
-import { readPkce } from '../../lib/pkce-store.ts';
+import { typedBefore } from '../../lib/typed.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
-import { EmailField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { AddressForm } from './address-form.tsx';
 import { useBoot } from './boot.ts';
 import { Card } from './card.tsx';
-import { deleteRefusal, type Refusal } from './refusal.ts';
-import { isAddressError, isApiError } from './requests.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { useFormErrors } from './steps.ts';
+import { type OwnTexts, useTranslator } from './texts.ts';
+
+const ownTexts: OwnTexts = { bad_link: 'auth.browser_wrong' };
 
 /**
- * A mailed link in a browser whose request for an email was refused: the link, even if someone else requested it, proves that
- * the mailbox is the person's. Renders `children`, the page of the link, when the person skips this or when this browser
- * began the sign-in.
+ * An emailed link in a browser whose request for an email was refused: the link, even if someone else requested it, proves that
+ * the mailbox is the person's. A person who skips this sees the page of the link.
+ * @param back the page that requested the email
  */
-export function ConfirmBrowser({ refusal, children }: { refusal: Refusal; children: ReactNode }) {
-  const translator = useTranslator();
-  const { t, language } = translator;
-  const query = new URLSearchParams(useBoot().search);
-  const secret = query.get('t') ?? query.get('code');
-  const [skipped, setSkipped] = useState(() => !secret || typeof readPkce(query.get('state') ?? '') !== 'string');
-  const [email, setEmail] = useState(refusal.email);
-  const [errorMessage, setError] = useState<string | null>(null);
-  const [sending, setSending] = useState(false);
-  if (skipped || !secret) return children;
+export function ConfirmBrowser({ email: refused, back }: { email: string; back: string }) {
+  const { t } = useTranslator();
+  const { search, failure } = useBoot();
+  const field = useRef<HTMLInputElement>(null);
+  const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? refused);
+  const errors = useFormErrors('browser', 'auth.error_unavailable', ownTexts);
+  const action = `${paths.signIn}/browser${search}`;
 
-  const confirm = async (event: FormEvent) => {
-    event.preventDefault();
-    if (sending) return;
-    setError(null);
-    setSending(true);
-    try {
-      await api.confirmBrowser({ t: secret, email });
-      deleteRefusal();
-      location.replace(safePath(refusal.back, paths.signIn));
-    } catch (error) {
-      setSending(false);
-      setError(
-        isApiError(error) && isAddressError(error) ? t('auth.browser_wrong') : failureText(translator, error, 'auth.error_unavailable'),
-      );
-    }
+  const confirm = async (address: string) => {
+    const query = new URLSearchParams(search);
+    await api.confirmBrowser({ t: query.get('t') ?? query.get('code') ?? '', email: address });
+    location.replace(safePath(back, paths.signIn));
   };
 
   return (
     <Card>
       <PageHeading title={t('auth.browser_title')} />
       <p className="mt-2 text-muted">{t('auth.browser_text')}</p>
-      <form noValidate onSubmit={confirm} className="mt-6 grid gap-4" lang={language}>
-        <EmailField label={t('auth.email_label')} value={email} error={errorMessage} onChange={(event) => setEmail(event.target.value)} />
-        <Button type="submit" busy={sending} className="w-full">
-          {t('auth.browser_button')}
+      <AddressForm
+        action={action}
+        errors={errors}
+        field={field}
+        email={email}
+        placeholder={t('auth.email_placeholder')}
+        labels={[t('auth.browser_button'), t('auth.browser_button')]}
+        fallback="auth.error_unavailable"
+        ownTexts={ownTexts}
+        onChange={setEmail}
+        onSend={confirm}
+      />
+      <form method="post" action={action} className="mt-2">
+        <Button type="submit" variant="quiet" name="skip" value="1" className="w-full">
+          {t('auth.browser_skip')}
         </Button>
       </form>
-      <Button variant="quiet" className="mt-2 w-full" onClick={() => setSkipped(true)}>
-        {t('auth.browser_skip')}
-      </Button>
     </Card>
   );
 }

@@ -11,14 +11,13 @@ import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
 import { BootContext } from './boot.ts';
-import { BrokenPage } from './broken-page.tsx';
 import { CallbackPage } from './callback-page.tsx';
 import { ConfirmBrowser } from './confirm-browser.tsx';
+import { ErrorPage } from './error-page.tsx';
 import { loadTexts } from './flow.ts';
 import { LanguageSelect } from './language-select.tsx';
 import { LeavingPage } from './leaving-page.tsx';
 import { LinkPage } from './link-page.tsx';
-import { type Refusal, readRefusal } from './refusal.ts';
 import { SignInPage } from './sign-in-page.tsx';
 import { createTranslator, failureText, TranslatorContext } from './texts.ts';
 
@@ -29,12 +28,10 @@ import { createTranslator, failureText, TranslatorContext } from './texts.ts';
 export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const { t } = translator;
-  const { authorization, broken, target, leaving } = boot;
+  const { authorization, error, confirmBrowser, target, leaving } = boot;
 
   useEffect(() => {
-    setRefusal(readRefusal());
     // A reload of the response to a form post would post the form again.
     if (boot.failure) history.replaceState(history.state, '', boot.path + boot.search);
     forgetTyped();
@@ -62,10 +59,12 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
 
   const link = path === paths.link ? boot.link : undefined;
   const isCallback = path === paths.callback || path === paths.legacyCallback;
-  const page = broken ? (
-    <BrokenPage {...broken} />
+  const page = error ? (
+    <ErrorPage {...error} />
   ) : leaving ? (
     <LeavingPage target={target} url={leaving.url} />
+  ) : confirmBrowser && (link || isCallback) ? (
+    <ConfirmBrowser {...confirmBrowser} />
   ) : link ? (
     <LinkPage target={target} link={link} />
   ) : isCallback ? (
@@ -84,9 +83,7 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
           <ThemeSwitch toLight={t('auth.theme_light')} toDark={t('auth.theme_dark')} />
         </Bar>
         <main className="flex grow flex-col px-4 py-8 sm:py-[clamp(2rem,9vh,7rem)]">
-          <div className="mx-auto w-full max-w-100">
-            {refusal && (link || isCallback) ? <ConfirmBrowser refusal={refusal}>{page}</ConfirmBrowser> : page}
-          </div>
+          <div className="mx-auto w-full max-w-100">{page}</div>
         </main>
         <Footer notice={target.kind === 'site' ? t('auth.secured_by') : undefined} terms={t('auth.terms')} privacy={t('auth.privacy')} />
         <Toaster dismissLabel={t('auth.dismiss')} />

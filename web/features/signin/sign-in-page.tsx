@@ -6,8 +6,6 @@ import { AddressStep, type Wanted } from './address-step.tsx';
 import { useBoot } from './boot.ts';
 import { createFlow, type Destination } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
-import { deleteRefusal, storeRefusal } from './refusal.ts';
-import { isApiError, isMailboxLimit } from './requests.ts';
 import { SignedInStep } from './signed-in-step.tsx';
 import { beginAttempt, useStep, useSteps } from './steps.ts';
 import { useTranslator } from './texts.ts';
@@ -25,13 +23,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
   const [step, go] = useStep(attempt !== null);
 
   const send = async (address: string) => {
-    try {
-      await flow.requestMail(address, language);
-    } catch (error) {
-      if (isApiError(error) && isMailboxLimit(error)) storeRefusal(address);
-      throw error;
-    }
-    deleteRefusal();
+    await flow.requestMail(address, language);
     dismissToast();
     setAttempt(beginAttempt(address, attempt));
   };

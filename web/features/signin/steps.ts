@@ -4,7 +4,7 @@ import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/sign-i
 import { paths } from '../../paths.ts';
 import { useBoot } from './boot.ts';
 import { type Failure, isAddressError } from './requests.ts';
-import { type TextKey, textOfFailure, useTranslator } from './texts.ts';
+import { type OwnTexts, type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
 /** Returns the steps of the page with its present language, or those of the portal's page where the script has opened it. */
 export function useSteps(): SignInSteps {
@@ -61,11 +61,11 @@ export function useStep(hasAttempt: boolean): [SignInSteps['step'], (step: 'addr
 export type FormErrors = { atField: string | null; ofForm: string | null };
 
 /** Returns why the form post was refused to which this page is the response. @param fallback the text for an error without a text */
-export function useFormErrors(form: FormName, fallback: TextKey): FormErrors {
+export function useFormErrors(form: FormName, fallback: TextKey, ownTexts?: OwnTexts): FormErrors {
   const { failure } = useBoot();
   const translator = useTranslator();
   if (failure?.form !== form) return { atField: null, ofForm: null };
-  const text = textOfFailure(translator, failure as Failure, fallback);
-  const atField = form === 'code' ? failure.code !== 'foreign_origin' : isAddressError(failure as Failure);
+  const text = textOfFailure(translator, failure as Failure, fallback, ownTexts);
+  const atField = form === 'code' || isAddressError(failure as Failure);
   return atField ? { atField: text, ofForm: null } : { atField: null, ofForm: text };
 }

@@ -36,16 +36,20 @@ const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
   foreign_origin: 'auth.error_foreign_form',
   no_saved_login: 'auth.no_saved_login',
   needs_script: 'auth.code_needs_script',
+  not_found: 'auth.not_found_text',
 };
 
+/** Texts for errors that are not the same on every page. */
+export type OwnTexts = Partial<Record<Failure['code'], TextKey>>;
+
 /** Returns the text for an error of a call in the language of the page, or the text of `fallback`. */
-export function failureText(translator: Translator, error: unknown, fallback: TextKey): string {
-  return isApiError(error) ? textOfFailure(translator, error, fallback) : translator.t(fallback);
+export function failureText(translator: Translator, error: unknown, fallback: TextKey, ownTexts?: OwnTexts): string {
+  return isApiError(error) ? textOfFailure(translator, error, fallback, ownTexts) : translator.t(fallback);
 }
 
 /** Returns the text for the failure of a call or of a form post in the language of the page, or the text of `fallback`. */
-export function textOfFailure({ language, t }: Translator, failure: Failure, fallback: TextKey): string {
-  return t(isMailboxLimit(failure) ? 'auth.error_mailbox' : (errorTexts[failure.code] ?? fallback), {
+export function textOfFailure({ language, t }: Translator, failure: Failure, fallback: TextKey, ownTexts: OwnTexts = {}): string {
+  return t(isMailboxLimit(failure) ? 'auth.error_mailbox' : (ownTexts[failure.code] ?? errorTexts[failure.code] ?? fallback), {
     when: inSeconds(failure.retryAfter ?? 60, language),
   });
 }

@@ -1,21 +1,22 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
-import { normalHost } from '../../../contract/rules.ts';
+import { normalDomain } from '../../../contract/rules.ts';
 import { errorText } from '../../lib/api.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { DomainField, Field } from '../../ui/field.tsx';
+import { DomainField } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { useDeleteWebsite, useSaveWebsite, type Website } from './queries.ts';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { useSaveWebsite, type Website } from './queries.ts';
 
-/** What cannot be undone: moving a website to another domain and deleting it. Only owners may. */
+/** What cannot be undone, for owners: moving a website to another domain and deleting it. */
 export function DangerZone({ website }: { website: Website }) {
   const [open, setOpen] = useState<'move' | 'delete' | null>(null);
+  const [, navigate] = useLocation();
   const close = () => setOpen(null);
-  const isOwner = website.role === 'owner';
   return (
     <section id="danger" aria-labelledby="danger-title" className="scroll-mt-6">
       <h2 id="danger-title" className="mb-4 text-lg font-semibold tracking-tight">
@@ -23,19 +24,20 @@ export function DangerZone({ website }: { website: Website }) {
       </h2>
       <ul className="divide-y divide-line rounded-panel border border-danger/40">
         <Row title="Move to another domain" text="Visitors of the present domain can no longer sign in. Statistics stay with the website.">
-          <Button variant="danger" disabled={!isOwner} onClick={() => setOpen('move')}>
+          <Button variant="danger" onClick={() => setOpen('move')}>
             Move website
           </Button>
         </Row>
         <Row title="Delete the website" text="Ends every sign-in to it. Its statistics, branding, visitors and team are deleted.">
-          <Button variant="danger" disabled={!isOwner} onClick={() => setOpen('delete')}>
+          <Button variant="danger" onClick={() => setOpen('delete')}>
             Delete website
           </Button>
         </Row>
       </ul>
-      {!isOwner && <p className="mt-3 text-sm text-muted">Only an owner of the website may move or delete it.</p>}
       {open === 'move' && <MoveDialog website={website} onClose={close} />}
-      {open === 'delete' && <DeleteDialog website={website} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteDialog website={website} onDeleted={() => navigate(paths.websites, { replace: true })} onClose={close} />
+      )}
     </section>
   );
 }
@@ -117,60 +119,7 @@ function MoveDialog({ website, onClose }: DialogProps) {
 
 function faultOf(domain: string, website: Website): string | null {
   if (domain === '') return 'Domain is required';
-  const host = normalHost(domain);
+  const host = normalDomain(domain);
   if (!host) return 'Domain must be in format domain.tld (e.g., example.com)';
   return host === website.domain ? 'This is its present domain.' : null;
-}
-
-function DeleteDialog({ website, onClose }: DialogProps) {
-  const remove = useDeleteWebsite();
-  const [, navigate] = useLocation();
-  const field = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState<string | null>(null);
-  const { id, domain, displayDomain } = website;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (remove.isPending) return;
-    if (![domain, displayDomain].includes(typed.trim().toLowerCase())) {
-      setFault(`Type ${displayDomain} to confirm.`);
-      return field.current?.focus();
-    }
-    remove.mutate(id, {
-      onSuccess: () => {
-        navigate(paths.websites, { replace: true });
-        toast('Website deleted', displayDomain);
-      },
-    });
-  };
-  return (
-    <Dialog title={`Delete ${displayDomain}`} first={field} onClose={onClose}>
-      <form noValidate onSubmit={submit} className="grid gap-5">
-        {remove.error && !remove.isPending && <Alert>Failed to delete website. {errorText(remove.error, '')}</Alert>}
-        <p className="text-[0.9375rem] text-muted">
-          Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for
-          this domain: links, codes and tokens end at once, and its statistics, branding, visitors and team are deleted.
-        </p>
-        <Field
-          ref={field}
-          label={`Type ${displayDomain} to confirm`}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          mono
-          value={typed}
-          error={fault}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            setFault(null);
-          }}
-        />
-        <DialogButtons onCancel={onClose}>
-          <Button type="submit" variant="danger" busy={remove.isPending}>
-            Delete website
-          </Button>
-        </DialogButtons>
-      </form>
-    </Dialog>
-  );
 }

@@ -7,9 +7,9 @@ const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: '
 
 /** One step of a sign-in, with what to do about it. */
 export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: boolean }) {
-  const { at, level, text, count, email, domain, fix } = event;
+  const { at, level, text, count, email, name, fix } = event;
   const time = Date.parse(at);
-  const who = [email, withDomain && domain].filter(Boolean).join(' · ');
+  const who = [email, withDomain && name].filter(Boolean).join(' · ');
   return (
     <li className="grid gap-x-4 gap-y-0.5 px-4 py-3 sm:grid-cols-[4.5rem_1fr] sm:px-5">
       <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">

@@ -3,67 +3,52 @@ import { Link, useSearchParams } from 'wouter';
 import { errorText } from '../../lib/api.ts';
 import { paths, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty, Failed } from '../../ui/states.tsx';
 import { EventRow } from './event-row.tsx';
 import { type LiveEvent, useLiveEvents } from './live-events.ts';
 import { LiveState } from './live-state.tsx';
-import { useWebsites, type Website } from './queries.ts';
+import { type LiveSource, SourcePicker, useLiveSource } from './source-picker.tsx';
 import { TryDialog } from './try-dialog.tsx';
 
 /** /developer-email-auth/live: the steps of the sign-ins at the account's websites, as they happen. */
 export function LivePage() {
-  const { data: websites, error, isFetching, refetch } = useWebsites();
   const [parameters, setParameters] = useSearchParams();
-  const chosen = websites?.find(({ domain }) => domain === parameters.get('domain'));
+  const { source, isEmpty, error, isFetching, refetch } = useLiveSource(parameters.get('domain') ?? '');
   const show = (domain: string) => setParameters(domain ? { domain } : {}, { replace: true });
   return (
     <>
       <PageHeading title="Live Sign-ins" />
       <p className="mt-1.5 mb-8 max-w-2xl text-muted">
-        Each step of the sign-ins at your websites, as it happens: from the request of the email to the token that your server verifies.
+        Each step of the sign-ins at your websites and applications, as it happens: from the request of the email to the token that your
+        server verifies.
       </p>
       <h2 className="sr-only">Steps</h2>
       {error && <Failed error={error} fallback="Your websites could not be loaded." isFetching={isFetching} refetch={refetch} />}
-      {!websites && !error && <RowsLoading what="your websites" />}
-      {websites?.length === 0 && (
+      {!source && !isEmpty && !error && <RowsLoading what="your websites" />}
+      {isEmpty && (
         <Empty title="No Websites Added" text="Add the domain of your site; then you see here what happens when its visitors sign in.">
           <ButtonLink as={Link} href={paths.websites} variant="secondary">
             My Websites
           </ButtonLink>
         </Empty>
       )}
-      {websites && websites.length > 0 && <Panel key={chosen?.domain} websites={websites} chosen={chosen} onChoose={show} />}
+      {source && !isEmpty && <Panel key={source.value} source={source} onChoose={show} />}
     </>
   );
 }
 
-function Panel({
-  websites,
-  chosen,
-  onChoose,
-}: {
-  websites: Website[];
-  /** Undefined: all of them. */
-  chosen: Website | undefined;
-  onChoose: (domain: string) => void;
-}) {
+function Panel({ source, onChoose }: { source: LiveSource; onChoose: (value: string) => void }) {
   const [paused, setPaused] = useState(false);
   const [trying, setTrying] = useState(false);
-  const { events, error } = useLiveEvents(chosen?.domain, paused);
-  const all = { value: '', label: 'All websites' };
+  const { events, error } = useLiveEvents(source.value || undefined, paused);
+  const chosen = source.website;
   return (
     <>
       <div className="mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-64 sm:max-w-sm">
-          <Select
-            label="Website"
-            value={chosen?.domain ?? ''}
-            onChange={(event) => onChoose(event.target.value)}
-            options={[all, ...websites.map(({ domain, displayDomain }) => ({ value: domain, label: displayDomain }))]}
-          />
+          <SourcePicker source={source} onChoose={onChoose} />
         </div>
         <div className="flex items-center justify-between gap-4 max-sm:w-full">
           <LiveState paused={paused} failed={Boolean(error)} />
@@ -93,7 +78,7 @@ function Panel({
             </Empty>
           </Plain>
         )}
-        {events && <Log events={events} withDomain={!chosen} />}
+        {events && <Log events={events} withDomain={source.value === ''} />}
       </Scroller>
       {chosen && (
         <p className="mt-3 text-sm text-muted">
@@ -131,7 +116,8 @@ function Scroller({ count, children }: { count: number; children: ReactNode }) {
       onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < AT_END_PX;
       }}
-      className="h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border [scrollbar-gutter:stable] border-line bg-panel"
+      // `relative`: texts for screen readers would otherwise lengthen the page.
+      className="relative h-[max(20rem,calc(100dvh-22rem))] overflow-y-auto rounded-panel border [scrollbar-gutter:stable] border-line bg-panel"
     >
       {children}
     </section>

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Field } from '../../ui/field.tsx';
+import { Filters } from '../../ui/filters.tsx';
 import { DownIcon } from '../../ui/icons.tsx';
 import { type LogFilters, NO_FILTERS, parametersOf, STATUSES } from './log-filters.ts';
 
@@ -12,18 +13,22 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
   const [email, setEmail] = useDebounced(filters.email, (text) => onChange({ email: text }));
   const isFiltered = Object.keys(parametersOf(filters)).length > 0;
   return (
-    <search className="grid items-end gap-x-4 gap-y-3 sm:grid-cols-2 lg:grid-cols-[1fr_1fr_10rem_10rem]">
-      <Field
-        label="Address"
-        type="search"
-        inputMode="email"
-        placeholder="Any, or its beginning"
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={email}
-        onChange={(event) => setEmail(event.target.value)}
-      />
+    <Filters
+      active={[filters.status, filters.from, filters.to].filter(Boolean).length}
+      first={
+        <Field
+          label="Address"
+          type="search"
+          inputMode="email"
+          placeholder="Any, or its beginning"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      }
+    >
       <StatusSelect value={filters.status} onChange={(status) => onChange({ status })} />
       <Field
         label="From day (UTC)"
@@ -54,7 +59,7 @@ export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onCh
           </Button>
         </div>
       )}
-    </search>
+    </Filters>
   );
 }
 

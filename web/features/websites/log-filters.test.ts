@@ -6,6 +6,7 @@ const event = (changes: Partial<LiveEvent>): LiveEvent => ({
   id: 'a1',
   at: '2026-03-05T12:00:00.000Z',
   domain: 'shop.example',
+  name: 'shop.example',
   kind: 'token_refused',
   reason: 'used',
   email: 'ann@mail.example',

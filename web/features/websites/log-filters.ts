@@ -22,6 +22,7 @@ export const STATUSES: readonly { group: string; options: readonly Option[] }[] 
       { value: 'opened code', label: 'Opened by code' },
       { value: 'remembered', label: 'Remembered account' },
       { value: 'verified', label: 'Completed: token verified' },
+      { value: 'exchanged', label: 'Completed: OpenID' },
     ],
   },
   {
@@ -38,6 +39,7 @@ export const STATUSES: readonly { group: string; options: readonly Option[] }[] 
       { value: 'link_refused expired', label: 'Link rejected: expired' },
       { value: 'wrong_address', label: 'Wrong address' },
       { value: 'wrong_code', label: 'Wrong code' },
+      { value: 'client_refused', label: 'OpenID request rejected' },
       { value: 'token_refused', label: 'Token rejected' },
       { value: 'token_refused used', label: 'Token rejected: used before' },
       { value: 'token_refused expired', label: 'Token rejected: expired' },

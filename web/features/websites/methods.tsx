@@ -42,8 +42,7 @@ export function Methods({ history: { total, median } }: { history: History }) {
       </div>
       {openIdSent > 0 && (
         <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
-          {openIdSent.toLocaleString('en')} emails were requested through OpenID Connect; they are not part of the funnel. Sign-ins with a
-          remembered account are not counted there.
+          {openIdSent.toLocaleString('en')} emails were requested through OpenID Connect; they are not part of the funnel.
         </p>
       )}
     </section>

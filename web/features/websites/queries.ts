@@ -9,11 +9,9 @@ export type Claim = Output<'claimWebsite'>;
 
 const LIST = ['websites'];
 
-export const useWebsites = () => useQuery({ queryKey: LIST, queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
-
 /** Loads a website that the account manages. Its key is below that of the list, so that a change refreshes both. */
-export const useWebsite = (domain: string) =>
-  useQuery({ queryKey: [...LIST, 'of', domain], queryFn: ({ signal }) => api.readWebsite({ domain }, { signal }) });
+export const useWebsite = (domain: string, enabled = true) =>
+  useQuery({ queryKey: [...LIST, 'of', domain], queryFn: ({ signal }) => api.readWebsite({ domain }, { signal }), enabled });
 
 /** Adds a website or changes the given one. Without an `iconUrl`, its icon stays. */
 export function useSaveWebsite(website: Website | null) {

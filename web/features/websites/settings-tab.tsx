@@ -51,7 +51,7 @@ export function SettingsTab({ website }: TabProps) {
       <Section id="openid" title="OpenID Connect" text="Instead of the integration, for software that supports it.">
         <OpenIdOfWebsite website={website} />
       </Section>
-      <DangerZone website={website} />
+      {website.role === 'owner' && <DangerZone website={website} />}
     </div>
   );
 }

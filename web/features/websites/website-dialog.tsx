@@ -46,14 +46,18 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
     setFault(wrong);
     if (wrong) return field.current?.focus();
     try {
-      await save.mutateAsync({ domain: input, ...(icon.iconUrl !== (website?.iconUrl ?? null) && { iconUrl: icon.iconUrl }) });
+      const saved = await save.mutateAsync({
+        domain: input,
+        ...(icon.iconUrl !== (website?.iconUrl ?? null) && { iconUrl: icon.iconUrl }),
+      });
       onClose();
-      if (adding) toast('Website added successfully', `${input} is whitelisted for email authentication.`);
-      else toast('Website updated successfully', input);
+      if (adding) toast('Website added successfully', `${saved.displayDomain} is whitelisted for email authentication.`);
+      else toast('Website updated successfully', saved.displayDomain);
     } catch (error) {
       if (error instanceof ApiError && error.code === 'domain_taken' && adding) return explainTaken(input);
       if (error instanceof ApiError && error.field === 'domain') setFault(error.message);
-      toastFailure(title, error instanceof ApiError && error.explained ? error.message : fallback);
+      // The reason is in the dialog, where it stays.
+      toastFailure(title);
     }
   };
 
@@ -62,11 +66,7 @@ export function WebsiteDialog({ website, onClose }: { website: Website | null; o
   return (
     <Dialog title={adding ? 'Add New Website' : 'Edit Website'} first={field} onClose={onClose}>
       <form noValidate onSubmit={submit} className="grid gap-5">
-        {failure && !fault && !own && !claim.isPending && (
-          <Alert>
-            <strong className="font-medium">{title}.</strong> {errorText(failure, fallback)}
-          </Alert>
-        )}
+        {failure && !fault && !own && !claim.isPending && <Alert>{errorText(failure, fallback)}</Alert>}
         {own && (
           <p role="alert" className="rounded-control border border-line bg-sunk px-4 py-3 text-sm wrap-anywhere">
             {own.displayDomain} is one of your websites already.{' '}

@@ -1,18 +1,17 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { errorText } from '../../lib/api.ts';
 import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/websites-list.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogButtons, useAddParameter } from '../../ui/dialog.tsx';
+import { useAddParameter } from '../../ui/dialog.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Empty, Failed } from '../../ui/states.tsx';
-import { toast } from '../../ui/toast.tsx';
+import { Empty, Failed } from '../../ui/states.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
 import { OpenIdDialog } from './openid-dialog.tsx';
 import { ProofDialog } from './proof.tsx';
-import { useDeleteWebsite, type Website } from './queries.ts';
+import type { Website } from './queries.ts';
 import { TryDialog } from './try-dialog.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteList } from './website-list.tsx';
@@ -73,32 +72,5 @@ export function WebsitesPage() {
       {open?.dialog === 'prove' && <ProofDialog website={open.website} onClose={close} />}
       {open?.dialog === 'delete' && <DeleteDialog website={open.website} onClose={close} />}
     </>
-  );
-}
-
-function DeleteDialog({ website, onClose }: { website: Website; onClose: () => void }) {
-  const remove = useDeleteWebsite();
-  const confirm = () =>
-    remove.mutate(website.id, {
-      onSuccess: () => {
-        onClose();
-        toast('Website deleted', website.displayDomain);
-      },
-    });
-  return (
-    <Dialog title={`Delete ${website.displayDomain}`} onClose={onClose}>
-      <div className="grid gap-5">
-        {remove.error && <Alert>Failed to delete website. {errorText(remove.error, '')}</Alert>}
-        <p className="text-muted">
-          Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for
-          this domain.
-        </p>
-        <DialogButtons onCancel={onClose}>
-          <Button variant="danger" busy={remove.isPending} onClick={confirm}>
-            Delete
-          </Button>
-        </DialogButtons>
-      </div>
-    </Dialog>
   );
 }

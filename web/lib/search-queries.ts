@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api } from '../lib/api.ts';
-import { useDelayed } from '../lib/delayed.ts';
+import { api } from './api.ts';
+import { useDelayed } from './delayed.ts';
 
 /** Websites and sections of the documentation that are listed. */
 const MAX_FOUND = 6;
@@ -10,7 +10,10 @@ const DELAY_MS = 120;
 const MIN_DOCS_QUERY = 3;
 const STALE_MS = 60_000;
 
-/** Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands. */
+/**
+ * Loads the websites whose domain contains a text, the newest for an empty one. The service searches: an account may have thousands.
+ * @returns `total`: how many there are, with those that are not loaded
+ */
 export function useFoundWebsites(text: string, enabled: boolean) {
   const q = useDelayed(text.trim(), DELAY_MS);
   const found = useQuery({
@@ -23,7 +26,7 @@ export function useFoundWebsites(text: string, enabled: boolean) {
   // While a search runs, the list is the one before.
   const typed = text.trim().toLowerCase();
   const websites = (found.data?.websites ?? []).filter(({ domain, displayDomain }) => `${displayDomain} ${domain}`.includes(typed));
-  return { websites, isSearching: found.isFetching || text.trim() !== q };
+  return { websites, total: found.data?.total, error: found.error, isSearching: found.isFetching || text.trim() !== q };
 }
 
 /** Loads the sections of the documentation that match a text. */
@@ -47,5 +50,5 @@ export function useOwnClients(enabled: boolean) {
     enabled,
     staleTime: STALE_MS,
   });
-  return { applications: applications.data ?? [], apiKeys: apiKeys.data ?? [] };
+  return { applications: applications.data ?? [], apiKeys: apiKeys.data ?? [], isLoading: applications.isLoading };
 }
