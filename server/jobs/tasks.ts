@@ -1,5 +1,5 @@
 import type { Task } from 'graphile-worker';
-import { exportAudit } from '../audit-export/audit-export.ts';
+import { type Destination, exportAudit } from '../audit-export/audit-export.ts';
 import { rollUp } from '../stats/roll-up.ts';
 import {
   type Query,
@@ -22,6 +22,9 @@ import {
   type Timetable,
 } from './store.ts';
 
+/** The task that exports the audit log to a destination. */
+export const exportTask = ({ name }: Pick<Destination, 'name'>) => `export-audit-${name}`;
+
 /** The time that one run of a job may take; the next run continues. */
 const RUN_MS = 20_000;
 
@@ -32,7 +35,8 @@ export const TIMETABLE: Timetable = [
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
   { task: 'maintain-provider-keys', minute: 53 },
-  { task: 'export-audit', minute: null },
+  { task: exportTask({ name: 'syslog' }), minute: null },
+  { task: exportTask({ name: 'webhook' }), minute: null },
 ];
 
 const SIGN_IN_REMOVALS = [
@@ -74,12 +78,9 @@ export function sumUpStatistics(signal: AbortSignal): Task {
   };
 }
 
-/** Sends new rows of the audit log to the syslog server, if there is one. @param options.signal ends it between two batches */
-export function sendAuditLog(options: { url: string | null; host: string; signal: AbortSignal }): Task {
-  const { url } = options;
-  return async (_, { query }) => {
-    if (url !== null) await exportAudit(query as Query, { ...options, url, maxMs: RUN_MS });
-  };
+/** Sends new rows of the audit log to a destination. @param signal aborts it; the batch is sent again by the next run */
+export function sendAuditLog(destination: Destination, signal: AbortSignal): Task {
+  return (_, { query }) => exportAudit(query, destination, { signal, maxMs: RUN_MS });
 }
 
 /**

@@ -67,7 +67,9 @@ const auditExports = `
 create table audit_exports (
   destination text primary key,
   last_audit_id bigint not null,
-  exported_at timestamptz
+  exported_at timestamptz,
+  -- Until then, one instance sends the next rows.
+  locked_until timestamptz
 );
 `;
 
