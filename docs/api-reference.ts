@@ -97,7 +97,7 @@ function errorTable(): string {
   return [
     '## Errors',
     `Every error response is \`{"error", "code", "hint"}\`, with \`field\` when one input field is invalid and \`reference\` when the
-operator's log has details. Decide by \`code\`: texts may change, and new codes may be added. [Troubleshooting](troubleshooting.md) explains the errors that
+operator's log has details. Every response has \`X-Request-Id\`: the trace id of your \`traceparent\` header (W3C Trace Context) if you send one. Decide by \`code\`: texts may change, and new codes may be added. [Troubleshooting](troubleshooting.md) explains the errors that
 a website can receive.`,
     table(['Code', 'Status', 'Meaning and fix'], rows),
   ].join('\n\n');

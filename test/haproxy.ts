@@ -17,17 +17,26 @@ export type Haproxy = {
   stop(): Promise<void>;
 };
 
-/** Starts HAProxy with the configuration of docs/operations.md, on free ports. */
-export async function startHaproxy(ports: { a: number; b: number }): Promise<Haproxy> {
+/**
+ * Starts HAProxy with the configuration of docs/operations.md, on free ports.
+ * @param pem certificate and key, for TLS
+ */
+export async function startHaproxy(ports: { a: number; b: number }, pem?: string): Promise<Haproxy> {
   const documentation = await readFile(join(import.meta.dirname, '../docs/operations.md'), 'utf8');
-  const documented = /```haproxy\n([\s\S]*?)```/.exec(documentation)?.[1];
-  if (!documented) throw new Error('docs/operations.md has no HAProxy configuration');
+  const [documented, tlsLine] = [...documentation.matchAll(/```haproxy\n([\s\S]*?)```/g)].map(([, block]) => block);
+  if (!documented || !tlsLine) throw new Error('docs/operations.md has no HAProxy configuration');
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'emailauth-haproxy-'));
   const socket = join(directory, 'stats');
   const file = join(directory, 'haproxy.cfg');
+  const certificate = join(directory, 'certificate.pem');
+  if (pem) await writeFile(certificate, pem, { mode: 0o600 });
+  const bind = tlsLine
+    .trim()
+    .replace(':443', `127.0.0.1:${port}`)
+    .replace(/crt \S+/, `crt ${certificate}`);
   const configuration = documented
-    .replace('bind :8080', `bind 127.0.0.1:${port}`)
+    .replace('bind :8080', pem ? bind : `bind 127.0.0.1:${port}`)
     .replace('127.0.0.1:3001', `127.0.0.1:${ports.a}`)
     .replace('127.0.0.1:3002', `127.0.0.1:${ports.b}`);
   await writeFile(file, `global\n  stats socket ${socket} mode 600 level user\n\n${configuration}`);
