@@ -45,6 +45,10 @@ export type Config = {
   behindProxy: boolean;
   /** Null: only programs on this machine can read /metrics, and none when a proxy is in front. */
   metricsToken: string | null;
+  /** The syslog server that receives the audit log. Null: none. */
+  auditSyslogUrl: string | null;
+  /** The receiver of the audit log over HTTP, and the secret of the signatures. Null: none. */
+  auditWebhook: { url: string; secret: string } | null;
   /** Export of traces and metrics over OTLP. Null: off. */
   otlp: { metricIntervalMs: number } | null;
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
@@ -100,11 +104,12 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
   const basics = basicsOf(values);
   const { publicUrl, production, mailFrom } = basics;
   faults.push(...(production ? productionFaults(env, values, basics) : localFaults(env, values, basics)));
-  faults.push(...dkimFaults(env), ...databaseFaults(env), ...bucketFaults(env));
+  faults.push(...dkimFaults(env), ...databaseFaults(env), ...webhookFaults(env), ...bucketFaults(env));
   if (faults.length > 0) throw new ConfigError(faults);
 
   const { databaseUrl, databaseDirectUrl, dataDir, bucket } = storageOf(values);
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_KEY: privateKey } = values;
+  const { AUDIT_WEBHOOK_URL: webhookUrl, AUDIT_WEBHOOK_SECRET: webhookSecret } = values;
   const deployment: Deployment = {
     mode: production ? 'production' : 'local',
     host: values.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
@@ -124,6 +129,8 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     drainSeconds: values.DRAIN_SECONDS ?? (production ? PRODUCTION_DRAIN_SECONDS : 0),
     logLevel: values.LOG_LEVEL ?? 'info',
     metricsToken: values.METRICS_TOKEN ?? null,
+    auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
+    auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
@@ -176,10 +183,19 @@ function localFaults(env: Env, values: Settings, { behindProxy }: Basics): strin
 }
 
 function dkimFaults(env: Env): string[] {
-  const names = ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'] as const;
+  return incompleteFaults(env, ['DKIM_DOMAIN', 'DKIM_SELECTOR', 'DKIM_KEY'], 'give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together');
+}
+
+function webhookFaults(env: Env): string[] {
+  const names = ['AUDIT_WEBHOOK_URL', 'AUDIT_WEBHOOK_SECRET'] as const;
+  return incompleteFaults(env, names, 'give AUDIT_WEBHOOK_URL and AUDIT_WEBHOOK_SECRET together');
+}
+
+/** Returns a fault if some of the settings that belong together are missing. */
+function incompleteFaults(env: Env, names: readonly (keyof Settings)[], remedy: string): string[] {
   const missing = names.filter((name) => isUnset(env, name));
   if (missing.length === 0 || missing.length === names.length) return [];
-  return [`${missing.join(' and ')} missing: give DKIM_DOMAIN, DKIM_SELECTOR and DKIM_KEY together, or none of them.`];
+  return [`${missing.join(' and ')} missing: ${remedy}, or none of them.`];
 }
 
 /**
@@ -236,9 +252,7 @@ function databaseFaults(env: Env): string[] {
 
 function bucketFaults(env: Env): string[] {
   const names = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const;
-  const missing = names.filter((name) => isUnset(env, name));
-  if (missing.length === 0 || missing.length === names.length) return [];
-  return [`${missing.join(' and ')} missing: give all five S3_ settings together, or none of them.`];
+  return incompleteFaults(env, names, 'give all five S3_ settings together');
 }
 
 const isUnset = (env: Env, name: keyof Settings) => !env[name]?.trim();

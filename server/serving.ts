@@ -1,6 +1,7 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { destinationsOf } from './audit-export/audit-export.ts';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
 import { SecretKeyRotation } from './db/secret-key-rotation.ts';
@@ -138,6 +139,7 @@ class Instance {
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
+      destinations: destinationsOf(this.#parts.config),
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());

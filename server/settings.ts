@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { normalEmail } from '../contract/rules.ts';
+import { isThisMachine, normalEmail } from '../contract/rules.ts';
 import { normalizeUrl } from './db/hosts.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -86,6 +86,16 @@ export const settings = {
   METRICS_TOKEN: printable.describe(
     'bearer token of /metrics · unset: only programs on this machine can read it, and with a proxy in front none can',
   ),
+  AUDIT_SYSLOG_URL: refined(isSyslogUrl, 'give tls://host:6514, or tcp://host:514 inside a private network').describe(
+    'syslog server that receives the audit log (RFC 5424) · unset: it stays in the database only',
+  ),
+  AUDIT_WEBHOOK_URL: refined(isWebhookUrl, 'give an https address without a user name, or http on this machine').describe(
+    'receives the audit log as signed POST requests (Standard Webhooks), with AUDIT_WEBHOOK_SECRET · unset: none',
+  ),
+  AUDIT_WEBHOOK_SECRET: refined(
+    isWebhookSecret,
+    'give 24 to 64 bytes in Base64, such as whsec_ and the output of `openssl rand -base64 32`',
+  ).describe('the secret of its signatures'),
   OTEL_EXPORTER_OTLP_ENDPOINT: refined(
     (text) => /^https?:\/\//.test(text) && URL.canParse(text),
     'give the address of an OTLP receiver, such as http://127.0.0.1:4318',
@@ -115,6 +125,25 @@ export const settings = {
 };
 
 export type Settings = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]> };
+
+/** Returns whether a text is the address of a syslog server, with a port and nothing else. */
+function isSyslogUrl(text: string): boolean {
+  return /^(?:tcp|tls):\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d{1,5}$/i.test(text) && URL.canParse(text);
+}
+
+/** Returns whether a text is an https URL, or an http URL of this machine, that `fetch` accepts. */
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  return (protocol === 'https:' || (protocol === 'http:' && isThisMachine(hostname))) && !username && !password;
+}
+
+/** Returns whether a text is a secret of Standard Webhooks. */
+function isWebhookSecret(text: string): boolean {
+  const encoded = text.replace(/^whsec_/, '');
+  const { length } = Buffer.from(encoded, 'base64');
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0 && length >= 24 && length <= 64;
+}
 
 /** Returns whether a text is only scheme and host of an http(s) URL. */
 function isOrigin(text: string): boolean {

@@ -1,10 +1,20 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type LogLevel, runMigrations, runTaskList, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { beginExports, type Destination } from '../audit-export/audit-export.ts';
 import type { Log } from '../log.ts';
 import { jobRuns } from '../metrics/metrics.ts';
 import { openJobsPool, PREPARING, type Query, scheduleNextRuns } from './store.ts';
-import { cleanUpAccounts, cleanUpSignIns, cleanUpUploads, releaseUnclaimed, sumUpStatistics, TIMETABLE } from './tasks.ts';
+import {
+  cleanUpAccounts,
+  cleanUpSignIns,
+  cleanUpUploads,
+  exportTask,
+  releaseUnclaimed,
+  sendAuditLog,
+  sumUpStatistics,
+  TIMETABLE,
+} from './tasks.ts';
 
 /** How often the next runs are scheduled; the shortest interval of the timetable is a minute. */
 const SCHEDULE_MS = 20_000;
@@ -20,6 +30,8 @@ type Parts = {
   releaseUnclaimed: (query: Query) => Promise<number>;
   removeUnneededUploads: (query: Query) => Promise<number>;
   maintainProviderKeys: () => Promise<void>;
+  /** Receivers of the audit log. */
+  destinations: readonly Destination[];
 };
 
 /**
@@ -31,6 +43,7 @@ export class Jobs {
   readonly #log: Log;
   readonly #logger: Logger;
   readonly #tasks: TaskList;
+  readonly #destinations: readonly Destination[];
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #connection = new AbortController();
@@ -41,6 +54,7 @@ export class Jobs {
     this.#databaseUrl = parts.databaseUrl;
     this.#log = parts.log;
     this.#logger = loggerTo(parts.log);
+    this.#destinations = parts.destinations;
     const { signal } = this.#stopping;
     this.#tasks = {
       'clean-up-sign-ins': cleanUpSignIns(signal),
@@ -49,6 +63,7 @@ export class Jobs {
       'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
       'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
       'maintain-provider-keys': () => parts.maintainProviderKeys(),
+      ...Object.fromEntries(parts.destinations.map((to) => [exportTask(to), sendAuditLog(to, signal)])),
     };
     this.#running = this.#run();
   }
@@ -92,11 +107,13 @@ export class Jobs {
     for (const end of ['pool:listen:error', 'worker:fatalError'] as const) events.once(end, () => connection.abort());
     try {
       await this.#createTables();
+      await beginExports((text, values) => pool.query(text, values), this.#destinations);
+      const timetable = TIMETABLE.filter(({ task }) => task in this.#tasks);
       const options = { concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
       const workers = runTaskList(options, this.#tasks, pool);
       try {
         while (!this.#stopping.signal.aborted && !connection.signal.aborted) {
-          await scheduleNextRuns(pool, TIMETABLE);
+          await scheduleNextRuns(pool, timetable);
           this.#ready = true;
           this.#loggedOutage = false;
           await sleep(SCHEDULE_MS, null, { ref: false, signal: connection.signal }).catch(() => {});

@@ -1,4 +1,5 @@
 import type { Task } from 'graphile-worker';
+import { type Destination, exportAudit } from '../audit-export/audit-export.ts';
 import { rollUp } from '../stats/roll-up.ts';
 import {
   type Query,
@@ -21,6 +22,9 @@ import {
   type Timetable,
 } from './store.ts';
 
+/** The task that exports the audit log to a destination. */
+export const exportTask = ({ name }: Pick<Destination, 'name'>) => `export-audit-${name}`;
+
 /** The time that one run of a job may take; the next run continues. */
 const RUN_MS = 20_000;
 
@@ -31,6 +35,8 @@ export const TIMETABLE: Timetable = [
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
   { task: 'maintain-provider-keys', minute: 53 },
+  { task: exportTask({ name: 'syslog' }), minute: null },
+  { task: exportTask({ name: 'webhook' }), minute: null },
 ];
 
 const SIGN_IN_REMOVALS = [
@@ -70,6 +76,11 @@ export function sumUpStatistics(signal: AbortSignal): Task {
     if (!upToDate && !signal.aborted)
       logger.warn('a transaction has been writing to audit_log for seconds; its statistics are summed up later');
   };
+}
+
+/** Sends new rows of the audit log to a destination. @param signal aborts it; the batch is sent again by the next run */
+export function sendAuditLog(destination: Destination, signal: AbortSignal): Task {
+  return (_, { query }) => exportAudit(query, destination, { signal, maxMs: RUN_MS });
 }
 
 /**

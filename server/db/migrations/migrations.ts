@@ -62,6 +62,17 @@ const websiteOpenIdTotals = `
 alter table daily_sites add column openid_sent bigint not null default 0, add column openid_opened bigint not null default 0;
 `;
 
+/** How far the audit log was exported, by destination. */
+const auditExports = `
+create table audit_exports (
+  destination text primary key,
+  last_audit_id bigint not null,
+  exported_at timestamptz,
+  -- Until then, one instance sends the next rows.
+  locked_until timestamptz
+);
+`;
+
 /**
  * All migrations in order, the short ones in full. The list is append-only: a released migration is never changed.
  * How to write one is in docs/architecture.md.
@@ -80,4 +91,5 @@ export const migrations: readonly Migration[] = [
   { name: '0010-website-branding-and-visitors', steps: brandingAndVisitors },
   { name: '0011-registration-links', steps: registrationLinks },
   { name: '0012-website-openid-totals', sql: websiteOpenIdTotals },
+  { name: '0013-audit-exports', sql: auditExports },
 ];
