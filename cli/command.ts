@@ -17,6 +17,7 @@ export type Flags = Partial<{
   domain: string;
   dryRun: boolean;
   email: string;
+  deleteWebsites: string;
   force: boolean;
   framework: string;
   fromName: string | false;
@@ -49,6 +50,7 @@ export type Flags = Partial<{
   since: string;
   start: boolean;
   test: boolean;
+  transferTo: string;
   undo: boolean;
   url: string;
   verify: boolean;

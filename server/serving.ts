@@ -58,7 +58,8 @@ export async function serve(parts: Parts): Promise<Serving> {
     setTracing(openOtlp({ ...config.otlp, version: VERSION, log }));
   }
   const lock = await holdServingLock(route.directUrl, config.secretKey);
-  const database = openDatabase(route);
+  const { databaseReadUrl } = config;
+  const database = openDatabase(route, { replica: databaseReadUrl === null ? null : { url: databaseReadUrl, log } });
   database.onReconnect(() => lock.reconnect());
   const instance = new Instance(parts, database);
   try {

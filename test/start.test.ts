@@ -1,12 +1,15 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { query } from './postgres.ts';
 import { freshAddress, requestEmail, tokenOf } from './sign-ins.ts';
 import { freePort, waitUntil } from './waiting.ts';
 
 // As with `npm start`: no database, SMTP server or secret is configured.
 const nothing = { DATABASE_URL: '', SMTP_URL: '', SECRET_KEY: '', MAIL_FROM: '' };
+const GIGABYTE = 1024 ** 3;
 let stage: Stage;
 let port: string;
 beforeAll(async () => {
@@ -86,6 +89,18 @@ test('starts without settings, prints its URLs and signs a visitor in; SIGINT le
     const { mode } = await stat(join(stage.dataDir, name));
     expect([name, (mode & 0o777).toString(8)]).toEqual([name, '600']);
   }
+});
+
+test('gives a quarter of the memory to the cache of the embedded PostgreSQL', async () => {
+  await start();
+  const [port, password] = await Promise.all(
+    ['postgres-port', 'postgres-password'].map((name) => readFile(join(stage.dataDir, name), 'utf8')),
+  );
+  const url = `postgres://emailauth:${password.trim()}@127.0.0.1:${port.trim()}/emailauth`;
+  const [{ bytes }] = await query(url, "select setting::bigint * 8192 as bytes from pg_settings where name = 'shared_buffers'");
+  const memory = Math.min(totalmem(), process.constrainedMemory() || totalmem());
+  const expected = Math.min(2 * GIGABYTE, Math.max(GIGABYTE / 8, memory / 4));
+  expect(Math.abs(Number(bytes) - expected)).toBeLessThan(1024 ** 2);
 });
 
 test('is ready after less than 3 s of CPU time at its second start', async () => {

@@ -87,6 +87,49 @@ export const dbRotateSigningKeys: CommandSpec = {
   },
 };
 
+export const dbErase: CommandSpec = {
+  usage: 'db erase <address>',
+  group: 'The service',
+  summary: 'erase an email address from all tables',
+  about:
+    'For a person who demands that. It first counts the rows of every table that contain the address, and asks; --dry-run only counts. Then, in one transaction, everything of the address is deleted: its account with applications and API keys, sign-ins, sessions, remembered accounts, pending emails, memberships, OpenID Connect records and its entry in the lists of visitors. The audit log keeps its rows under a random name. Websites that it owns have to be named with --delete-websites, or go to another address with --transfer-to. Safe while the service runs; DATABASE_URL has to name the owner of the tables. Backups and log files are not changed.',
+  flags: {
+    '--dry-run': 'count only',
+    '--delete-websites <domains>': 'its websites to delete, separated by commas',
+    '--transfer-to <address>': 'the address that gets its other websites',
+  },
+  examples: [
+    'db erase ann@example.com --dry-run',
+    'db erase ann@example.com --delete-websites shop.example --yes',
+    'db erase ann@example.com --transfer-to bob@example.com --json',
+  ],
+  json: '{erased,rows}',
+  exits: { 3: 'a setting is wrong', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context, [address = ''], { dryRun = false, deleteWebsites = '', transferTo }) {
+    const { terminal } = context;
+    const { eraseAddress } = await importServer(context, 'admin/erase-store');
+    // Without a terminal and --yes it fails before a database is started.
+    if (!dryRun && !terminal.interactive) await requireConfirmation(terminal, '');
+    const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
+    const erasure = { address, deleted, heir: transferTo ?? null };
+    await onDatabase(context, { exclusive: false }, async (client, { place }) => {
+      const counted = await eraseAddress(client, erasure, { dryRun: true });
+      const table = Object.entries(counted).map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
+      terminal.note(`Checked ${place}`);
+      if (dryRun || table.length === 0) {
+        terminal.result({ erased: false, rows: counted }, table.length > 0 ? table.join('\n') : 'No row contains the address.');
+        return;
+      }
+      terminal.note(table.join('\n'));
+      await requireConfirmation(terminal, 'Erase the address? This cannot be undone.');
+      const rows = await eraseAddress(client, erasure, { dryRun: false });
+      terminal.result({ erased: true, rows }, 'The address is erased.');
+    });
+    return EXIT.ok;
+  },
+};
+
 export const adminUnlock: CommandSpec = {
   usage: 'admin unlock',
   group: 'The service',

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Reader } from '../db/read-replica.ts';
 import { ERASED, shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
 import { AUDIT_KINDS, type EventRow, IS_EVENT, METHOD, type Position, type Source, startOf } from './store.ts';
@@ -61,10 +61,10 @@ select (select last_audit_id >= $3 from roll_up)
 
 /** The statements of the log of a website. All of them find rows by the primary keys. */
 export class LogStore {
-  readonly #core: pg.Pool;
+  readonly #reader: Reader;
 
-  constructor(core: pg.Pool) {
-    this.#core = core;
+  constructor(reader: Reader) {
+    this.#reader = reader;
   }
 
   /** Returns a website that the address manages, or null. */
@@ -133,6 +133,6 @@ export class LogStore {
   }
 
   async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
-    return (await this.#core.query<Row>({ name, text, values })).rows;
+    return (await this.#reader.query<Row>({ name, text, values })).rows;
   }
 }

@@ -23,37 +23,39 @@ const DAY_MS = 86_400_000;
 /** The times of neighboring rows may differ by some seconds from the order of their numbers. */
 const MARGIN_MS = 60_000;
 
-type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core'> };
-type Search = { website: LoggedWebsite; filter: LogFilter; floor: Position };
+type Parts = { config: Pick<Config, 'mode'>; database: Pick<Database, 'core' | 'currentReader'> };
+type Search = { store: LogStore; website: LoggedWebsite; filter: LogFilter; floor: Position };
 
 /** The log of one website: the same events as WebsiteEvents, read backwards and filtered. */
 export class WebsiteLog {
   readonly #isLocal: boolean;
-  readonly #store: LogStore;
+  readonly #database: Parts['database'];
   readonly #feed: EventFeed;
   /** Statements of all searches run one after the other, so that they leave the connections to the sign-ins. */
   #lane: Promise<unknown> = Promise.resolve();
 
   constructor({ config, database }: Parts) {
     this.#isLocal = config.mode === 'local';
-    this.#store = new LogStore(database.core);
+    this.#database = database;
     this.#feed = new EventFeed(new EventStore(database.core));
   }
 
   /** Returns a part of the log, newest first, from the time when the website became the account's. @throws Fault website_not_found, unavailable */
   async read({ email }: Account, query: Parsed<'websiteLog'>): Promise<Page> {
-    const website = await this.#store.findWebsite(email, query.id);
+    const website = await new LogStore(this.#database.core).findWebsite(email, query.id);
     if (!website) throw new Fault('website_not_found');
     const filter = this.#filterOf(website, query);
-    const floor = await this.#store.firstOf(new Date(filter.from.getTime() - MARGIN_MS));
     const latest = query.before === undefined ? await this.#latest() : null;
+    // Only after the newest position is known: all rows up to it must be visible.
+    const store = new LogStore(await this.#database.currentReader());
+    const floor = await store.firstOf(new Date(filter.from.getTime() - MARGIN_MS));
     const start = latest ? { audit: latest.audit + 1, event: latest.event + 1 } : positionOf(query.before as string);
-    const below = query.to === undefined ? start : lowest(start, await this.#store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
-    const { rows, end, more } = await this.#search({ website, filter, floor }, below);
+    const below = query.to === undefined ? start : lowest(start, await store.firstOf(new Date(filter.to.getTime() + MARGIN_MS)));
+    const { rows, end, more } = await this.#search({ store, website, filter, floor }, below);
     return {
       events: presentEvents(rows, { isLocal: this.#isLocal }),
       cursor: more ? `${end.audit}.${end.event}` : null,
-      searchedTo: ((more && (await this.#store.timeOf(end.audit))) || filter.from).toISOString(),
+      searchedTo: ((more && (await store.timeOf(end.audit))) || filter.from).toISOString(),
       latest: latest && `${latest.audit}.${latest.event}`,
     };
   }
@@ -69,10 +71,10 @@ export class WebsiteLog {
     }
   }
 
-  async #readPiece({ website, filter, floor }: Search, below: Position): Promise<Merged> {
-    const piece = mergeSources(await this.#store.read(website, filter, below, floor), below, 'backward');
+  async #readPiece({ store, website, filter, floor }: Search, below: Position): Promise<Merged> {
+    const piece = mergeSources(await store.read(website, filter, below, floor), below, 'backward');
     if (piece.rows.length > 0 || !piece.more) return piece;
-    return { ...piece, end: { ...piece.end, audit: await this.#store.skipQuietDays(website, piece.end.audit, floor.audit) } };
+    return { ...piece, end: { ...piece.end, audit: await store.skipQuietDays(website, piece.end.audit, floor.audit) } };
   }
 
   #inLane<Result>(work: () => Promise<Result>): Promise<Result> {

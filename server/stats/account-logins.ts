@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { Output } from '../../contract/routes.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { managedBy } from '../websites/managers.ts';
 import { DAY_OF_ROW, IS_APPLICATION_SIGN_IN, IS_NEW, OPENID_HOST, TODAY, websiteSince } from './store.ts';
 
@@ -37,14 +37,16 @@ select
   coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
     < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
 
+type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: number; complete: boolean };
+
 /** Reads the sign-ins of an account. @param days how many days, up to today */
 export async function readAccountLogins(
-  core: pg.Pool,
+  reader: Reader,
   account: { id: string; email: string },
   days: number,
 ): Promise<Output<'accountLogins'>> {
   const values = [account.email, account.id, days];
-  const { rows } = await core.query({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
+  const { rows } = await reader.query<Logins>({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
   const { previous, complete, ...logins } = rows[0];
   return { ...logins, previousTotal: complete ? previous : null };
 }

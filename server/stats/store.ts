@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**
@@ -192,7 +193,7 @@ order by registered.id`;
 
 /** The overview of the account with the address $1 and the id $2. */
 export const OVERVIEW = `
-with application as materialized (select client_id, is_active from applications where user_id = $2),
+with application as materialized (select client_id from applications where user_id = $2),
 ${ownWebsites('true')},
 application_late as (
   select count(*) as logins from audit_log
@@ -203,26 +204,39 @@ select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_site
     + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",
-  (select count(*) from application where is_active)::integer as "activeApplications",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
     as "apiRequests"`;
 
-// The statements run on the core's pool, whose settings make the planner use the indexes.
+// The statements run with settings that make the planner use the indexes: those of the core's pool, or of ReadReplica.
 
-export async function readDailyLogins(core: pg.Pool): Promise<Output<'dailyLogins'>> {
-  return (await core.query({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
+export async function readDailyLogins(reader: Reader): Promise<Output<'dailyLogins'>> {
+  return (await reader.query<Output<'dailyLogins'>[number]>({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
 
 /** @param ids of the websites to read; null: all that the address manages */
-export async function readWebsiteStats(core: pg.Pool, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
-  return (await core.query({ name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] })).rows;
+export async function readWebsiteStats(reader: Reader, email: string, ids: string[] | null): Promise<Output<'websiteStats'>> {
+  const query = { name: 'stats-websites', text: WEBSITE_STATS, values: [email, ids] };
+  return (await reader.query<Output<'websiteStats'>[number]>(query)).rows;
+}
+
+/** Returns the ids of the websites that the address manages. */
+export async function readWebsiteIds(core: pg.Pool, email: string): Promise<string[]> {
+  const text = `select id from websites w where ${managedBy('w', '$1')}`;
+  return (await core.query<{ id: string }>({ name: 'stats-ids', text, values: [email] })).rows.map(({ id }) => id);
 }
 
 export async function readOverview(
-  core: pg.Pool,
+  reader: Reader,
   account: { id: string; email: string },
-): Promise<Omit<Output<'overview'>, 'uptimePercent'>> {
-  return (await core.query({ name: 'stats-overview', text: OVERVIEW, values: [account.email, account.id] })).rows[0];
+): Promise<Omit<Output<'overview'>, 'uptimePercent' | 'activeApplications'>> {
+  const query = { name: 'stats-overview', text: OVERVIEW, values: [account.email, account.id] };
+  return (await reader.query<{ totalLogins: number; apiRequests: number }>(query)).rows[0];
+}
+
+/** Returns how many applications of an account are active. */
+export async function countActiveApplications(core: pg.Pool, userId: string): Promise<number> {
+  const text = 'select count(*)::integer as count from applications where user_id = $1 and is_active';
+  return (await core.query<{ count: number }>({ name: 'stats-applications', text, values: [userId] })).rows[0].count;
 }
 
 /** Runs one statement, as graphile-worker's `query` for a task does. */

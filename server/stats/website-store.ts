@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import type { Output } from '../../contract/routes.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { managedBy } from '../websites/managers.ts';
 import { COUNTED, DAY_OF_ROW, IS_NEW, OPENID_HOST, positive, TODAY, WEBSITE_COUNTS, websiteSince } from './store.ts';
 
@@ -61,8 +61,8 @@ from registered cross join given left join counted c using (day) left join coded
 order by given.day`;
 
 /** Returns the sign-ins to a website, or null when the address does not manage it. @param days at most MAX_STATS_DAYS */
-export async function readWebsiteHistory(core: pg.Pool, email: string, id: string, days: number): Promise<History | null> {
-  const { rows } = await core.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
+export async function readWebsiteHistory(reader: Reader, email: string, id: string, days: number): Promise<History | null> {
+  const { rows } = await reader.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
   if (rows.length === 0) return null;
   const sum = (count: keyof Counts) => rows.reduce((total, row) => total + row[count], 0);
   return {

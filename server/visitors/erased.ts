@@ -1,4 +1,4 @@
-/** What is shown instead of an address that was erased. */
+/** What is shown instead of an address that was erased. In the audit log, `erased-` and a random name stand for an address that the operator erased. */
 export const ERASED = 'erased';
 
 /**
@@ -20,4 +20,4 @@ export const isErased = ({ website, email, at }: { website: string; email: strin
 
 /** Returns the SQL expression of the address that is shown for a row. */
 export const shownAddress = (row: { website: string; email: string; at: string }) =>
-  `case when ${isErased(row)} then '${ERASED}' else ${row.email} end`;
+  `case when strpos(${row.email}, '@') = 0 or ${isErased(row)} then '${ERASED}' else ${row.email} end`;

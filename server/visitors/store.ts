@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { isErased } from './erased.ts';
 import { COUNTS, clientHost, IS_VISIT, SINCE } from './visits.ts';
 
@@ -86,6 +87,6 @@ export async function readVisitors(
  * Returns the visitors of a website after an address, in the order of their addresses; one more than a response has when there are more.
  * @param email the only visitor to return; null: all
  */
-export async function readVisitorsAfter(core: pg.Pool, id: string, after: string, email: string | null): Promise<VisitorRow[]> {
-  return (await core.query<VisitorRow>({ name: 'visitors-export', text: EXPORT, values: [id, after, email] })).rows;
+export async function readVisitorsAfter(reader: Reader, id: string, after: string, email: string | null): Promise<VisitorRow[]> {
+  return (await reader.query<VisitorRow>({ name: 'visitors-export', text: EXPORT, values: [id, after, email] })).rows;
 }

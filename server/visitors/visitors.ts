@@ -36,7 +36,8 @@ export class Visitors {
   async export({ email: by }: Account, { id, email, after }: Parsed<'exportVisitors'>): Promise<Output<'exportVisitors'>> {
     const { domain } = await this.#findOwned(by, id);
     if (after === undefined) await this.#audit('visitors_exported', by, domain);
-    const rows = await readVisitorsAfter(this.#database.core, id, after ?? '', email ?? null);
+    // An address that was just erased is not exported.
+    const rows = await readVisitorsAfter(await this.#database.currentReader(), id, after ?? '', email ?? null);
     const visitors = rows.slice(0, MAX_EXPORTED_VISITORS);
     return { visitors: visitors.map(present), next: rows.length > visitors.length ? (visitors.at(-1)?.email ?? null) : null };
   }

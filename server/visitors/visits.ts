@@ -3,9 +3,9 @@
  * of their own, since after an upgrade the whole audit log is still to be added, in batches beside the totals of the statistics.
  */
 
-/** The rows of the audit log that are sign-ins of visitors. With OpenID Connect, the client is the origin of the website. */
+/** The rows of the audit log that are sign-ins of visitors whose address was not erased. With OpenID Connect, the client is the origin of the website. */
 export const IS_VISIT = `(action in ('signed_in', 'signed_in_again') and domain is not null or action in ('application_signed_in', 'signed_in_again') and client_id like 'http%')
-  and email is not null`;
+  and email like '%@%'`;
 
 /** Returns the SQL expression of the host of a client_id that is an origin. @param clientId as SQL */
 export const clientHost = (clientId: string) => `split_part(substring(${clientId} from '^https?://([^/]+)$'), ':', 1)`;

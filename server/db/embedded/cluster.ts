@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { type Binaries, canEnter, EmbeddedUnusable, type Owner, REACHABLE_HOME } from './binaries.ts';
 
@@ -23,13 +24,29 @@ const PORTS = { from: 15_000, to: 30_000 };
 /** Environment of all PostgreSQL programs. */
 export const ENVIRONMENT = { LC_ALL: 'C', TZ: 'UTC' };
 
+const MEGABYTE = 1024 * 1024;
+const [MIN_BUFFERS, MAX_BUFFERS] = [128 * MEGABYTE, 2048 * MEGABYTE];
+
+/**
+ * Returns PostgreSQL's cache, `shared_buffers`: a quarter of the memory.
+ * @param bytes of memory; 0: not known
+ */
+export function sharedBuffersFor(bytes: number): string {
+  return `${Math.floor(Math.min(MAX_BUFFERS, Math.max(MIN_BUFFERS, bytes / 4)) / MEGABYTE)}MB`;
+}
+
+/** Returns the memory of the machine, or less where a cgroup limits it. */
+function memory(): number {
+  // Without a limit, Node.js returns 0, or a number far above the memory.
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}
+
 /** Settings of the server; all others have PostgreSQL's defaults. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   fsync: 'on',
   synchronous_commit: 'on',
-  shared_buffers: '128MB',
   max_connections: '100',
   max_wal_size: '2GB',
   io_method: 'sync',
@@ -84,7 +101,8 @@ function refuseOtherVersion(place: string, major: string): void {
 
 /** Returns the command line arguments of the server. */
 export function serverArguments(directory: string, port: number): string[] {
-  return ['-D', directory, '-p', String(port), ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  const settings = { ...SETTINGS, shared_buffers: sharedBuffersFor(memory()) };
+  return ['-D', directory, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
 /** Returns the URL of the service's database. */

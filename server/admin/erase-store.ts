@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { mailboxOf, normalEmail } from '../../contract/rules.ts';
+import { readSchemaState } from '../db/migrate.ts';
+import { StartError } from '../start-error.ts';
+import { ERASED } from '../visitors/erased.ts';
+
+/** What to do with the websites that the address owns. */
+export type Erasure = {
+  /** The address, in any form that people type. */
+  address: string;
+  /** Domains of its websites to delete. */
+  deleted: string[];
+  /** The address that gets its other websites; null: there must be none. */
+  heir: string | null;
+};
+
+/** How many rows of each table contain the address. */
+export type ErasedRows = Record<string, number>;
+
+type Statement = [table: string, text: string];
+
+const LOCK_MS = 2_000;
+const RETRY_MS = 500;
+const MAX_TRIES = 10;
+/** SQLSTATEs of a lock that was not granted in time, and of a deadlock. */
+const RETRIED = ['55P03', '40P01'];
+
+// $1 the address, $2 its mailbox (contract/rules.ts), $3 domains to delete, $4 the address that gets the other websites. Each statement
+// is preceded by all parameters as `given`. Attempts are deleted before their emails, as in other transactions.
+const GIVEN = 'given as (select $1::text as email, $2::text as mailbox, $3::text[] as deleted, $4::text as heir)';
+/** Whether a JSON text contains the address as a whole value. */
+const contains = (json: string) => `strpos(${json}::text, to_json(given.email)::text) > 0`;
+
+const STATEMENTS: Statement[] = [
+  ['sign_in_attempts', 'delete from sign_in_attempts a using given where a.email = given.email'],
+  ['outbox', `delete from outbox o using given where recipient = email or ${contains('o.data')}`],
+  ['tokens', 'delete from tokens t using given where t.email = given.email'],
+  ['remembered_keys', 'delete from remembered_keys k using given where k.email = given.email'],
+  [
+    'oidc_records',
+    `delete from oidc_records r using given where r.email = given.email or ${contains('r.payload')}
+      or r.grant_id in (select id from oidc_records own where own.email = given.email and own.kind = 'Grant')`,
+  ],
+  ['website_visitors', 'delete from website_visitors v using given where v.email = given.email'],
+  [
+    'website_erasures',
+    "delete from website_erasures e using given where hash = sha256(convert_to(e.website::text || ' ' || email, 'UTF8'))",
+  ],
+  ['website_recipients', 'delete from website_recipients r using given where r.mailbox in (given.mailbox, given.email)'],
+  ['website_events', 'update website_events e set email = null from given where e.email = given.email'],
+  ['domain_claims', 'delete from domain_claims c using given where c.email = given.email'],
+  ['waitlist', 'delete from waitlist w using given where w.email = given.email'],
+  ['sign_in_limits', "delete from sign_in_limits l using given where right(' ' || key, length(mailbox) + 1) = ' ' || mailbox"],
+  ['rate_limits', "delete from rate_limits l using given where right(key, length(email) + 1) = ':' || email"],
+  [
+    'websites deleted',
+    `, gone as (delete from websites w using given where w.email = given.email and domain = any(deleted) returning domain)
+     insert into audit_log (action, domain) select 'website_deleted', domain from gone`,
+  ],
+  [
+    'websites transferred',
+    `, moved as (update websites w set email = heir from given where w.email = given.email returning domain)
+     insert into audit_log (action, email, domain) select 'website_transferred', heir, domain from moved, given`,
+  ],
+  ['website_members', 'delete from website_members m using given where m.email = given.email'],
+  [
+    'invitations',
+    'update website_members m set invited_by = w.email from websites w, given where w.id = m.website_id and invited_by = given.email',
+  ],
+  ['heir', 'delete from website_members m using websites w, given where w.id = m.website_id and w.email = heir and m.email = heir'],
+  ['api_keys', 'delete from api_keys k using users u, given where k.user_id = u.id and u.email = given.email'],
+  ['applications', 'delete from applications a using users u, given where a.user_id = u.id and u.email = given.email'],
+  ['sessions', 'delete from sessions s using users u, given where s.user_id = u.id and u.email = given.email'],
+  ['users', 'delete from users u using given where u.email = given.email'],
+];
+
+/** Locks the row that ADD_VISITS of visitors/roll-up.ts locks, so that no visitor is added again meanwhile. */
+const STOP_ROLL_UP = 'update visitor_roll_up set erasures = erasures + 1';
+
+/**
+ * Erases an address from all tables in one transaction, with an audit row that does not name it. Rows of the audit log stay, under a
+ * random name in place of the address; only the owner of the table may change them.
+ * @param client a connection of its own, without time-outs
+ * @param options.dryRun only counts, and changes nothing
+ * @returns how many rows contained it, by table
+ * @throws StartError when the address is not valid, or owns websites that `deleted` and `heir` do not cover
+ */
+export async function eraseAddress(client: pg.ClientBase, erasure: Erasure, options: { dryRun: boolean }): Promise<ErasedRows> {
+  if ((await readSchemaState(client)).migrations.length === 0)
+    throw new StartError('There is no Email Auth database. Check DATABASE_URL and DATA_DIR.');
+  const [email, heir] = [requireAddress(erasure.address), erasure.heir === null ? null : requireAddress(erasure.heir)];
+  if (email === heir) throw new StartError('The websites cannot go to the address that is erased. Give another address.');
+  for (let tries = 1; ; tries++) {
+    await client.query('begin');
+    try {
+      await requireDecisions(client, email, erasure);
+      const rows = await eraseRows(client, { email, heir, deleted: erasure.deleted });
+      rows.audit_log = await replaceInAuditLog(client, email, options);
+      if (!options.dryRun) await client.query("insert into audit_log (action) values ('address_erased')");
+      await client.query(options.dryRun ? 'rollback' : 'commit');
+      return Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0));
+    } catch (error) {
+      await client.query('rollback').catch(() => {});
+      if (tries === MAX_TRIES || !RETRIED.includes(String(Object(error).code))) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function requireAddress(text: string): string {
+  const email = normalEmail(text);
+  if (!email) throw new StartError(`${text} is not a valid address. Give one such as ann@example.com.`);
+  return email;
+}
+
+/** @throws StartError that lists the websites for which nothing was decided, or the domains that are not of the address */
+async function requireDecisions(client: pg.ClientBase, email: string, { deleted, heir }: Erasure): Promise<void> {
+  const { rows } = await client.query<{ domain: string }>('select domain from websites where email = $1 order by domain for update', [
+    email,
+  ]);
+  const owned = rows.map(({ domain }) => domain);
+  const unknown = deleted.filter((domain) => !owned.includes(domain));
+  if (unknown.length > 0)
+    throw new StartError(`The address does not own ${unknown.join(', ')}. Its websites: ${owned.join(', ') || 'none'}.`);
+  const left = owned.filter((domain) => !deleted.includes(domain));
+  if (left.length === 0 || heir !== null) return;
+  throw new StartError(
+    `The address owns ${left.join(', ')}. Delete them with --delete-websites ${left.join(',')}, or give them to another address with --transfer-to.`,
+  );
+}
+
+async function eraseRows(client: pg.ClientBase, { email, heir, deleted }: { email: string; heir: string | null; deleted: string[] }) {
+  const counts: ErasedRows = {};
+  await client.query(`set local lock_timeout = ${LOCK_MS}`);
+  await client.query(STOP_ROLL_UP);
+  for (const [table, text] of STATEMENTS) {
+    const { rowCount } = await client.query(`with ${GIVEN}${text.startsWith(',') ? '' : ' '}${text}`, [
+      email,
+      mailboxOf(email),
+      deleted,
+      heir,
+    ]);
+    counts[table] = rowCount ?? 0;
+  }
+  return counts;
+}
+
+/**
+ * Replaces the address in the audit log. Its rows are found before the triggers are disabled, because the lock for that keeps sign-ins
+ * waiting until the end of the transaction.
+ */
+async function replaceInAuditLog(client: pg.ClientBase, email: string, { dryRun }: { dryRun: boolean }): Promise<number> {
+  const { rows } = await client.query<{ ids: string[]; newest: string }>(
+    `select coalesce(array_agg(id) filter (where email = $1), '{}')::text[] as ids, coalesce(max(id), 0)::text as newest from audit_log`,
+    [email],
+  );
+  const [{ ids, newest }] = rows;
+  if (dryRun) return ids.length;
+  await client.query('alter table audit_log disable trigger user');
+  const { rowCount } = await client.query(
+    'update audit_log set email = $2 where (id = any($3::bigint[]) or id > $4::bigint) and email = $1',
+    [email, `${ERASED}-${randomBytes(8).toString('hex')}`, ids, newest],
+  );
+  await client.query('alter table audit_log enable trigger user');
+  return rowCount ?? 0;
+}

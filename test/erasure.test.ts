@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Home, openHome } from './cli/command.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addApplication, authorizationRequest, postForm, requestInteractionEmail, signInAt, visit, websiteClient } from './oidc-driver.ts';
+import { addWebsite, type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let home: Home;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  home = await openHome(service.url);
+});
+afterAll(async () => {
+  await home.close();
+  await stage.close();
+});
+
+const erase = (address: string, ...flags: string[]) =>
+  home.run(['db', 'erase', address, ...flags], { env: { DATABASE_URL: stage.databaseUrl } });
+
+/** Returns the tables of all schemas that have a row with the text. */
+async function tablesWith(text: string): Promise<string[]> {
+  const tables = await stage.query(
+    `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+     where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE' order by 1`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const [{ rows }] = await stage.query(`select count(*)::int as rows from ${name} t where strpos(to_jsonb(t)::text, $1) > 0`, [text]);
+    if (Number(rows) > 0) found.push(String(name).replace('public.', ''));
+  }
+  return found;
+}
+
+/** Uses an address in every way that stores it: as a visitor, a developer, a member, and a person at a client of OpenID Connect. */
+async function useEverywhere(ann: Developer, other: Developer): Promise<{ shared: string }> {
+  const { email, client } = ann;
+  const shared = freshDomain();
+  const { id } = (await other.client.post('/api/websites', { domain: shared })).json;
+  await stage.query('update websites set proven_at = now() where id = $1', [id]);
+  expect((await other.client.post(`/api/websites/${id}/members`, { email, role: 'owner' })).status).toBe(200);
+  await stage.mailbox.waitFor(email);
+  expect((await client.post(`/api/invitations/${id}/accept`)).status).toBe(200);
+  await client.post(`/api/websites/${id}/members`, { email: freshAddress('guest'), role: 'member' });
+  await visitorToken(stage, service.client(), shared, email);
+  await requestEmail(service.client(), email, `https://${shared}/`);
+  await stage.mailbox.waitFor(email);
+  await client.post('/api/waitlist', { service: 'bugs' });
+  await client.get(`/api/websites/claim/${freshDomain()}`);
+  await client.post('/api/api-keys', { name: 'a key', environment: 'live' });
+  const app = await addApplication(other, { authentication: 'secret' });
+  await signInAt(stage, service, app, { email });
+  await signInAt(stage, service, websiteClient(shared), { email });
+  const waiting = service.client();
+  const begun = await visit(waiting, (await authorizationRequest(app, { login_hint: email })).url);
+  await requestInteractionEmail(waiting, begun.interaction, email);
+  await postForm(service.client(), '/oauth/par', app, { login_hint: email });
+  // Unclaimed websites count the mailboxes that they send to.
+  const unclaimed = freshDomain();
+  await service.client().post('/api/websites/register', { domain: unclaimed, email: freshAddress('owner') });
+  await requestEmail(service.client(), email, `https://${unclaimed}/`);
+  // An email that cannot be delivered stays pending.
+  await stage.mailbox.down();
+  await requestEmail(service.client(), email, `https://${shared}/`);
+  return { shared };
+}
+
+test('erases an address from every table, keeps other addresses, and refuses one that owns websites', { timeout: 120_000 }, async () => {
+  const ann = await signInDeveloper(stage, service);
+  const other = await signInDeveloper(stage, service);
+  // Its end is the whole address.
+  const similar = await signInDeveloper(stage, service, `x${ann.email}`);
+  const [kept, deleted] = [freshDomain(), freshDomain()];
+  for (const domain of [kept, deleted]) await ann.client.post('/api/websites', { domain });
+  await addWebsite(stage, service);
+  const { shared } = await useEverywhere(ann, other);
+  const before = await tablesWith(ann.email);
+  for (const table of [
+    'audit_log',
+    'users',
+    'websites',
+    'website_members',
+    'sign_in_attempts',
+    'tokens',
+    'remembered_keys',
+    'outbox',
+    'domain_claims',
+  ])
+    expect(before).toContain(table);
+  for (const table of ['oidc_records', 'waitlist', 'sign_in_limits', 'website_events', 'rate_limits', 'website_recipients'])
+    expect(before).toContain(table);
+  const rowsBefore = Number((await stage.query('select count(*)::int as count from audit_log'))[0].count);
+
+  const refused = await erase(ann.email, '--yes');
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining([kept, deleted].sort().join(', '))]);
+  expect((await erase(ann.email, '--yes', '--delete-websites', `${shared}`)).stderr).toContain(`does not own ${shared}`);
+  const flags = ['--delete-websites', deleted, '--transfer-to', other.email, '--json'];
+  const counted = await erase(ann.email, '--dry-run', ...flags);
+  expect([counted.exitCode, counted.stderr]).toEqual([0, expect.anything()]);
+  expect(counted.json()).toMatchObject({
+    erased: false,
+    rows: { users: 1, 'websites deleted': 1, 'websites transferred': 1, api_keys: 1, outbox: expect.any(Number) },
+  });
+  expect(await tablesWith(ann.email)).toEqual(before);
+
+  const erased = await erase(ann.email.toUpperCase(), '--yes', ...flags);
+  expect([erased.exitCode, erased.json().erased]).toEqual([0, true]);
+  // The only rows left are those of the similar address.
+  await similar.client.post('/api/auth/logout');
+  const left = await stage.query(
+    `select email from audit_log where strpos(email, $1) > 0 union select email from users where strpos(email, $1) > 0`,
+    [ann.email],
+  );
+  expect(left).toEqual([{ email: similar.email }]);
+  expect((await erase(similar.email, '--yes')).exitCode).toBe(0);
+  expect(await tablesWith(ann.email)).toEqual([]);
+
+  expect(await stage.query('select domain, email from websites where domain = any($1) order by 1', [[kept, deleted]])).toEqual([
+    { domain: kept, email: other.email },
+  ]);
+  expect(Number((await stage.query('select count(*)::int as count from audit_log'))[0].count)).toBeGreaterThan(rowsBefore);
+  const names = await stage.query("select distinct email from audit_log where email like 'erased-%'");
+  expect(names).toHaveLength(2);
+  const [entry] = await stage.query("select email, domain from audit_log where action = 'address_erased' order by id limit 1");
+  expect(entry).toEqual({ email: null, domain: null });
+  expect((await ann.client.get('/api/user/me')).status).toBe(401);
+  expect((await other.client.get('/api/user/me')).status).toBe(200);
+  // The audit log is append-only again.
+  await expect(stage.query("update audit_log set email = null where action = 'address_erased'")).rejects.toThrow('append-only');
+
+  const { id } = (await other.client.get('/api/websites')).json.find(({ domain }: { domain: string }) => domain === shared);
+  const { visitors } = (await other.client.get(`/api/websites/${id}/visitors`)).json;
+  expect(JSON.stringify(visitors)).not.toContain('erased-');
+  const log = await other.client.get(`/api/websites/${id}/log`);
+  expect(log.json.events.filter(({ email }: { email: string | null }) => email === 'erased').length).toBeGreaterThan(0);
+  expect(log.text).not.toContain('erased-');
+});
+
+test('says so when no row contains the address, and when it is not an address', async () => {
+  const nothing = await erase(freshAddress(), '--yes', '--json');
+  expect([nothing.exitCode, nothing.json()]).toEqual([0, { erased: false, rows: {} }]);
+  expect((await erase('ann', '--yes')).stderr).toContain('is not a valid address');
+});
