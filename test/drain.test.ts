@@ -73,6 +73,8 @@ const isSince = ({ text }: HttpResponse, second: number) => Number(/^process_sta
 
 test('all workers drain together, including a worker that is replaced meanwhile', { timeout: 90_000 }, async () => {
   const service = await stage.start({ WORKERS: '2', DRAIN_SECONDS: LONG });
+  // A service that is stopped while it starts does not drain; the first worker is ready before the second one.
+  await waitUntil('all workers serve', TIMEOUT_MS, () => service.output().includes('"listening"'));
   service.signal('SIGTERM');
   const allDrain = async () => {
     const responses = await fromEachWorker(() => readiness(service));

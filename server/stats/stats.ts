@@ -49,12 +49,12 @@ export class Stats {
 
   async overview(account: Account): Promise<Output<'overview'>> {
     const { core, reader } = this.#parts.database;
-    const [counts, activeApplications, uptimePercent] = await Promise.all([
+    const [{ totalLogins, apiRequests }, activeApplications, uptimePercent] = await Promise.all([
       readOverview(reader, account),
       countActiveApplications(core, account.id),
       this.#parts.uptime(),
     ]);
-    return { ...counts, activeApplications, uptimePercent };
+    return { totalLogins, activeApplications, apiRequests, uptimePercent };
   }
 
   /** Returns the sign-ins to the account's websites and applications per day. @param days how many days, up to today */
