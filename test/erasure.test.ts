@@ -76,21 +76,21 @@ test('erases an address from every table, keeps other addresses, and refuses one
   for (const domain of [kept, deleted]) await ann.client.post('/api/websites', { domain });
   await addWebsite(stage, service);
   const { shared } = await useEverywhere(ann, other);
-  const before = await tablesWith(ann.email);
-  for (const table of [
+  // Jobs delete expired rows of all other tables that have the address.
+  const lasting = [
     'audit_log',
-    'users',
-    'websites',
-    'website_members',
+    'domain_claims',
+    'outbox',
+    'remembered_keys',
     'sign_in_attempts',
     'tokens',
-    'remembered_keys',
-    'outbox',
-    'domain_claims',
-  ])
-    expect(before).toContain(table);
-  for (const table of ['oidc_records', 'waitlist', 'sign_in_limits', 'website_events', 'rate_limits', 'website_recipients'])
-    expect(before).toContain(table);
+    'users',
+    'waitlist',
+    'websites',
+    'website_members',
+  ];
+  const brief = ['oidc_records', 'rate_limits', 'sign_in_limits', 'website_events', 'website_recipients'];
+  expect(await tablesWith(ann.email)).toEqual(expect.arrayContaining([...lasting, ...brief]));
   const rowsBefore = Number((await stage.query('select count(*)::int as count from audit_log'))[0].count);
 
   const refused = await erase(ann.email, '--yes');
@@ -103,7 +103,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
     erased: false,
     rows: { users: 1, 'websites deleted': 1, 'websites transferred': 1, api_keys: 1, outbox: expect.any(Number) },
   });
-  expect(await tablesWith(ann.email)).toEqual(before);
+  expect(await tablesWith(ann.email)).toEqual(expect.arrayContaining(lasting));
 
   const erased = await erase(ann.email.toUpperCase(), '--yes', ...flags);
   expect([erased.exitCode, erased.json().erased]).toEqual([0, true]);
@@ -138,7 +138,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
   expect(log.text).not.toContain('erased-');
 });
 
-test('says so when no row contains the address, and when it is not an address', async () => {
+test('reports an address that no row contains, and an invalid one', async () => {
   const nothing = await erase(freshAddress(), '--yes', '--json');
   expect([nothing.exitCode, nothing.json()]).toEqual([0, { erased: false, rows: {} }]);
   expect((await erase('ann', '--yes')).stderr).toContain('is not a valid address');

@@ -1,6 +1,7 @@
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { entry, openHome } from './cli/command.ts';
+import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Cluster, createCluster, query } from './postgres.ts';
 import { openRelay, type Relay } from './relay.ts';
@@ -46,6 +47,15 @@ const readiness = async (service: Service) => {
   const { status, json } = await service.client().get('/readyz');
   return { status, database: json.missing?.find(({ name }: { name: string }) => name === 'database')?.detail };
 };
+
+/** Waits until sign-ins and the portal work on the promoted server, and stops the service. */
+async function expectRecovery(service: Service, client: Client, domain: string, newDomain: string): Promise<void> {
+  const accepted = async () => (await requestEmail(service, domain)).status === 200;
+  await waitWithin('sign-ins succeed again', RECOVERY_MS, ping(service), accepted);
+  await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
+  expect((await client.post('/api/websites', { domain: newDomain })).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+}
 
 /** Returns what `emailauth start` writes when it does not start. */
 async function startFailure(databaseUrl: string): Promise<string> {
@@ -168,15 +178,7 @@ test('continues with the promoted server after the primary freezes', { timeout: 
     expect((await requestEmail(service, domain)).status).toBe(503);
     await query(next.url('postgres'), 'select pg_promote()');
     relay.switchTo(portOf(next));
-    await waitWithin(
-      'sign-ins succeed again',
-      RECOVERY_MS,
-      ping(service),
-      async () => (await requestEmail(service, domain)).status === 200,
-    );
-    await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
-    expect((await client.post('/api/websites', { domain: 'thawed.example' })).status).toBe(200);
-    expect(await service.stop()).toBe(0);
+    await expectRecovery(service, client, domain, 'thawed.example');
   } finally {
     await standby.thaw();
     await next.remove();
@@ -199,15 +201,7 @@ test('with several hosts in DATABASE_URL, uses the one that accepts writes and f
 
     await standby.kill();
     await query(next.url('postgres'), 'select pg_promote()');
-    await waitWithin(
-      'sign-ins succeed again',
-      RECOVERY_MS,
-      ping(service),
-      async () => (await requestEmail(service, domain)).status === 200,
-    );
-    await waitWithin('/readyz returns 200', RECOVERY_MS, ping(service), async () => (await readiness(service)).status === 200);
-    expect((await client.post('/api/websites', { domain: 'several-hosts.example' })).status).toBe(200);
-    expect(await service.stop()).toBe(0);
+    await expectRecovery(service, client, domain, 'several-hosts.example');
   } finally {
     await next.remove();
   }

@@ -64,7 +64,7 @@ describe('a sign-in by OpenID Connect', () => {
     expect((await logOf(`email=${email}&kind=exchanged`)).events.map(({ kind }) => kind)).toEqual(['exchanged']);
   });
 
-  test('by a code and by a remembered account is told apart', async () => {
+  test('by a code and by a remembered account has events of its own', async () => {
     const client = websiteClient(website.domain);
     const [browser, email] = [service.client(), freshAddress()];
     const begun = await visit(browser, (await authorizationRequest(client)).url);

@@ -42,8 +42,15 @@ async function reportOf(folder: string, path: string, desktop: boolean): Promise
   const output = join(folder, 'report.json');
   const args = [`lighthouse@${VERSION}`, `${origin}${path}`, '--quiet', '--output=json', `--output-path=${output}`];
   const options = [...(desktop ? ['--preset=desktop'] : []), ...(UNLISTED.test(path) ? ['--skip-audits=is-crawlable'] : [])];
-  await execa('npx', ['--yes', ...args, ...options, '--chrome-flags=--headless=new --no-sandbox'], { env: { CHROME_PATH } });
-  return JSON.parse(await readFile(output, 'utf8'));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await execa('npx', ['--yes', ...args, ...options, '--chrome-flags=--headless=new --no-sandbox'], { env: { CHROME_PATH } });
+      return JSON.parse(await readFile(output, 'utf8'));
+    } catch (error) {
+      // "NO_NAVSTART … Please run Lighthouse again": Chromium sometimes records no trace.
+      if (attempt === 3) throw error;
+    }
+  }
 }
 
 /** Returns a row of the table, and in the last cell the checks that failed. */

@@ -79,7 +79,7 @@ describe.skipIf(!canBuildImage)('the image of server/deploy/Dockerfile', () => {
     }
   });
 
-  test('reports its health, and stops when it is told to', async () => {
+  test('reports its health, and stops on SIGTERM', async () => {
     expect(image.checkHealth({ PORT: port })).toBe(0);
     expect(await service.stop()).toBe(0);
     expect(image.checkHealth({ PORT: port })).toBe(1);
