@@ -104,7 +104,11 @@ export function codeOf(mail: ReceivedMail): string {
 /** A signed-in developer and the client with the session. */
 export type Developer = { email: string; client: Client; authKey: string; localKey: string };
 
-export async function signInDeveloper(stage: Stage, service: Service, email = freshAddress('dev')): Promise<Developer> {
+export async function signInDeveloper(
+  stage: Pick<Stage, 'mailbox'>,
+  service: Pick<Service, 'client'>,
+  email = freshAddress('dev'),
+): Promise<Developer> {
   const client = service.client();
   const { pkce } = await authorize(client, email);
   const response = await exchange(client, codeOf(await stage.mailbox.waitFor(email)), pkce.codeVerifier);

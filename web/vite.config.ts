@@ -31,7 +31,7 @@ const parallelImports: Plugin = {
 const seen = new Set();
 export const __vitePreload = (load, files = []) => {
   for (const file of files) {
-    if (seen.has(file)) continue;
+    if (seen.has(file) || !file.endsWith('.js')) continue;
     seen.add(file);
     document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href: '/' + file }));
   }

@@ -82,8 +82,8 @@ export function loadWebApp({ publicUrl, secure }: Pick<Config, 'publicUrl' | 'se
       response.setHeader('X-Frame-Options', 'SAMEORIGIN');
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.setHeader('Cache-Control', 'no-store');
-      // As the script of the page would leave it.
-      response.end(document.replace('<html ', `<html data-theme="${theme}" data-script="running" `));
+      // As the scripts of the page would leave it, which the policy refuses and a browser would report.
+      response.end(withoutScripts(document).replace('<html ', `<html data-theme="${theme}" data-script="running" `));
     },
     sendPortal: (response, path, status) => {
       const plain = plainPath(path);
@@ -113,6 +113,12 @@ function readPage(entry: PageEntry): string {
     throw new Error('The web app is not built. Run: npm run build', { cause });
   }
 }
+
+const withoutScripts = (html: string) =>
+  html
+    .split('</script>')
+    .map((part) => part.split('<script')[0])
+    .join('');
 
 /** Returns the hash of each inline script as a source expression of CSP Level 3 §2.3.1. */
 function inlineScriptHashes(html: string): string[] {

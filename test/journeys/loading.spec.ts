@@ -55,9 +55,11 @@ test.each([
   '/profile',
   website,
   ...WEBSITE_TABS.filter((tab) => tab !== 'test').map((tab) => `${website}/${tab}`),
-])('the head of %s names everything that the page loads first, and the page loads it once', async (path) => {
+])('the head of %s names everything that the page loads first, and the page loads it once without an error', async (path) => {
   const page = await (isPublic(path) ? visitor : developer).newPage();
   const loaded: string[] = [];
+  const errors: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
   page.on('request', (request) => {
     const { pathname, search } = new URL(request.url());
     if (request.resourceType() === 'script' || request.resourceType() === 'fetch') loaded.push(pathname + search);
@@ -70,5 +72,6 @@ test.each([
 
   expect(loaded.filter((address) => ![...named, ...laterScripts].includes(address) && !LATER.test(address))).toEqual([]);
   expect(loaded.filter((address, index) => loaded.indexOf(address) !== index)).toEqual([]);
+  expect(errors).toEqual([]);
   await page.close();
 });
