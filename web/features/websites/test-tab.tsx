@@ -9,8 +9,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { TabProps, Website } from './queries.ts';
-import { homeOf, testSignInUrl } from './sign-in-url.ts';
+import { homeOf, type TabProps, testSignInUrl, type Website } from './website.ts';
 
 type Result = Output<'verifyTestToken'>;
 

@@ -7,8 +7,7 @@ import { CodeBlock } from '../../ui/code.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
-import type { Website } from './queries.ts';
-import { faultOfForwardUrl, homeOf, signInUrl } from './sign-in-url.ts';
+import { faultOfForwardUrl, homeOf, signInUrl, type Website } from './website.ts';
 
 /** Builds the sign-in address of a website, to copy or to open. */
 export function TryDialog({ website, onClose }: { website: Website; onClose: () => void }) {

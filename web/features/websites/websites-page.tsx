@@ -8,11 +8,9 @@ import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { OpenIdDialog } from './openid-dialog.tsx';
-import { ProofDialog } from './proof.tsx';
-import type { Website } from './queries.ts';
 import { TryDialog } from './try-dialog.tsx';
+import type { Website } from './website.ts';
+import { DeleteDialog, OpenIdDialog, ProofDialog } from './website-actions.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteList } from './website-list.tsx';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { durationOf, percentOf } from './stats-text.ts';
+import { percentOf } from './stats-tab.tsx';
 
 test('a share is in whole percent, and only a whole is 100%', () => {
   expect([
@@ -12,8 +12,4 @@ test('a share is in whole percent, and only a whole is 100%', () => {
     percentOf(0, 0),
   ]).toEqual(['33%', '99%', '100%', '100%', '0%', '< 1%', null]);
   expect(percentOf(1, 2, 'of requested')).toBe('50% of requested');
-});
-
-test('a duration is in minutes and seconds', () => {
-  expect([0, 59, 60, 125].map(durationOf)).toEqual(['0 s', '59 s', '1 min', '2 min 5 s']);
 });

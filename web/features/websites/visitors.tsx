@@ -1,12 +1,50 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { errorText } from '../../lib/api.ts';
+import type { Input, Output } from '../../../contract/routes.ts';
+import { api, errorText } from '../../lib/api.ts';
 import { downloadCsv } from '../../lib/csv.ts';
 import { saveFile } from '../../lib/save-file.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import type { Website } from './queries.ts';
-import { loadVisitors, useEraseVisitor, type Visitor } from './visitors-data.ts';
+import type { Website } from './website.ts';
+
+export type Visitor = Output<'listVisitors'>['visitors'][number];
+export type VisitorQuery = Required<Omit<Input<'listVisitors'>, 'id' | 'page'>> & { page: number };
+
+const keyOf = (id: string) => ['visitors', id];
+
+export const useVisitors = (id: string, query: VisitorQuery) =>
+  useQuery({
+    queryKey: [...keyOf(id), query],
+    queryFn: ({ signal }) => api.listVisitors({ id, ...query }, { signal }),
+    placeholderData: keepPreviousData,
+  });
+
+function useEraseVisitor(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (email: string) => api.eraseVisitor({ id, email }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf(id) }),
+  });
+}
+
+/** Loads all visitors of a website, or one of them. @param onProgress receives their number so far @throws ApiError */
+async function loadVisitors(
+  id: string,
+  email: string | undefined,
+  signal: AbortSignal,
+  onProgress: (count: number) => void = () => {},
+): Promise<Visitor[]> {
+  const visitors: Visitor[] = [];
+  for (let after: string | undefined; ; ) {
+    const { visitors: more, next } = await api.exportVisitors({ id, email, after }, { signal });
+    visitors.push(...more);
+    onProgress(visitors.length);
+    if (next === null) return visitors;
+    after = next;
+  }
+}
 
 const HEAD = ['email', 'first sign-in', 'last sign-in', 'by email', 'remembered', 'by OpenID Connect'];
 const rowOf = ({ email, firstAt, lastAt, byEmail, remembered, openid }: Visitor) => [email, firstAt, lastAt, byEmail, remembered, openid];

@@ -1,10 +1,11 @@
 import { errorText } from '../../lib/api.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
+import { OpenIdValues } from '../../ui/openid-values.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { Value, Values } from '../../ui/values.tsx';
-import { type Claim, useClaim, useProveWebsite, type Website } from './queries.ts';
+import { type Claim, useClaim, useDeleteWebsite, useProveWebsite, type Website } from './website.ts';
 
 /** How to prove the domain of a website, which ends its daily limit and protects it against claims by others. */
 export function ProofDialog({ website, onClose }: { website: Website; onClose: () => void }) {
@@ -57,5 +58,68 @@ export function Proof({ domain, proof: given, onProven }: { domain: string; proo
         {prove.isPending ? 'Checking...' : 'Check now'}
       </Button>
     </div>
+  );
+}
+
+/** A registered website is an OpenID Connect client: what to paste. */
+export function OpenIdDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  return (
+    <Dialog title={`OpenID Connect for ${website.displayDomain}`} onClose={onClose}>
+      <OpenIdOfWebsite website={website} />
+    </Dialog>
+  );
+}
+
+/** The values that an OpenID Connect library of the website needs. */
+export function OpenIdOfWebsite({ website: { domain } }: { website: Website }) {
+  const origin = domain === 'localhost' ? `http://${domain}:PORT` : `https://${domain}`;
+  return (
+    <div className="grid gap-5">
+      <p className="text-[0.9375rem] text-muted">
+        Your website is an OpenID Connect client already. Paste these values into its library; there is no secret, since it uses PKCE
+        (S256).
+      </p>
+      <OpenIdValues clientId={origin} />
+      <p className="text-sm text-muted wrap-anywhere">
+        Every redirect URI below <code className="font-mono text-[0.8125rem]">{origin}/</code> is accepted. A host below the domain is a
+        client of its own, with its own origin as client ID.
+      </p>
+    </div>
+  );
+}
+
+/** Deletes a website after its domain was typed. */
+export function DeleteDialog({
+  website: { id, domain, displayDomain },
+  onDeleted,
+  onClose,
+}: {
+  website: Website;
+  onDeleted?: () => void;
+  onClose: () => void;
+}) {
+  const remove = useDeleteWebsite();
+  const confirm = () =>
+    remove.mutate(id, {
+      onSuccess: () => {
+        onClose();
+        onDeleted?.();
+        toast('Website deleted', displayDomain);
+      },
+    });
+  return (
+    <ConfirmDialog
+      title={`Delete ${displayDomain}`}
+      action="Delete website"
+      failure="Failed to delete website."
+      typed={[displayDomain, domain]}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this
+      domain.
+    </ConfirmDialog>
   );
 }

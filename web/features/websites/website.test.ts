@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultOfForwardUrl, homeOf, signInUrl } from './sign-in-url.ts';
+import { faultOfForwardUrl, homeOf, signInUrl } from './website.ts';
 
 test('uses https, and http for a local host', () => {
   expect(homeOf('shop.example')).toBe('https://shop.example/');
