@@ -8,8 +8,7 @@ import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Stat, Stats } from '../../ui/panels.tsx';
 import { Alert, Failed, Loading, Skeleton } from '../../ui/states.tsx';
-import { AdminNav, LogoutButton } from './admin-nav.tsx';
-import { type AdminSession, useAdminSession, useDailyLogins, useUnlock } from './queries.ts';
+import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useDailyLogins, useUnlock } from './admin-session.tsx';
 
 /** /iladmin: the daily sign-ins, protected by the admin password. */
 export function LoginStatsPage() {

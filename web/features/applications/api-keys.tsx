@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
-import { useFragment } from '../../lib/fragment.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -12,7 +11,7 @@ import { Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { GenerateKey, RotateKey } from './new-key-dialogs.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
-import { Section, Snippet } from './section.tsx';
+import { Section, Snippet, useFragment } from './section.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 

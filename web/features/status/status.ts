@@ -3,7 +3,7 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 
 export type Status = Output<'status'>;
-export type State = Status['state'];
+type State = Status['state'];
 export type History = NonNullable<Status['history']>;
 
 const MINUTE_MS = 60_000;
