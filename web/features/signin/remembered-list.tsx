@@ -7,9 +7,8 @@ import { CrossIcon } from '../../ui/icons.tsx';
 import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Destination, signInAgain } from './flow.ts';
-import { isApiError } from './requests.ts';
 import { formAction, useSteps } from './steps.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { failureText, isApiError, useTranslator } from './texts.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({

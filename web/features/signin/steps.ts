@@ -3,8 +3,7 @@ import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
 import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/sign-in-steps.ts';
 import { paths } from '../../paths.ts';
 import { useBoot } from './boot.ts';
-import { type Failure, isAddressError } from './requests.ts';
-import { type OwnTexts, type TextKey, textOfFailure, useTranslator } from './texts.ts';
+import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
 /** Returns the steps of the page with its present language, or those of the portal's page where the script has opened it. */
 export function useSteps(): SignInSteps {
