@@ -1,8 +1,8 @@
 import './signin.css';
 import { hydrateRoot } from 'react-dom/client';
 import { BOOT_ELEMENT } from '../contract/pages.ts';
-import { keepTyped } from './features/signin/boot.ts';
 import { SignInApp } from './features/signin/sign-in-app.tsx';
+import { keepTyped } from './features/signin/steps.ts';
 
 // Takes over the HTML that the service rendered by the same data (signin-server.tsx).
 const root = document.getElementById('root');

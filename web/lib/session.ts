@@ -4,9 +4,7 @@ import { ApiError } from '../../contract/client.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
-import { deletePkceOfTab } from './pkce-store.ts';
-import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
-import { readCookie, writeCookie } from './storage.ts';
+import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 
 export type User = NonNullable<Output<'session'>['user']>;
 

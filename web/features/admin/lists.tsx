@@ -1,13 +1,11 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { errorText } from '../../lib/api.ts';
 import { dateTimeOf, dayOf, timeAgo, timeUntil } from '../../lib/dates.ts';
-import { wordsOf } from '../../ui/audit-row.tsx';
-import { Badge, StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { CopyButton } from '../../ui/copyable.tsx';
+import { SearchField } from '../../ui/filters.tsx';
+import { Rows, RowsLoading, wordsOf } from '../../ui/panels.tsx';
+import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { type Pages, useAdminAuditLog, useAdminMails, useAdminUsers, useAdminWebsites, useRetryMail } from './admin-session.tsx';
 

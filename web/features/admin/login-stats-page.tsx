@@ -3,7 +3,7 @@ import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { inSeconds, longDay } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
-import { DayBars } from '../../ui/day-bars.tsx';
+import { DayBars } from '../../ui/day-charts.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Stat, Stats } from '../../ui/panels.tsx';

@@ -1,13 +1,12 @@
 import { useState } from 'react';
 import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { authorizeSnippet } from '../../lib/snippets.ts';
-import { Badge, StatusDot } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copyable.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ApplicationDialog } from './application-dialog.tsx';

@@ -2,12 +2,11 @@ import { type FormEvent, type ReactNode, type RefObject, useRef, useState } from
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
-import { OnCopied } from '../../ui/copy-button.tsx';
+import { OnCopied, Value, Values } from '../../ui/copyable.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { Value, Values } from '../../ui/values.tsx';
 import { type Application, type SecretGraceHours, useRotateSecret } from './queries.ts';
 
 /**

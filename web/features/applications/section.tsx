@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { useLocationProperty } from 'wouter/use-browser-location';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 
 /** A list of the page with its heading and the button that adds to it. */

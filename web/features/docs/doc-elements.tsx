@@ -2,7 +2,7 @@ import { type ComponentType, createElement, Fragment, memo, type ReactNode } fro
 import { Link } from 'wouter';
 import { pages } from '../../../contract/pages.ts';
 import { docPath, slugAt } from '../../../docs/pages.ts';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import type { DocAttributes, DocNode } from './doc-text.ts';
 
 /** Renders a part of a page. The browser lays it out when it comes near the screen; a margin does not reach beyond it. */

@@ -4,7 +4,7 @@ import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from '
 import { Link, useLocation } from 'wouter';
 import { docPageOf, docPages, docPath, markdownPath, type DocPage as Page, parentOf, slugAt } from '../../../docs/pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { copyText } from '../../ui/copy-button.tsx';
+import { copyText } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
 import { ArrowIcon, BackIcon, DownIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';

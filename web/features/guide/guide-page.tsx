@@ -5,8 +5,7 @@ import { verifyRequest } from '../../../templates/next-steps.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
 import { AssistantPrompt, FrameworkPicker, Integration } from '../../ui/integration.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 

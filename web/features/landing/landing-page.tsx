@@ -2,12 +2,11 @@ import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useUser } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Loading } from '../../ui/states.tsx';
+import { Badge, Loading } from '../../ui/states.tsx';
 
 /** /: what the service is. It redirects a signed-in developer to the portal. */
 export function LandingPage() {

@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { accountLoginsQuery, type Period, periodOf } from '../../lib/overview-queries.ts';
+import { accountLoginsQuery, type Period, periodOf } from '../../lib/preloaded-queries.ts';
 import { paths } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
-import { DayBars } from '../../ui/day-bars.tsx';
+import { DayBars } from '../../ui/day-charts.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
 
 /** The sign-ins per day, with a comparison to the period before. The address has the period. */

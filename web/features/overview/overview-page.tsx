@@ -1,18 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Output } from '../../../contract/routes.ts';
-import { overviewQuery, recentActivityQuery } from '../../lib/overview-queries.ts';
+import { listStateOf, overviewQuery, recentActivityQuery, websitesQuery } from '../../lib/preloaded-queries.ts';
 import { signInLinkSnippet } from '../../lib/snippets.ts';
-import { listStateOf, websitesQuery } from '../../lib/websites-list.ts';
 import { paths } from '../../paths.ts';
-import { AuditRow } from '../../ui/audit-row.tsx';
-import { StatusDot } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { AuditRow, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { LoginsChart } from './logins-chart.tsx';
 
 /** /dashboard: the statistics of the account. */

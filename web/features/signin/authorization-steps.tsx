@@ -7,9 +7,8 @@ import { Field } from '../../ui/field.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { typedBefore, useBoot } from './boot.ts';
 import { Card, Note, TargetLine } from './card.tsx';
-import { useFormErrors } from './steps.ts';
+import { typedBefore, useBoot, useFormErrors } from './steps.ts';
 import { failureText, isApiError, useTranslator } from './texts.ts';
 
 const scopeTexts = {

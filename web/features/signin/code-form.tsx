@@ -3,9 +3,8 @@ import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { typedBefore, useBoot } from './boot.ts';
 import type { Flow } from './flow.ts';
-import { formAction, useSteps } from './steps.ts';
+import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from './texts.ts';
 
 const DIGITS = 6;

@@ -3,8 +3,8 @@ import type { SignInBoot } from '../../../contract/pages.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
+import { useBoot } from './steps.ts';
 import { type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
 type PageError = NonNullable<SignInBoot['error']>;

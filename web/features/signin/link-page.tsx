@@ -2,16 +2,15 @@ import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { normalEmail } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
-import { type PkceBundle, readPkce } from '../../lib/pkce-store.ts';
+import { type PkceBundle, readPkce } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
-import { typedBefore, useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
-import { useFormErrors } from './steps.ts';
+import { typedBefore, useBoot, useFormErrors } from './steps.ts';
 import { type OwnTexts, type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];

@@ -1,6 +1,6 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
-import { deleteKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
+import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';

@@ -2,19 +2,18 @@ import { useEffect, useState } from 'react';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
-import { Bar, Footer } from '../../chrome/page-frame.tsx';
-import { hydrated } from '../../lib/hydration.ts';
+import { Bar, Footer, ThemeSwitch } from '../../chrome/page-frame.tsx';
 import { writeCookie } from '../../lib/storage.ts';
+import { hydrated } from '../../lib/store.ts';
 import { paths } from '../../paths.ts';
 import { CheckIcon, DownIcon, GlobeIcon } from '../../ui/icons.tsx';
-import { ThemeSwitch } from '../../ui/theme-switch.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
-import { BootContext, forgetTyped, useBoot } from './boot.ts';
 import { ErrorPage, LeavingPage } from './final-pages.tsx';
 import { loadTexts } from './flow.ts';
 import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
 import { SignInPage } from './sign-in-page.tsx';
+import { BootContext, forgetTyped, useBoot } from './steps.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from './texts.ts';
 
 /**

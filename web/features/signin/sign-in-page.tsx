@@ -7,13 +7,22 @@ import { BackIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { dismissToast } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
-import { typedBefore, useBoot, useRememberedAccounts } from './boot.ts';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import { Unsupported } from './final-pages.tsx';
 import { createFlow, type Destination } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
 import { RememberedList } from './remembered-list.tsx';
-import { beginAttempt, formAction, stepUrl, useFormErrors, useStep, useSteps } from './steps.ts';
+import {
+  beginAttempt,
+  formAction,
+  stepUrl,
+  typedBefore,
+  useBoot,
+  useFormErrors,
+  useRememberedAccounts,
+  useStep,
+  useSteps,
+} from './steps.ts';
 import { useTranslator } from './texts.ts';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */

@@ -1,11 +1,10 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { paths } from '../../paths.ts';
-import { StatusDot } from '../../ui/badge.tsx';
 import { cx } from '../../ui/cx.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, Stat, Stats } from '../../ui/panels.tsx';
-import { Failed, Skeleton } from '../../ui/states.tsx';
+import { Failed, Skeleton, StatusDot } from '../../ui/states.tsx';
 import { components, duration, type History, headlines, incidentTitle, problemsOf, type Status, states, useStatus } from './status.ts';
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

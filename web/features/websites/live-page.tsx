@@ -11,8 +11,8 @@ import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty, Failed } from '../../ui/states.tsx';
 import { EventRow, type LiveEvent, LiveState, useLiveEvents } from './live-events.tsx';
-import { TryDialog } from './try-dialog.tsx';
 import { useWebsite, type Website } from './website.ts';
+import { TryDialog } from './website-actions.tsx';
 
 /** /developer-email-auth/live: the steps of the sign-ins at the account's websites, as they happen. */
 export function LivePage() {

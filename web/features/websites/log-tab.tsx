@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { MAX_LOG_DAYS, MAX_LOG_EXPORT } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { downloadCsv } from '../../lib/csv.ts';
+import { downloadCsv } from '../../lib/save-file.ts';
 import { websitePath } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';

@@ -6,16 +6,15 @@ import { errorText } from '../../lib/api.ts';
 import { paths, registeredPath, websitePath } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
-import { Disclosure } from '../../ui/disclosure.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { CheckIcon, OpenIcon } from '../../ui/icons.tsx';
+import { Disclosure } from '../../ui/panels.tsx';
 import { SaveForm } from '../../ui/save-form.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { IconField, useIcon } from './icon-field.tsx';
-import { TryForm } from './try-dialog.tsx';
 import { type TabProps, testSignInUrl, useSaveWebsite, type Website } from './website.ts';
-import { DeleteDialog, OpenIdOfWebsite, Proof } from './website-actions.tsx';
+import { DeleteDialog, OpenIdOfWebsite, Proof, TryForm } from './website-actions.tsx';
 
 /** What can be changed of a website, how to connect it, and a test of both. */
 export function SettingsTab({ website }: TabProps) {

@@ -7,12 +7,11 @@ import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
 import { paths, websitePath } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { EmailField, Select } from '../../ui/field.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Failed } from '../../ui/states.tsx';
+import { Alert, Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { type Member, type TabProps, useChangeRole, useInvite, useRefresh, useRemoveMember, useTeam, type Website } from './website.ts';
 

@@ -5,7 +5,7 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';

@@ -2,8 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useEffect, useRef, useState } from 'react';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
-import { downloadCsv } from '../../lib/csv.ts';
-import { saveFile } from '../../lib/save-file.ts';
+import { downloadCsv, saveFile } from '../../lib/save-file.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';

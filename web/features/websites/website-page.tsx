@@ -3,14 +3,13 @@ import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
 import type { WebsiteTab } from '../../../contract/pages.ts';
 import { paths, websitePath } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
-import { Failed, Skeleton } from '../../ui/states.tsx';
+import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
 import { homeOf, type TabProps, useWebsite, type Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchingEntries } from './palette-entries.ts';
+import { matchingEntries } from './palette.tsx';
 
 const run = () => {};
 const entries = [

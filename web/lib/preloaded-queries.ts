@@ -1,15 +1,42 @@
 import { queryOptions } from '@tanstack/react-query';
+import { STATS_DAYS, STATS_PERIODS } from '../../contract/limits.ts';
 import type { WebsiteSort } from '../../contract/websites.ts';
 import { paths } from '../paths.ts';
 import { api } from './api.ts';
+
+/** How long statistics, lists and activity are shown from the cache when the page is opened again. */
+const STALE_MS = 5_000;
+const RECENT_ENTRIES = 4;
+
+export type Period = (typeof STATS_PERIODS)[number];
+
+/** Reads the days of a chart from an address. */
+export const periodOf = (query: URLSearchParams): Period => STATS_PERIODS.find((days) => String(days) === query.get('days')) ?? STATS_DAYS;
+
+export const overviewQuery = queryOptions({
+  queryKey: ['overview'],
+  queryFn: ({ signal }) => api.overview({}, { signal }),
+  staleTime: STALE_MS,
+});
+
+export const recentActivityQuery = queryOptions({
+  queryKey: ['activity', 'recent'],
+  queryFn: ({ signal }) => api.auditLogs({ limit: RECENT_ENTRIES }, { signal }),
+  staleTime: STALE_MS,
+});
+
+/** The sign-ins per day of the last days, with the total of the period before. */
+export const accountLoginsQuery = (days: Period) =>
+  queryOptions({
+    queryKey: ['overview', 'logins', days],
+    queryFn: ({ signal }) => api.accountLogins({ days }, { signal }),
+    staleTime: STALE_MS,
+  });
 
 /** What of the list of websites is shown, as its address says it. */
 export type ListState = { q: string; sort: WebsiteSort; page: number };
 
 export const PAGE_SIZE = 25;
-/** How long a page is shown from the cache, with its statistics, when it is opened again. */
-const STALE_MS = 5_000;
-
 export const sorts: readonly { value: WebsiteSort; label: string }[] = [
   { value: 'added', label: 'Newest first' },
   { value: 'name', label: 'By name' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wordsOf } from './audit-row.tsx';
+import { wordsOf } from './panels.tsx';
 
 test.each([
   ['website_added', 'website added'],
