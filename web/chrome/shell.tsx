@@ -200,7 +200,7 @@ function AccountMenu({ logoutLabel }: { logoutLabel: 'Logout' | 'Sign Out' }) {
   const { data: user, isPending } = useUser();
   const hint = useAccountHint();
   const logout = useLogout(() => navigate(paths.landing, { replace: true }));
-  // The hint keeps the bar from moving when the service has answered.
+  // The hint keeps the bar from moving when the service has responded.
   const name = user?.email ?? (isPending && hint ? hint : 'Not authenticated');
   const page = (label: string, href: string) => ({ label, href, as: Link, current: path === href });
   return (
@@ -222,17 +222,17 @@ function AccountMenu({ logoutLabel }: { logoutLabel: 'Logout' | 'Sign Out' }) {
   );
 }
 
-const open = createStore(false);
+const paletteOpen = createStore(false);
 
-const openPalette = () => open.set(true);
-const closePalette = () => open.set(false);
+const openPalette = () => paletteOpen.set(true);
+const closePalette = () => paletteOpen.set(false);
 
 /** The keys that open the commands, as they are printed on the keyboard of this system. */
 const shortcut = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
 
 /** Listens for the shortcut and shows the commands, which are loaded when they are opened for the first time. */
 export function PaletteHost() {
-  const isOpen = useStore(open);
+  const isOpen = useStore(paletteOpen);
   const [Palette, setPalette] = useState<ComponentType<{ onClose: () => void }> | null>(null);
 
   useEffect(() => {

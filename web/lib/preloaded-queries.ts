@@ -13,12 +13,14 @@ export type Period = (typeof STATS_PERIODS)[number];
 /** Reads the days of a chart from an address. */
 export const periodOf = (query: URLSearchParams): Period => STATS_PERIODS.find((days) => String(days) === query.get('days')) ?? STATS_DAYS;
 
+/** The statistics of the account. */
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
   queryFn: ({ signal }) => api.overview({}, { signal }),
   staleTime: STALE_MS,
 });
 
+/** The newest entries of the audit log. */
 export const recentActivityQuery = queryOptions({
   queryKey: ['activity', 'recent'],
   queryFn: ({ signal }) => api.auditLogs({ limit: RECENT_ENTRIES }, { signal }),
@@ -36,7 +38,9 @@ export const accountLoginsQuery = (days: Period) =>
 /** What of the list of websites is shown, as its address says it. */
 export type ListState = { q: string; sort: WebsiteSort; page: number };
 
+/** Websites on one page of the list. */
 export const PAGE_SIZE = 25;
+/** The orders of the list, the default first. */
 export const sorts: readonly { value: WebsiteSort; label: string }[] = [
   { value: 'added', label: 'Newest first' },
   { value: 'name', label: 'By name' },

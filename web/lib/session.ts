@@ -93,7 +93,7 @@ export const hasSession = async (queries: QueryClient): Promise<boolean> =>
   Boolean(await queries.fetchQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE }).catch(() => null));
 
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
-  // The service sets it at every sign-in. Without it nobody is signed in.
+  // The service sets it at every sign-in. Without it no one is signed in.
   if (!readCookie(hintCookies.key)) return null;
   try {
     const { user } = await api.session({}, { signal });
@@ -110,7 +110,7 @@ export type Settings = Output<'settings'>;
 
 const SETTINGS = ['settings'];
 
-/** The account's profile, organisation and branding. */
+/** The account's profile, organization and branding. */
 export const useSettings = () => useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => api.settings({}, { signal }) });
 
 /** Returns a function that caches the settings that a change returned. */

@@ -75,18 +75,20 @@ export function rememberedAccounts(): Remembered[] {
 /** Adds an account to the local storage. The service sets the cookies. */
 export function remember(email: string, key: string) {
   const others = readRememberedAccounts(readStored(local, REMEMBERED_KEY)).filter((account) => account.email !== email);
-  store([{ email, key, timestamp: Date.now() }, ...others]);
+  storeRemembered([{ email, key, timestamp: Date.now() }, ...others]);
 }
 
 /** Removes an account from all three stores. */
 export function forget(email: string) {
-  change((accounts) => accounts.filter((account) => account.email !== email));
+  changeRemembered((accounts) => accounts.filter((account) => account.email !== email));
   if (readCookie(hintCookies.account) === email) forgetLatest();
 }
 
 /** Deletes the key of one address, or of all, and keeps the addresses: signing in with them needs an email again. */
 export function deleteKeys(email?: string) {
-  change((accounts) => accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)));
+  changeRemembered((accounts) =>
+    accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)),
+  );
 }
 
 /** Returns the address of the latest sign-in, for display only; null when the cookie does not hold an email address. */
@@ -101,15 +103,15 @@ export function forgetLatest() {
   writeCookie(hintCookies.key, null);
 }
 
-function change(edit: (accounts: Remembered[]) => Remembered[]) {
+function changeRemembered(edit: (accounts: Remembered[]) => Remembered[]) {
   for (const name of [hintCookies.remembered, hintCookies.previous]) {
     const accounts = edit(readRememberedAccounts(readCookie(name)));
     writeCookie(name, accounts.length > 0 ? JSON.stringify(accounts) : null);
   }
-  store(edit(readRememberedAccounts(readStored(local, REMEMBERED_KEY))));
+  storeRemembered(edit(readRememberedAccounts(readStored(local, REMEMBERED_KEY))));
 }
 
-function store(accounts: Remembered[]) {
+function storeRemembered(accounts: Remembered[]) {
   const rows = mergeAccounts(accounts).map(({ email, key, timestamp }) => ({ email, authKey: key, timestamp }));
   writeStored(local, REMEMBERED_KEY, rows.length > 0 ? JSON.stringify(rows) : null);
 }

@@ -9,6 +9,7 @@ type Store<Value> = {
   subscribe(listener: () => void): () => void;
 };
 
+/** Returns a store with an initial value. */
 export function createStore<Value>(initial: Value): Store<Value> {
   let value = initial;
   const listeners = new Set<() => void>();

@@ -72,6 +72,7 @@ export function useAdminSession() {
   });
 }
 
+/** Opens an admin session with the password. */
 export function useUnlock() {
   const queries = useQueryClient();
   return useMutation({
@@ -99,11 +100,13 @@ export function useEnableAdmin() {
   return useMutation({ mutationFn: () => api.enableAdmin({ enable: true }) });
 }
 
+/** Returns a function that loads the admin session again. */
 export function useRefreshSession() {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: SESSION });
 }
 
+/** Loads the sign-ins per day, newest first. */
 export function useDailyLogins() {
   const queries = useQueryClient();
   return useQuery({
@@ -114,14 +117,19 @@ export function useDailyLogins() {
   });
 }
 
+/** Loads the websites whose domain or address contains a text. */
 export const useAdminWebsites = (q: string) => usePages(q, 'websites', (query, signal) => api.adminWebsites(query, { signal }));
+/** Loads the developers whose address or name contains a text. */
 export const useAdminUsers = (q: string) => usePages(q, 'users', (query, signal) => api.adminUsers(query, { signal }));
+/** Loads the pending emails that contain a text. */
 export const useAdminMails = (q: string) => usePages(q, 'mails', (query, signal) => api.adminMails(query, { signal }));
+/** Loads the entries of the audit log that contain a text. */
 export const useAdminAuditLog = (q: string) => usePages(q, 'audit', (query, signal) => api.adminAuditLog(query, { signal }));
 
 /** A list that is fetched in pages, newest first. */
 export type Pages<Entry extends { id: string }> = ReturnType<typeof usePages<Entry>>;
 
+/** Makes the service send a pending email now. */
 export function useRetryMail() {
   const queries = useQueryClient();
   return useMutation({

@@ -9,6 +9,7 @@ import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 import { type Pages, useAdminAuditLog, useAdminMails, useAdminUsers, useAdminWebsites, useRetryMail } from './admin-session.tsx';
 
+/** The registered websites. */
 export function WebsiteList() {
   const search = useSearch();
   return (
@@ -37,6 +38,7 @@ export function WebsiteList() {
   );
 }
 
+/** The developers. */
 export function UserList() {
   const search = useSearch();
   return (
@@ -65,6 +67,7 @@ export function UserList() {
 /** Long enough for a mail server to accept an email. */
 const REFETCH_DELAY_MS = 2_000;
 
+/** The emails that the mail server has not accepted yet. */
 export function MailList() {
   const search = useSearch();
   const mails = useAdminMails(search.q);
@@ -115,6 +118,7 @@ export function MailList() {
   );
 }
 
+/** The audit log. */
 export function AuditList() {
   const search = useSearch();
   return (

@@ -12,6 +12,7 @@ import { PreviewFrame } from '../../ui/preview-frame.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
 
+/** The form for the branding of emails, with a preview. */
 export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
   const save = useSaveBranding();
   const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };

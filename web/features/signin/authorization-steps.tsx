@@ -143,7 +143,7 @@ export function DeviceCode({ form, userCode, failure }: StepOf<'device_code'>) {
   );
 }
 
-/** Asks whether the device shows this code, so that nobody is talked into connecting the device of someone else. */
+/** Asks whether the device shows this code, so that no one is talked into connecting the device of someone else. */
 export function DeviceConfirm({ target, form, userCode }: { target: SignInBoot['target'] } & StepOf<'device_confirm'>) {
   const { t } = useTranslator();
   const [sending, setSending] = useState<string | null>(null);
@@ -187,7 +187,7 @@ export function SignOutStep({ target, form }: { target: SignInBoot['target'] } &
     const choice = submitter.name === 'logout' ? 'out' : 'stay';
     setSending(choice);
     try {
-      // The form of the browser, without a script, is answered with a page: form-action of the policy also applies to redirects.
+      // The form of the browser, without a script, gets a page as its response: form-action of the policy also applies to redirects.
       const response = await fetch(form.action, {
         method: 'POST',
         headers: { Accept: 'application/json' },

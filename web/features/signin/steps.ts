@@ -7,6 +7,7 @@ import { hydrated } from '../../lib/store.ts';
 import { paths } from '../../paths.ts';
 import { type Failure, isAddressError, type OwnTexts, type TextKey, textOfFailure, useTranslator } from './texts.ts';
 
+/** Provides the data by which the service rendered the page. */
 export const BootContext = createContext<SignInBoot | null>(null);
 
 /** Returns the data by which the service rendered the page. It does not change when the script changes the page. */

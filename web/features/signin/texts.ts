@@ -20,8 +20,10 @@ export function createTranslator(language: LanguageCode, texts: Record<string, s
   };
 }
 
+/** Provides the texts in the language of the page. */
 export const TranslatorContext = createContext<Translator>(createTranslator('en', {}));
 
+/** Returns the translator of the page. */
 export const useTranslator = () => useContext(TranslatorContext);
 
 const errorTexts: Partial<Record<Failure['code'], TextKey>> = {

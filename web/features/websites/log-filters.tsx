@@ -12,6 +12,7 @@ export type LogFilters = { email: string; status: string; from: string; to: stri
 
 type LogQuery = Omit<Input<'websiteLog'>, 'id' | 'before'>;
 
+/** The filters of the whole log. */
 export const NO_FILTERS: LogFilters = { email: '', status: '', from: '', to: '' };
 
 type Option = { value: string; label: string };

@@ -13,7 +13,7 @@ import { homeOf, type TabProps, testSignInUrl, type Website } from './website.ts
 
 type Result = Output<'verifyTestToken'>;
 
-/** Where a test sign-in comes back to: shows the token, and what verify-token would tell the website. */
+/** Where a test sign-in comes back to: shows the token, and what verify-token would return to the website. */
 export function TestTab({ website }: TabProps) {
   const token = useReturnedToken();
   return (

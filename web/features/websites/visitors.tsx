@@ -13,6 +13,7 @@ export type VisitorQuery = Required<Omit<Input<'listVisitors'>, 'id' | 'page'>> 
 
 const keyOf = (id: string) => ['visitors', id];
 
+/** Loads one page of the visitors of a website. */
 export const useVisitors = (id: string, query: VisitorQuery) =>
   useQuery({
     queryKey: [...keyOf(id), query],
@@ -100,6 +101,7 @@ export function VisitorsExport({ website, email }: { website: Website; email?: s
   );
 }
 
+/** Asks before it erases a visitor. */
 export function EraseDialog({ website, email, onClose }: { website: Website; email: string; onClose: () => void }) {
   const erase = useEraseVisitor(website.id);
   const confirm = () =>

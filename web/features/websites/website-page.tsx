@@ -167,7 +167,7 @@ function HeaderLoading({ domain }: { domain: string }) {
   );
 }
 
-/** The domain is not registered, or other accounts manage it. Both look the same, so that nobody learns which. */
+/** The domain is not registered, or other accounts manage it. Both look the same, so that no one learns which. */
 function NotYours({ domain }: { domain: string }) {
   return (
     <div className="mx-auto max-w-md py-16 text-center">

@@ -24,6 +24,7 @@ export function useSaveWebsite(website: Website | null) {
   });
 }
 
+/** Deletes a website. */
 export function useDeleteWebsite() {
   const refresh = useRefresh();
   return useMutation({ mutationFn: (id: string) => api.deleteWebsite({ id }), onSuccess: refresh });
@@ -69,6 +70,7 @@ export function useInvite(id: string) {
   return useMutation({ mutationFn: (input: Omit<Input<'inviteMember'>, 'id'>) => api.inviteMember({ id, ...input }), onSuccess: refresh });
 }
 
+/** Changes the role of a member. */
 export function useChangeRole(id: string) {
   const refresh = useRefreshTeam(id);
   return useMutation({
