@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Framework } from './framework.ts';
 import type { Sources } from './render.ts';
 
-/** Reads the files of a framework from its folder. Node.js only; web/lib/templates.ts does the same in the browser. */
+/** Reads the files of a framework from its folder. Node.js only; web/ui/integration.tsx does the same in the browser. */
 export async function readSources({ id, files }: Framework): Promise<Sources> {
   const read = async ({ source }: { source: string }) =>
     // The same path from templates/, dist/templates/ and the bundle in dist/cli/.

@@ -1,9 +1,9 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { ConnectionBanner, watchConnection } from './chrome/connection.tsx';
-import { PaletteHost } from './chrome/palette-host.tsx';
-import { hydrated } from './lib/hydration.ts';
+import { PaletteHost } from './chrome/shell.tsx';
 import { watchSession } from './lib/session.ts';
+import { hydrated } from './lib/store.ts';
 import { preloadPage, watchLinks } from './preload.ts';
 import { needsOf, Routes } from './routes.tsx';
 import { Toaster } from './ui/toast.tsx';

@@ -1,13 +1,10 @@
 import { type ReactNode, Suspense, useEffect } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { NotFoundPage, PageBoundary, SignedInOnly } from './chrome/page-states.tsx';
-import { PortalShell } from './chrome/portal-shell.tsx';
-import { PublicShell } from './chrome/shell.tsx';
-import { lazyPage as page } from './lib/lazy-page.ts';
-import { accountLoginsQuery, overviewQuery, periodOf, recentActivityQuery } from './lib/overview-queries.ts';
-import { listStateOf, websitesQuery } from './lib/websites-list.ts';
+import { PortalShell, PublicShell } from './chrome/shell.tsx';
+import { accountLoginsQuery, listStateOf, overviewQuery, periodOf, recentActivityQuery, websitesQuery } from './lib/preloaded-queries.ts';
 import { docPattern, paths, websitePattern, websitesFolder } from './paths.ts';
-import type { Needs } from './preload.ts';
+import { type Needs, lazyPage as page } from './preload.ts';
 
 const LandingPage = page(() => import('./features/landing/landing-page.tsx'), 'LandingPage');
 const DeveloperPage = page(() => import('./features/developer/developer-page.tsx'), 'DeveloperPage');

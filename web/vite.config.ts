@@ -1,11 +1,12 @@
-import { brotliCompressSync } from 'node:zlib';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliCompressSync, gzip } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
-import { compressFiles } from './build-compression.ts';
 import { docs } from './build-docs.ts';
-import { preact } from './build-preact.ts';
-import { flatStyles } from './build-styles.ts';
+import { flatStyles, preact } from './build-signin.ts';
 
 const here = (path: string) => new URL(path, import.meta.url).pathname;
 
@@ -82,7 +83,7 @@ const entry = (html: string, { first = false, pure = [] as string[], target = 'b
         codeSplitting: {
           groups: [
             { name: 'first', tags: ['$initial' as const] },
-            { name: 'shared', test: /\/web\/ui\/(?!dialog|integration|openid)/, minShareCount: 2 },
+            { name: 'shared', test: /\/web\/ui\/(?!dialog|integration)/, minShareCount: 2 },
           ],
         },
       },
@@ -108,6 +109,28 @@ const renderer = {
     },
   },
 };
+
+// Without parameters: quality 11, the best.
+const toBrotli = promisify<Uint8Array, Buffer>(brotliCompress);
+
+const toGzip = promisify<Uint8Array, { level: number }, Buffer>(gzip);
+
+/** Writes a compressed version of each file, FILE.br and FILE.gz, unless it would not be smaller. The service sends these. */
+async function compressFiles(directory: string): Promise<void> {
+  const compress = async (name: string) => {
+    const path = join(directory, name);
+    const content = readFileSync(path);
+    const versions = { br: await toBrotli(content), gz: await toGzip(content, { level: 9 }) };
+    for (const [extension, version] of Object.entries(versions)) {
+      if (version.length < content.length) writeFileSync(`${path}.${extension}`, version);
+    }
+  };
+  await Promise.all(
+    readdirSync(directory)
+      .filter((name) => /\.(?:js|css|svg|json)$/.test(name))
+      .map(compress),
+  );
+}
 
 export default defineConfig({
   root: here('.'),

@@ -2,7 +2,7 @@ import { Component, type ReactNode, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { errorText } from '../lib/api.ts';
 import { useUser } from '../lib/session.ts';
-import { storeWayBack } from '../lib/way-back.ts';
+import { storeWayBack } from '../lib/storage.ts';
 import { paths } from '../paths.ts';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { PageHeading } from '../ui/page-heading.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dateTimeOf, dayOf, inSeconds, longDay, timeAgo, timeUntil } from './dates.ts';
+import { dateTimeOf, dayOf, durationOf, inSeconds, longDay, timeAgo, timeUntil } from './dates.ts';
 
 const now = Date.UTC(2026, 2, 5, 12);
 
@@ -40,4 +40,8 @@ test('formats a wait in seconds up to a minute and a half, then in minutes, roun
   expect(inSeconds(0.2, 'en')).toBe('in 1 second');
   expect(inSeconds(89, 'lt')).toBe('po 89 sekundžių');
   expect(inSeconds(121, 'ru')).toBe('через 3 минуты');
+});
+
+test('a duration is in minutes and seconds', () => {
+  expect([0, 59, 60, 125].map(durationOf)).toEqual(['0 s', '59 s', '1 min', '2 min 5 s']);
 });

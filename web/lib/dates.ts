@@ -45,3 +45,10 @@ export function inSeconds(seconds: number, language: string): string {
   const format = new Intl.RelativeTimeFormat(language);
   return seconds < 90 ? format.format(Math.max(1, Math.ceil(seconds)), 'second') : format.format(Math.ceil(seconds / 60), 'minute');
 }
+
+/** Returns a duration: `14 s`, `2 min 5 s`. */
+export function durationOf(seconds: number): string {
+  const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
+  if (minutes === 0) return `${rest} s`;
+  return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
+}

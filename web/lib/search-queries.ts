@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 import { api } from './api.ts';
-import { useDelayed } from './delayed.ts';
 
 /** Websites and sections of the documentation that are listed. */
 const MAX_FOUND = 6;
@@ -51,4 +51,14 @@ export function useOwnClients(enabled: boolean) {
     staleTime: STALE_MS,
   });
   return { applications: applications.data ?? [], apiKeys: apiKeys.data ?? [], isLoading: applications.isLoading };
+}
+
+/** Returns a value once it has stayed the same for a time, so that not every key of an input starts a request. */
+function useDelayed<Value>(value: Value, delayMs: number): Value {
+  const [delayed, setDelayed] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setDelayed(value), delayMs);
+    return () => clearTimeout(timer);
+  }, [value, delayMs]);
+  return delayed;
 }

@@ -4,9 +4,7 @@ import { ApiError } from '../../contract/client.ts';
 import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import type { Output } from '../../contract/routes.ts';
 import { api } from './api.ts';
-import { deletePkceOfTab } from './pkce-store.ts';
-import { deleteKeys, forgetLatest, latestAddress } from './remembered.ts';
-import { readCookie, writeCookie } from './storage.ts';
+import { deleteKeys, deletePkceOfTab, forgetLatest, latestAddress, readCookie, writeCookie } from './storage.ts';
 
 export type User = NonNullable<Output<'session'>['user']>;
 
@@ -95,7 +93,7 @@ export const hasSession = async (queries: QueryClient): Promise<boolean> =>
   Boolean(await queries.fetchQuery({ queryKey: ME, queryFn: fetchUser, staleTime: 5 * MINUTE }).catch(() => null));
 
 async function fetchUser({ signal }: { signal: AbortSignal }): Promise<User | null> {
-  // The service sets it at every sign-in. Without it nobody is signed in.
+  // The service sets it at every sign-in. Without it no one is signed in.
   if (!readCookie(hintCookies.key)) return null;
   try {
     const { user } = await api.session({}, { signal });
@@ -112,7 +110,7 @@ export type Settings = Output<'settings'>;
 
 const SETTINGS = ['settings'];
 
-/** The account's profile, organisation and branding. */
+/** The account's profile, organization and branding. */
 export const useSettings = () => useQuery({ queryKey: SETTINGS, queryFn: ({ signal }) => api.settings({}, { signal }) });
 
 /** Returns a function that caches the settings that a change returned. */

@@ -1,9 +1,12 @@
-import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
+import { ATTEMPT_SECONDS, HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
+import { hintCookies, mergeAccounts, type RememberedAccount, readRememberedAccounts } from '../../contract/remembered.ts';
+import { normalEmail } from '../../contract/rules.ts';
+import { paths, safePath } from '../paths.ts';
 
 // A browser may refuse its storage (private windows, blocked cookies); the pages then work without it.
 
 export const local = () => window.localStorage;
-export const session = () => window.sessionStorage;
+const session = () => window.sessionStorage;
 
 /** Returns a stored text, or null when it is missing or the storage is refused. */
 export function readStored(storage: () => Storage, key: string): string | null {
@@ -25,7 +28,7 @@ export function writeStored(storage: () => Storage, key: string, value: string |
 }
 
 /** Returns the keys of the local storage. */
-export function localKeys(): string[] {
+function localKeys(): string[] {
   try {
     return Object.keys(window.localStorage);
   } catch {
@@ -53,4 +56,136 @@ export function writeCookie(name: string, value: string | null, seconds = HINT_C
   const maxAge = value === null ? 0 : seconds;
   // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is missing in browsers that are still in use
   document.cookie = `${name}=${encodeURIComponent(value ?? '')}; Path=/; Max-Age=${maxAge}; SameSite=Lax${secure}`;
+}
+
+/** An account that this browser has signed in with. Its `key` is empty after a logout. `timestamp`: Unix milliseconds. */
+export type Remembered = RememberedAccount;
+
+const REMEMBERED_KEY = 'rememberedAuth';
+
+/** Returns the accounts of all three stores, newest first, each address once, at most five. */
+export function rememberedAccounts(): Remembered[] {
+  return mergeAccounts([
+    ...readRememberedAccounts(readCookie(hintCookies.remembered)),
+    ...readRememberedAccounts(readCookie(hintCookies.previous)),
+    ...readRememberedAccounts(readStored(local, REMEMBERED_KEY)),
+  ]);
+}
+
+/** Adds an account to the local storage. The service sets the cookies. */
+export function remember(email: string, key: string) {
+  const others = readRememberedAccounts(readStored(local, REMEMBERED_KEY)).filter((account) => account.email !== email);
+  storeRemembered([{ email, key, timestamp: Date.now() }, ...others]);
+}
+
+/** Removes an account from all three stores. */
+export function forget(email: string) {
+  changeRemembered((accounts) => accounts.filter((account) => account.email !== email));
+  if (readCookie(hintCookies.account) === email) forgetLatest();
+}
+
+/** Deletes the key of one address, or of all, and keeps the addresses: signing in with them needs an email again. */
+export function deleteKeys(email?: string) {
+  changeRemembered((accounts) =>
+    accounts.map((account) => (email === undefined || account.email === email ? { ...account, key: '' } : account)),
+  );
+}
+
+/** Returns the address of the latest sign-in, for display only; null when the cookie does not hold an email address. */
+export function latestAddress(): string | null {
+  const email = readCookie(hintCookies.account);
+  return email && normalEmail(email) === email ? email : null;
+}
+
+/** Deletes the cookies that name the latest sign-in. */
+export function forgetLatest() {
+  writeCookie(hintCookies.account, null);
+  writeCookie(hintCookies.key, null);
+}
+
+function changeRemembered(edit: (accounts: Remembered[]) => Remembered[]) {
+  for (const name of [hintCookies.remembered, hintCookies.previous]) {
+    const accounts = edit(readRememberedAccounts(readCookie(name)));
+    writeCookie(name, accounts.length > 0 ? JSON.stringify(accounts) : null);
+  }
+  storeRemembered(edit(readRememberedAccounts(readStored(local, REMEMBERED_KEY))));
+}
+
+function storeRemembered(accounts: Remembered[]) {
+  const rows = mergeAccounts(accounts).map(({ email, key, timestamp }) => ({ email, authKey: key, timestamp }));
+  writeStored(local, REMEMBERED_KEY, rows.length > 0 ? JSON.stringify(rows) : null);
+}
+
+/** What a PKCE sign-in needs when its link is opened. */
+export type PkceBundle = { codeVerifier: string; state: string; redirectUri: string; email: string };
+
+type PkceResult = PkceBundle | 'missing' | 'wrong_state';
+
+const PKCE_PREFIX = 'pkce.';
+const PKCE_KEYS = { codeVerifier: 'code_verifier', state: 'state', redirectUri: 'redirect_uri', email: 'sign_in_email' } as const;
+const pkceFields = Object.keys(PKCE_KEYS) as (keyof typeof PKCE_KEYS)[];
+
+/**
+ * Stores the bundle for this tab and, since a mailed link opens in a new tab, under its state for every tab of the browser,
+ * until the link expires.
+ */
+export function storePkce(bundle: PkceBundle) {
+  deleteExpired();
+  for (const field of pkceFields) writeStored(session, PKCE_KEYS[field], bundle[field]);
+  writeStored(local, PKCE_PREFIX + bundle.state, JSON.stringify({ ...bundle, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+}
+
+/** Returns the bundle with this state. `missing`: this browser began no sign-in; `wrong_state`: it began another one. */
+export function readPkce(state: string): PkceResult {
+  deleteExpired();
+  const inTab = Object.fromEntries(pkceFields.map((field) => [field, readStored(session, PKCE_KEYS[field])]));
+  if (inTab.state === state && inTab.codeVerifier && inTab.redirectUri) return { ...inTab, email: inTab.email ?? '' } as PkceBundle;
+  const inBrowser = parsePkce(readStored(local, PKCE_PREFIX + state));
+  if (inBrowser) return inBrowser;
+  return inTab.state || localKeys().some((key) => key.startsWith(PKCE_PREFIX)) ? 'wrong_state' : 'missing';
+}
+
+/** Deletes a bundle that was used, in every tab. */
+export function deletePkce(state: string) {
+  writeStored(local, PKCE_PREFIX + state, null);
+  deletePkceOfTab();
+}
+
+/** Deletes the bundle of this tab. */
+export function deletePkceOfTab() {
+  for (const field of pkceFields) writeStored(session, PKCE_KEYS[field], null);
+}
+
+function deleteExpired() {
+  for (const key of localKeys()) if (key.startsWith(PKCE_PREFIX) && !parsePkce(readStored(local, key))) writeStored(local, key, null);
+}
+
+function parsePkce(text: string | null): PkceBundle | null {
+  try {
+    const { expiresAt, ...bundle } = JSON.parse(text ?? 'null');
+    return expiresAt > Date.now() ? bundle : null;
+  } catch {
+    return null;
+  }
+}
+
+const WAY_BACK_KEY = 'wayBack';
+
+/**
+ * Stores the page to return to after the sign-in, which always ends at the home page of the portal. In the local storage, since a
+ * mailed link opens in a new tab, and for as long as that link is valid.
+ */
+export const storeWayBack = (path: string) =>
+  writeStored(local, WAY_BACK_KEY, JSON.stringify({ path, expiresAt: Date.now() + ATTEMPT_SECONDS * 1000 }));
+
+/** Returns the stored page, once; null when there is none. */
+export function takeWayBack(): string | null {
+  const stored = readStored(local, WAY_BACK_KEY);
+  writeStored(local, WAY_BACK_KEY, null);
+  try {
+    const { path, expiresAt } = JSON.parse(stored ?? 'null');
+    return expiresAt > Date.now() ? safePath(location.origin + path, paths.developer) : null;
+  } catch {
+    return null;
+  }
 }

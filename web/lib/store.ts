@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
 /** A value outside of React, with the functions that React and others follow it by. */
-export type Store<Value> = {
+type Store<Value> = {
   get(): Value;
   /** Replaces the value and calls the listeners, unless it is the same. */
   set(value: Value): void;
@@ -9,6 +9,7 @@ export type Store<Value> = {
   subscribe(listener: () => void): () => void;
 };
 
+/** Returns a store with an initial value. */
 export function createStore<Value>(initial: Value): Store<Value> {
   let value = initial;
   const listeners = new Set<() => void>();
@@ -28,3 +29,9 @@ export function createStore<Value>(initial: Value): Store<Value> {
 
 /** Returns the value of a store and renders the component again when it changes. */
 export const useStore = <Value>(store: Store<Value>): Value => useSyncExternalStore(store.subscribe, store.get);
+
+/** Whether the first render is over: it has to equal the HTML of the service, which knows no storage, no screen and no clock of the browser. */
+export const hydrated = createStore(false);
+
+/** Returns whether the script has taken over the page; false in the first render and on the service. */
+export const useHydrated = () => useStore(hydrated);

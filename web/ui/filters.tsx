@@ -1,6 +1,6 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { cx } from './cx.ts';
-import { DownIcon } from './icons.tsx';
+import { DownIcon, SearchIcon } from './icons.tsx';
 
 /**
  * The filters of a list. A phone shows the first one, and the others below a button with the number of those that are active.
@@ -49,6 +49,74 @@ export function Filters({
       <div id={id} className={cx('grid items-end gap-3 sm:contents', !isOpen && 'max-sm:hidden')}>
         {children}
       </div>
+    </search>
+  );
+}
+
+/** After the last key. Safari rejects more than 100 changes of the address in 30 seconds. */
+const DELAY_MS = 200;
+
+/** A search field with its label for screen readers. It calls `onSearch` shortly after the last key, and at once for Enter. */
+export function SearchField({
+  label,
+  value,
+  maxLength = 253,
+  onSearch,
+}: {
+  label: string;
+  value: string;
+  maxLength?: number;
+  onSearch: (text: string) => void;
+}) {
+  const id = useId();
+  const [text, setText] = useState(value);
+  const reported = useRef(value);
+  const report = () => {
+    if (text.trim() === reported.current) return;
+    reported.current = text.trim();
+    onSearch(reported.current);
+  };
+  const latest = useRef(report);
+  latest.current = report;
+
+  // The value changes from outside, such as by the back button.
+  useEffect(() => {
+    if (value === reported.current) return;
+    reported.current = value;
+    setText(value);
+  }, [value]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: begins again at each key
+  useEffect(() => {
+    const timer = setTimeout(() => latest.current(), DELAY_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+
+  return (
+    <search>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          report();
+        }}
+        className="relative"
+      >
+        <label htmlFor={id} className="sr-only">
+          {label}
+        </label>
+        <SearchIcon className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
+        <input
+          id={id}
+          type="search"
+          value={text}
+          placeholder={label}
+          maxLength={maxLength}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          onChange={(event) => setText(event.target.value)}
+          className="block h-11 w-full min-w-0 rounded-control border border-edge/60 bg-panel pr-3 pl-9 text-base hover:border-edge"
+        />
+      </form>
     </search>
   );
 }

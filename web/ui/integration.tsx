@@ -1,7 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import { frameworks } from '../../templates/catalog.ts';
-import { selectFramework, selectVariant, useFramework, useIntegration, useVariant } from '../lib/templates.ts';
-import { CodeBlock, CodeFiles } from './code.tsx';
+import { frameworkOf, frameworks } from '../../templates/catalog.ts';
+import { type Framework, withVariant } from '../../templates/framework.ts';
+import { assistantPrompt } from '../../templates/prompt.ts';
+import { type Integration as RenderedIntegration, render, type Sources } from '../../templates/render.ts';
+import { local, readStored, writeStored } from '../lib/storage.ts';
+import { createStore, useStore } from '../lib/store.ts';
+import { CodeBlock, CodeFiles } from './copyable.tsx';
 import { Select } from './field.tsx';
 import { Failed, Skeleton } from './states.tsx';
 
@@ -115,4 +120,61 @@ function VariantPicker() {
   const standard = { value: '', label: framework.standard ?? framework.language };
   const kinds = [standard, ...framework.variants.map(({ id, name }) => ({ value: id, label: name }))];
   return <Select label="Project" options={kinds} value={variant?.id ?? ''} onChange={(event) => selectVariant(event.target.value)} />;
+}
+
+// Each file is a separate chunk, loaded when its framework is shown.
+const loaders = import.meta.glob<string>('../../templates/*/*', { query: '?raw', import: 'default' });
+
+async function sourcesOf({ id, files }: Framework): Promise<Sources> {
+  const load = async ({ source }: { source: string }) => [source, await loaders[`../../templates/${id}/${source}`]()] as const;
+  return Object.fromEntries(await Promise.all(files.map(load)));
+}
+
+const FRAMEWORK_KEY = 'framework';
+const selected = createStore(readStored(local, FRAMEWORK_KEY) ?? '');
+
+/** Selects the framework of all snippets and prompts, in this browser. */
+function selectFramework(id: string) {
+  writeStored(local, FRAMEWORK_KEY, id);
+  selected.set(id);
+}
+
+const VARIANT_KEY = 'variant';
+const selectedVariant = createStore(readStored(local, VARIANT_KEY) ?? '');
+
+/** Selects a variant of the selected framework, in this browser; any other id stands for the standard. */
+function selectVariant(id: string) {
+  writeStored(local, VARIANT_KEY, id);
+  selectedVariant.set(id);
+}
+
+/** Returns the selected variant of a framework; undefined for the standard. */
+function useVariant({ variants }: Framework) {
+  const id = useStore(selectedVariant);
+  return variants?.find((variant) => variant.id === id);
+}
+
+/** Returns the selected framework, by default the first one. */
+const useFramework = (): Framework => frameworkOf(useStore(selected)) ?? frameworks[0];
+
+type FrameworkIntegration = RenderedIntegration & { framework: Framework; prompt: string };
+
+/**
+ * Loads the integration of a domain in the selected framework, with the prompt for an assistant. While another framework is
+ * loaded, `data` is that of the previous one.
+ */
+function useIntegration(domain: string) {
+  const selected = useFramework();
+  const variant = useVariant(selected);
+  const framework = withVariant(selected, variant);
+  return useQuery({
+    queryKey: ['template', framework.id, variant?.id],
+    queryFn: async () => ({ framework, sources: await sourcesOf(framework) }),
+    placeholderData: (previous) => previous,
+    select: (loaded): FrameworkIntegration => {
+      const filling = { origin: location.origin, domain };
+      const integration = render(loaded.framework, loaded.sources, filling);
+      return { ...integration, framework: loaded.framework, prompt: assistantPrompt(loaded.framework, integration, filling) };
+    },
+  });
 }

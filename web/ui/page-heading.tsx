@@ -1,6 +1,17 @@
-import { type ReactNode, useEffect, useRef } from 'react';
-import { usePageTitle } from '../lib/page-title.ts';
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
 import { cx } from './cx.ts';
+
+/** Receives the title of a page that the service renders; null in the browser. */
+export const TitleContext = createContext<{ title: string } | null>(null);
+
+/** Sets the title of the document. */
+function usePageTitle(title: string) {
+  const rendered = useContext(TitleContext);
+  if (rendered) rendered.title = title;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}
 
 let shown = false;
 

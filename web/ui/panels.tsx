@@ -1,4 +1,8 @@
 import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { timeAgo } from '../lib/dates.ts';
+import { cx } from './cx.ts';
+import { ArrowIcon, BackIcon, DownIcon } from './icons.tsx';
 import { Skeleton } from './states.tsx';
 
 /** A list of rows; its children are `li`. */
@@ -21,6 +25,68 @@ export function RowsLoading({ what, rows = 2 }: { what: string; rows?: number })
   );
 }
 
+/** Returns an action of the audit log as words: `API key created`. */
+export const wordsOf = (action: string) => action.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
+
+/** An entry of the audit log. */
+export function AuditRow({ action, displayDomain, createdAt }: { action: string; displayDomain: string | null; createdAt: string }) {
+  return (
+    <li className="flex min-h-14 items-center gap-4 px-4 py-3 sm:px-5">
+      <span className="min-w-0 grow wrap-anywhere">
+        <span className="inline-block font-medium first-letter:uppercase">{wordsOf(action)}</span>
+        {displayDomain && <span className="block font-mono text-[0.8125rem] text-muted">{displayDomain}</span>}
+      </span>
+      <Moment date={createdAt} />
+    </li>
+  );
+}
+
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
+
+/** A relative time, with the exact time as its title. */
+function Moment({ date }: { date: string }) {
+  const time = Date.parse(date);
+  return (
+    <time dateTime={date} title={exact.format(time)} className="shrink-0 text-sm text-muted">
+      {timeAgo(time, 'en')}
+    </time>
+  );
+}
+
+/** Links to the previous and the next page of a list. Renders nothing when there is one page. @param hrefOf the address of a page */
+export function Pager({ page, pages, hrefOf }: { page: number; pages: number; hrefOf: (page: number) => string }) {
+  if (pages < 2) return null;
+  return (
+    <nav aria-label="Pages of the list" className="mt-4 flex items-center justify-between gap-4">
+      <PagerLink href={page > 1 ? hrefOf(page - 1) : null}>
+        <BackIcon />
+        Previous
+      </PagerLink>
+      <p className="text-sm text-muted tabular-nums">
+        Page {page.toLocaleString('en')} of {pages.toLocaleString('en')}
+      </p>
+      <PagerLink href={page < pages ? hrefOf(page + 1) : null}>
+        Next
+        <ArrowIcon />
+      </PagerLink>
+    </nav>
+  );
+}
+
+const linkStyle = 'flex min-h-11 items-center gap-2 rounded-control px-3 text-sm font-medium';
+
+/** At an end, only its place stays. */
+const PagerLink = ({ href, children }: { href: string | null; children: ReactNode }) =>
+  href ? (
+    <Link href={href} className={cx(linkStyle, 'hover:bg-sunk')}>
+      {children}
+    </Link>
+  ) : (
+    <span aria-hidden="true" className={cx(linkStyle, 'invisible')}>
+      {children}
+    </span>
+  );
+
 /** Statistics side by side; its children are `Stat`. */
 export const Stats = ({ children }: { children: ReactNode }) => (
   <dl className="flex flex-wrap gap-px overflow-hidden rounded-panel border border-line bg-line">{children}</dl>
@@ -38,5 +104,18 @@ export function Stat({ label, value, note }: { label: string; value: string | nu
       </dd>
       {note && <dd className="text-[0.8125rem] text-muted">{note}</dd>}
     </div>
+  );
+}
+
+/** A bordered section that its heading opens and closes. */
+export function Disclosure({ summary, children }: { summary: string; children: ReactNode }) {
+  return (
+    <details className="group rounded-control border border-line">
+      <summary className="flex min-h-11 list-none items-center justify-between gap-3 rounded-control px-4 text-sm font-medium hover:bg-sunk [&::-webkit-details-marker]:hidden">
+        {summary}
+        <DownIcon className="size-4 shrink-0 text-muted group-open:rotate-180" />
+      </summary>
+      <div className="border-t border-line">{children}</div>
+    </details>
   );
 }

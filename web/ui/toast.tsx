@@ -20,6 +20,7 @@ export function toast(title: string, text?: string, tone: Toast['tone'] = 'plain
 /** Shows a failure, which screen readers announce at once. */
 export const toastFailure = (title: string, text?: string) => toast(title, text, 'failure');
 
+/** Removes the notification. */
 export function dismissToast() {
   clearTimeout(timer);
   current.set(null);

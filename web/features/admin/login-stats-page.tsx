@@ -3,13 +3,12 @@ import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { inSeconds, longDay } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
-import { DayBars } from '../../ui/day-bars.tsx';
+import { DayBars } from '../../ui/day-charts.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Stat, Stats } from '../../ui/panels.tsx';
 import { Alert, Failed, Loading, Skeleton } from '../../ui/states.tsx';
-import { AdminNav, LogoutButton } from './admin-nav.tsx';
-import { type AdminSession, useAdminSession, useDailyLogins, useUnlock } from './queries.ts';
+import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useDailyLogins, useUnlock } from './admin-session.tsx';
 
 /** /iladmin: the daily sign-ins, protected by the admin password. */
 export function LoginStatsPage() {

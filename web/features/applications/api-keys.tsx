@@ -1,18 +1,16 @@
 import { useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
-import { useFragment } from '../../lib/fragment.ts';
 import { keySnippet } from '../../lib/snippets.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
-import { DayBars } from '../../ui/day-bars.tsx';
+import { CopyButton } from '../../ui/copyable.tsx';
+import { DayBars } from '../../ui/day-charts.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Badge, Empty, Failed } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { GenerateKey, RotateKey } from './new-key-dialogs.tsx';
 import { type ApiKey, useApiKeys, useApiKeyUsage, useRevokeApiKey } from './queries.ts';
-import { Section, Snippet } from './section.tsx';
+import { Section, Snippet, useFragment } from './section.tsx';
 
 type Open = { dialog: 'generate' } | { dialog: 'rotate' | 'usage' | 'revoke'; apiKey: ApiKey };
 

@@ -1,18 +1,18 @@
 import { useState } from 'react';
-import { useFragment } from '../../lib/fragment.ts';
+import { dayOf, timeAgo } from '../../lib/dates.ts';
 import { authorizeSnippet } from '../../lib/snippets.ts';
-import { ConfirmDialog } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyable.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/dialog.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Empty, Failed } from '../../ui/states.tsx';
+import { Badge, Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ApiKeys } from './api-keys.tsx';
 import { ApplicationDialog } from './application-dialog.tsx';
-import { ApplicationLogs } from './application-logs.tsx';
-import { ApplicationRow } from './application-row.tsx';
-import { type Application, useApplications, useDeleteApplication } from './queries.ts';
+import { type Application, type LogEntry, useApplicationLogs, useApplications, useDeleteApplication } from './queries.ts';
 import { RotateSecret } from './secret-dialogs.tsx';
-import { Section, Snippet } from './section.tsx';
+import { Section, Snippet, useFragment } from './section.tsx';
 import { SetupDialog } from './setup-dialog.tsx';
 
 /** /dashboard/auth: the applications and API keys of the account. */
@@ -66,6 +66,116 @@ function Applications() {
       {open?.dialog === 'save' && open.application === null && <ApplicationDialog application={null} onClose={close} />}
       {ApplicationAction && shown && <ApplicationAction application={shown} onClose={close} />}
     </Section>
+  );
+}
+
+type Action = 'setup' | 'save' | 'logs' | 'secret' | 'delete';
+
+const TYPES: Record<Application['authentication'], string> = {
+  none: 'Public',
+  secret: 'Confidential, with a secret',
+  private_key_jwt: 'Confidential, with a key pair',
+};
+
+/** An application with the buttons of its dialogs. */
+function ApplicationRow({ application, onOpen }: { application: Application; onOpen: (dialog: Action) => void }) {
+  const { name, clientId, redirectUris, isActive, createdAt, authentication, scopes, formerSecretUntil } = application;
+  const action = (dialog: Action, label: string, spoken: string, className?: string) => (
+    <Button variant="quiet" small className={className} onClick={() => onOpen(dialog)} aria-label={`${spoken} ${name}`}>
+      {label}
+    </Button>
+  );
+  return (
+    <li id={application.id} tabIndex={-1} className="flex scroll-mt-4 flex-wrap items-start gap-x-6 gap-y-2 p-4 sm:px-5">
+      <div className="min-w-0 grow basis-72">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h3 className="font-medium wrap-anywhere">{name}</h3>
+          <StatusDot tone={isActive ? 'live' : 'off'}>{isActive ? 'Active' : 'Inactive'}</StatusDot>
+          <Badge>{TYPES[authentication]}</Badge>
+        </div>
+        <div className="flex items-center gap-1 text-sm">
+          <span className="shrink-0 text-muted">Client ID</span>
+          <code className="min-w-0 pl-1 font-mono text-[0.8125rem] wrap-anywhere">{clientId}</code>
+          <CopyButton text={clientId} what={`client ID of ${name}`} notice="Client ID copied" />
+        </div>
+        <ul aria-label={`Redirect URIs of ${name}`} className="grid gap-0.5">
+          {redirectUris.map((uri) => (
+            <li key={uri} className="font-mono text-[0.8125rem] leading-5 text-muted wrap-anywhere">
+              {uri}
+            </li>
+          ))}
+        </ul>
+        <p className="mt-2 text-sm text-muted wrap-anywhere">
+          Created {dayOf(createdAt)} · {scopes.join(', ')}
+          {formerSecretUntil && ` · Former secret ends ${dayOf(formerSecretUntil)}`}
+        </p>
+      </div>
+      <div className="-mx-2 flex flex-wrap sm:-mt-2.5">
+        {action('setup', 'Set up', 'Set up')}
+        {action('save', 'Configure', 'Configure')}
+        {action('logs', 'View Logs', 'View Logs of')}
+        {authentication === 'secret' && action('secret', 'Rotate Secret', 'Rotate Secret of')}
+        {action('delete', 'Delete', 'Delete', 'hover:text-danger')}
+      </div>
+    </li>
+  );
+}
+
+const actions: Record<string, string> = {
+  sign_in_requested: 'Sign-in email requested',
+  application_signed_in: 'Signed in',
+  signed_in_again: 'Signed in with a remembered account',
+  code_exchanged: 'Tokens issued',
+  application_signed_out: 'Signed out',
+};
+
+/** The sign-ins of an application and its rejected requests, newest first. */
+function ApplicationLogs({ application, onClose }: { application: Application; onClose: () => void }) {
+  const query = useApplicationLogs(application.id);
+  const entries = query.data;
+  return (
+    <Dialog title={`Logs of ${application.name}`} onClose={onClose}>
+      {query.error && <Failed {...query} fallback="The logs could not be loaded." />}
+      {!entries && !query.error && <RowsLoading what="the logs" />}
+      {entries?.length === 0 && (
+        <div className="grid gap-4">
+          <p className="text-[0.9375rem] text-muted">
+            Nobody has signed in through this application yet. This request sends the first email:
+          </p>
+          <Snippet label="authorize" code={authorizeSnippet(location.origin, application.clientId, application.redirectUris[0])} />
+        </div>
+      )}
+      {entries && entries.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable (WCAG 2.1.1)
+        <ul aria-label="Newest first" tabIndex={0} className="-mx-1 max-h-[60vh] divide-y divide-line overflow-y-auto px-1">
+          {entries.map((entry) => (
+            <Entry key={`${'action' in entry ? 'log' : 'rejected'} ${entry.id}`} entry={entry} />
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}
+
+function Entry({ entry }: { entry: LogEntry }) {
+  const { createdAt } = entry;
+  const isLog = 'action' in entry;
+  return (
+    <li className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5 py-2.5">
+      <span className="min-w-0 text-sm font-medium wrap-anywhere">
+        {isLog ? (
+          (actions[entry.action] ?? entry.action.replaceAll('_', ' '))
+        ) : (
+          <span className="text-danger">Rejected: {entry.error}</span>
+        )}
+      </span>
+      <time dateTime={createdAt} title={new Date(createdAt).toLocaleString('en-GB')} className="text-[0.8125rem] text-muted">
+        {timeAgo(Date.parse(createdAt), 'en')}
+      </time>
+      <span className="basis-full text-[0.8125rem] leading-5 text-muted wrap-anywhere">
+        {isLog ? entry.email : `${entry.description} ${entry.remedy}`}
+      </span>
+    </li>
   );
 }
 

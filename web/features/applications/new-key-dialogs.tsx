@@ -4,15 +4,14 @@ import { errorText } from '../../lib/api.ts';
 import { scopeOptions } from '../../lib/scopes.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
-import { Choices } from '../../ui/choices.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CodeBlock, CopyButton } from '../../ui/copyable.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/field.tsx';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { Choices } from './form-fields.tsx';
 import { type ApiKey, type GraceHours, type NewApiKey, useCreateApiKey, useRotateApiKey } from './queries.ts';
+import { SecretDialog } from './secret-dialogs.tsx';
 
 const ENVIRONMENTS: { value: ApiKey['environment']; label: string }[] = [
   { value: 'live', label: 'Live: has all your permissions' },

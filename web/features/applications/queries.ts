@@ -14,6 +14,7 @@ export type GraceHours = NonNullable<Input<'rotateApiKey'>['graceHours']>;
 const APPLICATIONS = ['applications'];
 const API_KEYS = ['api-keys'];
 
+/** Loads the applications of the account. */
 export const useApplications = () => useQuery({ queryKey: APPLICATIONS, queryFn: ({ signal }) => api.listClients({}, { signal }) });
 
 /** Adds an application or changes the given one. The result has its client secret when this created one. */
@@ -26,6 +27,7 @@ export function useSaveApplication(application: Application | null) {
   });
 }
 
+/** Replaces the client secret. The result has the new one. */
 export function useRotateSecret(id: string) {
   const onSuccess = useRefresh(APPLICATIONS);
   return useMutation({
@@ -34,9 +36,11 @@ export function useRotateSecret(id: string) {
   });
 }
 
+/** Checks a redirect URI. */
 export const useTestApplication = (id: string) =>
   useMutation({ mutationFn: (redirectUri: string): Promise<ApplicationTest> => api.testClient({ id, redirectUri }) });
 
+/** Deletes an application. */
 export function useDeleteApplication() {
   const onSuccess = useRefresh(APPLICATIONS);
   return useMutation({ mutationFn: (id: string) => api.deleteClient({ id }), onSuccess });
@@ -53,13 +57,16 @@ export const useApplicationLogs = (id: string) =>
     staleTime: 0,
   });
 
+/** Loads the API keys of the account, again at each mount. */
 export const useApiKeys = () => useQuery({ queryKey: API_KEYS, queryFn: ({ signal }) => api.listApiKeys({}, { signal }), staleTime: 0 });
 
+/** Creates an API key. Only the result has it in plain text. */
 export function useCreateApiKey() {
   const onSuccess = useRefresh(API_KEYS);
   return useMutation({ mutationFn: (input: Input<'createApiKey'>) => api.createApiKey(input), onSuccess });
 }
 
+/** Replaces an API key. Only the result has the new one in plain text. */
 export function useRotateApiKey(id: string) {
   const onSuccess = useRefresh(API_KEYS);
   return useMutation({
@@ -68,6 +75,7 @@ export function useRotateApiKey(id: string) {
   });
 }
 
+/** Revokes an API key. */
 export function useRevokeApiKey() {
   const onSuccess = useRefresh(API_KEYS);
   return useMutation({ mutationFn: (id: string) => api.revokeApiKey({ id }), onSuccess });

@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
+import { useLocationProperty } from 'wouter/use-browser-location';
 import { Button } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 
 /** A list of the page with its heading and the button that adds to it. */
@@ -25,3 +26,16 @@ export const Snippet = ({ label, code }: { label: string; code: string }) => (
     <CodeBlock label={label} code={code} />
   </div>
 );
+
+/**
+ * Scrolls to the element that the fragment of the address names and focuses it, once the list that contains it is rendered: the
+ * browser looks for it when nothing is loaded yet.
+ */
+export function useFragment(isRendered: boolean) {
+  const hash = useLocationProperty(() => location.hash);
+  useEffect(() => {
+    const element = isRendered && hash ? document.getElementById(hash.slice(1)) : null;
+    element?.scrollIntoView({ block: 'center' });
+    element?.focus({ preventScroll: true });
+  }, [isRendered, hash]);
+}

@@ -1,10 +1,9 @@
 import { errorText } from '../../lib/api.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy-button.tsx';
+import { CopyButton, OpenIdValues } from '../../ui/copyable.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { OpenIcon } from '../../ui/icons.tsx';
-import { OpenIdValues } from '../../ui/openid-values.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { type Application, type ApplicationTest, useTestApplication } from './queries.ts';
 

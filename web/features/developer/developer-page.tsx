@@ -1,10 +1,10 @@
 import { useEffect } from 'react';
 import { Link, useLocation } from 'wouter';
-import { takeWayBack } from '../../lib/way-back.ts';
+import { takeWayBack } from '../../lib/storage.ts';
 import { paths } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { ArrowIcon, MailIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { Badge } from '../../ui/states.tsx';
 
 /** /developer: the home page of the portal. */
 export function DeveloperPage() {

@@ -6,11 +6,10 @@ import { api, errorText } from '../../lib/api.ts';
 import { timeAgo } from '../../lib/dates.ts';
 import { useLogout, useSignOutEverywhere } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Alert, Failed } from '../../ui/states.tsx';
+import { Alert, Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
 
 type Device = Output<'listDevices'>[number];

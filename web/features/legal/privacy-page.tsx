@@ -51,6 +51,7 @@ const clauses: Clause[] = [
   },
 ];
 
+/** /privacy */
 export function PrivacyPage() {
   return (
     <LegalPage

@@ -55,6 +55,7 @@ const clauses: Clause[] = [
   },
 ];
 
+/** /tos */
 export function TermsPage() {
   return (
     <LegalPage

@@ -2,12 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { accountLoginsQuery, type Period, periodOf } from '../../lib/overview-queries.ts';
+import { accountLoginsQuery, type Period, periodOf } from '../../lib/preloaded-queries.ts';
 import { paths } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
-import { DayBars } from '../../ui/day-bars.tsx';
+import { DayBars } from '../../ui/day-charts.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
-import { changeOf } from './change.ts';
 
 /** The sign-ins per day, with a comparison to the period before. The address has the period. */
 export function LoginsChart() {
@@ -70,4 +69,19 @@ function Periods({ current }: { current: Period }) {
       </ul>
     </nav>
   );
+}
+
+/**
+ * Returns how a count compares with that of the period before, as a sentence.
+ * @param previous null: there was nothing to count during a part of that period
+ */
+export function changeOf(total: number, previous: number | null, days: number): string {
+  const before = `the ${days} days before`;
+  if (previous === null) return `Not enough earlier data to compare with ${before}.`;
+  if (previous === total) return `As many as in ${before}.`;
+  const counts = `${previous.toLocaleString('en')} in ${before}`;
+  if (previous === 0) return `Up from ${counts}.`;
+  const percent = Math.round((Math.abs(total - previous) / previous) * 100);
+  const direction = total > previous ? 'Up' : 'Down';
+  return `${direction} ${percent < 1 ? 'less than 1' : percent.toLocaleString('en')}% from ${counts}.`;
 }

@@ -1,17 +1,16 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { overviewQuery, recentActivityQuery } from '../../lib/overview-queries.ts';
-import { listStateOf, websitesQuery } from '../../lib/websites-list.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { listStateOf, overviewQuery, recentActivityQuery, websitesQuery } from '../../lib/preloaded-queries.ts';
+import { signInLinkSnippet } from '../../lib/snippets.ts';
 import { paths } from '../../paths.ts';
-import { StatusDot } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { ArrowIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
-import { Failed } from '../../ui/states.tsx';
+import { AuditRow, Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
+import { Empty, Failed, StatusDot } from '../../ui/states.tsx';
 import { LoginsChart } from './logins-chart.tsx';
-import { NextStep } from './next-step.tsx';
-import { RecentActivity } from './recent-activity.tsx';
 
 /** /dashboard: the statistics of the account. */
 export function OverviewPage() {
@@ -76,6 +75,96 @@ function MeasuredAt({ time }: { time: number }) {
 function percentOf(percent: number | null): string | null {
   if (percent === null) return null;
   return percent === 100 ? '100%' : `${(Math.floor(percent * 100) / 100).toFixed(2)}%`;
+}
+
+/** The next step until the first sign-in: add a website, then link to its sign-in page. */
+function NextStep({ domains, logins }: { domains: string[]; logins: number }) {
+  const [domain] = domains;
+  if (!domain) {
+    return (
+      <section aria-labelledby="next" className="mt-10">
+        <h2 id="next" className="sr-only">
+          Next step
+        </h2>
+        <Empty title="Add your first website" text="Its visitors can sign in by email as soon as its domain is listed under My Websites.">
+          <ButtonLink as={Link} href={paths.websites}>
+            Add a website
+          </ButtonLink>
+        </Empty>
+      </section>
+    );
+  }
+  if (logins > 0) return null;
+  const signIn = `${paths.signIn}?forward_url=${encodeURIComponent(`https://${domain}/`)}`;
+  return (
+    <section aria-labelledby="next" className="mt-10 grid grid-cols-1 gap-4">
+      <div>
+        <h2 id="next" className="text-lg font-semibold tracking-tight">
+          Link to your sign-in page
+        </h2>
+        <p className="mt-1 max-w-2xl text-[0.9375rem] leading-6 text-muted wrap-anywhere">
+          Nobody has signed in yet. Put this link on {domain}; a visitor who signs in returns with a token, which your server verifies once.
+        </p>
+      </div>
+      <CodeBlock label={`Link on ${domain}`} code={signInLinkSnippet(location.origin, domain)} />
+      <div className="flex flex-wrap gap-2">
+        <ButtonLink variant="secondary" href={signIn}>
+          Open its sign-in page
+        </ButtonLink>
+        <ButtonLink variant="quiet" as={Link} href={paths.guide}>
+          Read the guide
+        </ButtonLink>
+      </div>
+    </section>
+  );
+}
+
+type Entry = Output<'auditLogs'>[number];
+
+/** The newest audit log entries of the account. It takes the `data`, `error`, `isFetching` and `refetch` of their query. */
+function RecentActivity({
+  data: entries,
+  error,
+  isFetching,
+  refetch,
+}: {
+  data: Entry[] | undefined;
+  error: unknown;
+  isFetching: boolean;
+  refetch: () => unknown;
+}) {
+  return (
+    <section aria-labelledby="activity" className="min-w-0">
+      <div className="mb-1 flex min-h-11 flex-wrap items-center justify-between gap-x-4">
+        <h2 id="activity" className="text-lg font-semibold tracking-tight">
+          Recent Activity
+        </h2>
+        <Link href={paths.activity} className="inline-flex min-h-11 items-center gap-2 text-sm text-muted hover:text-ink">
+          Show all
+          <span className="sr-only"> activity</span>
+          <ArrowIcon className="size-4" />
+        </Link>
+      </div>
+      {!entries && !error && <RowsLoading what="recent activity" />}
+      {error ? (
+        <Failed error={error} isFetching={isFetching} refetch={refetch} fallback="Your activity could not be loaded." />
+      ) : (
+        entries && <Entries entries={entries} />
+      )}
+    </section>
+  );
+}
+
+function Entries({ entries }: { entries: Entry[] }) {
+  if (entries.length === 0)
+    return <Empty title="No recent activity" text="Your changes are listed here: websites, applications, keys, and your own sign-ins." />;
+  return (
+    <Rows>
+      {entries.map((entry) => (
+        <AuditRow key={entry.id} {...entry} />
+      ))}
+    </Rows>
+  );
 }
 
 const services = [

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { verifyRequest } from '../../../templates/next-steps.ts';
 import { answerSnippet, redirectSnippet } from '../../lib/snippets.ts';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { AssistantPrompt, Integration } from '../../ui/integration.tsx';
 
 /** The integration of a domain: in three steps, as files of a framework, and as a prompt. */

@@ -1,15 +1,18 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
+import type { Input } from '../../../contract/routes.ts';
 import { fromNameFault, logoUrlFault } from '../../../contract/rules.ts';
-import type { Settings } from '../../lib/session.ts';
+import { api } from '../../lib/api.ts';
+import { type Settings, useCacheSettings } from '../../lib/session.ts';
 import { paths } from '../../paths.ts';
 import { Field, Select } from '../../ui/field.tsx';
 import { PreviewFrame } from '../../ui/preview-frame.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { useSaveBranding, useWebsites } from './queries.ts';
 
+/** The form for the branding of emails, with a preview. */
 export function BrandingForm({ settings: { branding } }: { settings: Settings }) {
   const save = useSaveBranding();
   const fields = { fromName: useRef<HTMLInputElement>(null), logoUrl: useRef<HTMLInputElement>(null) };
@@ -130,4 +133,15 @@ function namesOf(websites: Websites): string {
   const names = websites.slice(0, MAX_NAMES).map(({ displayDomain }) => displayDomain);
   const more = websites.length - names.length;
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Has the key of the websites page, whose changes then update this list. */
+const useWebsites = () => useQuery({ queryKey: ['websites'], queryFn: ({ signal }) => api.listWebsites({}, { signal }) });
+
+function useSaveBranding() {
+  const cache = useCacheSettings();
+  return useMutation({
+    mutationFn: (branding: Input<'saveBranding'>) => api.saveBranding(branding),
+    onSuccess: cache,
+  });
 }

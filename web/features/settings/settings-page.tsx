@@ -1,9 +1,17 @@
-import { type ReactNode, useId } from 'react';
-import { useSettings } from '../../lib/session.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useId, useRef, useState } from 'react';
+import type { Input } from '../../../contract/routes.ts';
+import { nameFault } from '../../../contract/rules.ts';
+import { api } from '../../lib/api.ts';
+import { type Settings, useCacheSettings, useSettings } from '../../lib/session.ts';
+import { Button } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
-import { OrganisationForm, ProfileForm } from './account-forms.tsx';
+import { toast } from '../../ui/toast.tsx';
 import { BrandedWebsites, BrandingForm } from './branding.tsx';
 
 /** /dashboard/settings. @param devices, connections lists of other features */
@@ -80,4 +88,156 @@ function Section({ title, text, children }: { title: string; text: string; child
       <div className="min-w-0 max-w-xl">{children}</div>
     </section>
   );
+}
+
+function ProfileForm({ settings }: { settings: Settings }) {
+  const save = useSaveProfile();
+  const field = useRef<HTMLInputElement>(null);
+  const [name, setName] = useState(settings.name);
+  const [fault, setFault] = useState<string | null>(null);
+  const type = (text: string) => {
+    setName(text);
+    setFault(null);
+    save.reset();
+  };
+
+  const submit = () => {
+    const wrong = nameFault(name.trim());
+    setFault(wrong);
+    if (wrong) return field.current?.focus();
+    save.mutate(
+      { name },
+      {
+        onSuccess: (saved) => {
+          setName(saved.name);
+          toast('Profile saved');
+        },
+      },
+    );
+  };
+
+  return (
+    <SaveForm
+      button="Save Changes"
+      changed={name !== settings.name}
+      busy={save.isPending}
+      error={save.error}
+      onSave={submit}
+      onDiscard={() => type(settings.name)}
+    >
+      <Field
+        ref={field}
+        label="Full Name"
+        name="name"
+        autoComplete="name"
+        value={name}
+        error={fault ?? fieldFault(save.error, 'name')}
+        onChange={(event) => type(event.target.value)}
+      />
+      <Field
+        label="Email"
+        name="email"
+        type="email"
+        readOnly
+        value={settings.email}
+        hint="Your account is this address: it signs you in, and your websites are linked to it. It cannot be changed."
+      />
+    </SaveForm>
+  );
+}
+
+function OrganisationForm({ settings }: { settings: Settings }) {
+  const save = useSaveOrganisation();
+  const field = useRef<HTMLInputElement>(null);
+  const [organisation, setOrganisation] = useState(settings.organisation);
+  const [fault, setFault] = useState<string | null>(null);
+  const type = (text: string) => {
+    setOrganisation(text);
+    setFault(null);
+    save.reset();
+  };
+
+  const submit = () => {
+    const wrong = nameFault(organisation.trim());
+    setFault(wrong);
+    if (wrong) return field.current?.focus();
+    save.mutate(
+      { organisation },
+      {
+        onSuccess: (saved) => {
+          setOrganisation(saved.organisation);
+          toast('Organization saved');
+        },
+      },
+    );
+  };
+
+  return (
+    <>
+      <SaveForm
+        button="Save Organization"
+        changed={organisation !== settings.organisation}
+        busy={save.isPending}
+        error={save.error}
+        onSave={submit}
+        onDiscard={() => type(settings.organisation)}
+      >
+        <Field
+          ref={field}
+          label="Organization Name"
+          name="organization"
+          autoComplete="organization"
+          value={organisation}
+          error={fault ?? fieldFault(save.error, 'organisation')}
+          onChange={(event) => type(event.target.value)}
+        />
+      </SaveForm>
+      <Plan plan={settings.plan} />
+    </>
+  );
+}
+
+function Plan({ plan }: { plan: string }) {
+  const [open, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <div className="mt-6 flex flex-wrap items-center justify-between gap-3 rounded-control border border-line py-2 pr-2 pl-4">
+      <p>
+        <span className="text-sm text-muted">Plan</span> <span className="ml-2 font-medium">{plan}</span>
+      </p>
+      <Button variant="secondary" small onClick={() => setOpen(true)}>
+        Upgrade
+      </Button>
+      {open && (
+        <Dialog title="The service is free" onClose={close}>
+          <p className="text-muted">
+            The Free plan includes everything: there is no other plan, nothing to pay and no feature that costs extra.
+          </p>
+          <div className="mt-5 flex justify-end">
+            <Button onClick={close}>Got it</Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function useSaveProfile() {
+  const cache = useCacheSettings();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (profile: Input<'saveProfile'>) => api.saveProfile(profile),
+    onSuccess: (settings) => {
+      cache(settings);
+      return queries.invalidateQueries({ queryKey: ['me'] });
+    },
+  });
+}
+
+function useSaveOrganisation() {
+  const cache = useCacheSettings();
+  return useMutation({
+    mutationFn: (organisation: Input<'saveOrganisation'>) => api.saveOrganisation(organisation),
+    onSuccess: cache,
+  });
 }

@@ -2,11 +2,10 @@ import { type FormEvent, type RefObject, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
+import { Note } from './card.tsx';
 import { looksLikeEmail } from './email.ts';
-import { Note } from './note.tsx';
-import { isAddressError, isApiError } from './requests.ts';
 import type { FormErrors } from './steps.ts';
-import { failureText, type OwnTexts, useTranslator } from './texts.ts';
+import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
 /** The form for an email address, which is posted without a script. It shows errors of the address at the field and all others in a toast. */
 export function AddressForm({

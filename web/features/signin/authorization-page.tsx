@@ -1,11 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { ClientLine } from './authorization-parts.tsx';
+import { ClientLine, ConsentStep, DeviceCode, DeviceConfirm, SignOutStep } from './authorization-steps.tsx';
 import { Card } from './card.tsx';
-import { ConsentStep } from './consent-step.tsx';
-import { DeviceCode, DeviceConfirm } from './device-steps.tsx';
-import { SignOutStep } from './sign-out-step.tsx';
 import { type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];

@@ -1,14 +1,11 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
-import { typedBefore } from '../../lib/typed.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { useBoot } from './boot.ts';
 import type { Flow } from './flow.ts';
-import { type Failure, isApiError } from './requests.ts';
-import { formAction, useSteps } from './steps.ts';
-import { textOfFailure, useTranslator } from './texts.ts';
+import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
+import { type Failure, isApiError, textOfFailure, useTranslator } from './texts.ts';
 
 const DIGITS = 6;
 

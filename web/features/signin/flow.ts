@@ -2,8 +2,7 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
-import { deletePkce, type PkceBundle, readPkce, storePkce } from '../../lib/pkce-store.ts';
-import { remember } from '../../lib/remembered.ts';
+import { deletePkce, type PkceBundle, readPkce, remember, storePkce } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
 
 /** Where a sign-in leads: to a website's forward_url, or to the application whose authorization request has this id. */

@@ -1,15 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
 import type { SignInBoot } from '../../../contract/pages.ts';
+import { normalEmail } from '../../../contract/rules.ts';
 import { api } from '../../lib/api.ts';
-import { typedBefore } from '../../lib/typed.ts';
-import { paths } from '../../paths.ts';
-import { ButtonLink } from '../../ui/button.tsx';
+import { type PkceBundle, readPkce } from '../../lib/storage.ts';
+import { paths, safePath } from '../../paths.ts';
+import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
-import { useBoot } from './boot.ts';
 import { Card, TargetLine } from './card.tsx';
-import { useFormErrors } from './steps.ts';
-import { type TextKey, useTranslator } from './texts.ts';
+import { exchange } from './flow.ts';
+import { typedBefore, useBoot, useFormErrors } from './steps.ts';
+import { type OwnTexts, type TextKey, useTranslator } from './texts.ts';
 
 type Target = SignInBoot['target'];
 type Link = NonNullable<SignInBoot['link']>;
@@ -62,7 +64,7 @@ function ConfirmLink({ target, link }: { target: Target; link: LinkWith<'open'> 
 }
 
 /** A link to an application or to the portal: only the browser that began continues there, with the link or the code. */
-export function OtherBrowser({ target, title = 'auth.oidc_link_title' }: { target: Target; title?: TextKey }) {
+function OtherBrowser({ target, title = 'auth.oidc_link_title' }: { target: Target; title?: TextKey }) {
   const { t, language } = useTranslator();
   const portal = target.kind === 'portal';
   const host = portal ? '' : target.displayHost;
@@ -121,6 +123,134 @@ function EndedLink({ target, link }: { target: Target; link: LinkWith<keyof type
       <ButtonLink href={link.again} className="mt-6 w-full">
         {t('auth.start_again')}
       </ButtonLink>
+    </Card>
+  );
+}
+
+type Callback = { code: string; bundle: PkceBundle } | 'missing' | 'wrong_state';
+
+function readCallback(search: string): Callback {
+  const query = new URLSearchParams(search);
+  const code = query.get('code');
+  const state = query.get('state');
+  if (!code || !state) return 'missing';
+  const bundle = readPkce(state);
+  return typeof bundle === 'string' ? bundle : { code, bundle };
+}
+
+/** /auth/callback, the target of the portal's mailed link: step 3 completes the sign-in that this browser began. */
+export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
+  const { t } = useTranslator();
+  const { search, target, link } = useBoot();
+  // Only this browser knows whether it began the sign-in.
+  const [callback, setCallback] = useState<Callback | null>(null);
+  useEffect(() => setCallback(readCallback(search)), [search]);
+  if (link && link.state !== 'other_browser') return <LinkPage target={target} link={link} />;
+  if (link && (callback === null || typeof callback === 'string'))
+    return <OtherBrowser target={target} title={callback === 'wrong_state' ? 'auth.callback_wrong_state' : 'auth.callback_missing'} />;
+  if (typeof callback !== 'string') return <Completing callback={callback} onStartAgain={onStartAgain} />;
+  const missing = callback === 'missing';
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t(missing ? 'auth.callback_missing' : 'auth.callback_wrong_state')} />
+      <p role="alert" className="mt-2 text-muted">
+        {t(missing ? 'auth.callback_missing_text' : 'auth.callback_wrong_state_text')}
+      </p>
+      <Button className="mt-6 w-full" onClick={onStartAgain}>
+        {t('auth.start_again')}
+      </Button>
+    </Card>
+  );
+}
+
+function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, string> | null; onStartAgain: () => void }) {
+  const { t } = useTranslator();
+  const email = normalEmail(String(callback?.bundle.email ?? ''));
+  const cancelled = useRef(new AbortController());
+  const failed = useRef(() => {});
+  failed.current = () => {
+    onStartAgain();
+    toastFailure(t('auth.callback_failed'), t('auth.callback_failed_text'));
+  };
+
+  useEffect(() => {
+    if (!callback) return;
+    const { signal } = cancelled.current;
+    exchange(callback.code, callback.bundle, signal).then(
+      (path) => signal.aborted || location.replace(path),
+      () => signal.aborted || failed.current(),
+    );
+  }, [callback]);
+
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.confirm_title')} />
+      <p className="mt-2 text-muted wrap-anywhere">{email ? t('auth.confirm_portal_as', { email }) : t('auth.confirm_portal')}</p>
+      <p role="status" className="mt-4 flex items-center gap-2 text-sm text-muted">
+        <Spinner />
+        {t('auth.signing_in')}
+      </p>
+      <ButtonLink href={paths.developer} className="mt-6 w-full">
+        {t('auth.continue_to_portal')}
+      </ButtonLink>
+      <Button
+        variant="quiet"
+        className="mt-2 w-full"
+        onClick={() => {
+          cancelled.current.abort();
+          onStartAgain();
+        }}
+      >
+        {t('auth.cancel')}
+      </Button>
+    </Card>
+  );
+}
+
+const browserTexts: OwnTexts = { bad_link: 'auth.browser_wrong' };
+
+/**
+ * An emailed link in a browser whose request for an email was refused: the link, even if someone else requested it, proves that
+ * the mailbox is the person's. A person who skips this sees the page of the link.
+ * @param back the page that requested the email
+ */
+export function ConfirmBrowser({ email: refused, back }: { email: string; back: string }) {
+  const { t } = useTranslator();
+  const { search, failure } = useBoot();
+  const field = useRef<HTMLInputElement>(null);
+  const [email, setEmail] = useState(() => typedBefore('email') ?? failure?.typed ?? refused);
+  const errors = useFormErrors('browser', 'auth.error_unavailable', browserTexts);
+  const action = `${paths.signIn}/browser${search}`;
+
+  const confirm = async (address: string) => {
+    const query = new URLSearchParams(search);
+    await api.confirmBrowser({ t: query.get('t') ?? query.get('code') ?? '', email: address });
+    location.replace(safePath(back, paths.signIn));
+  };
+
+  return (
+    <Card>
+      <PageHeading title={t('auth.browser_title')} />
+      <p className="mt-2 text-muted">{t('auth.browser_text')}</p>
+      <AddressForm
+        action={action}
+        errors={errors}
+        field={field}
+        email={email}
+        placeholder={t('auth.email_placeholder')}
+        labels={[t('auth.browser_button'), t('auth.browser_button')]}
+        fallback="auth.error_unavailable"
+        ownTexts={browserTexts}
+        onChange={setEmail}
+        onSend={confirm}
+      />
+      <form method="post" action={action} className="mt-2">
+        <Button type="submit" variant="quiet" name="skip" value="1" className="w-full">
+          {t('auth.browser_skip')}
+        </Button>
+      </form>
     </Card>
   );
 }

@@ -9,14 +9,12 @@ import { cx } from '../../ui/cx.ts';
 import { OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { Card, TargetLine } from './card.tsx';
+import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
 import type { Flow } from './flow.ts';
-import { Note } from './note.tsx';
-import { isApiError } from './requests.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { failureText, isApiError, useTranslator } from './texts.ts';
 
 /** Step 2: waits for the link or the code of the email. */
 export function MailStep({

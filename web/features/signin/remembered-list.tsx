@@ -1,15 +1,14 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { timeAgo } from '../../lib/dates.ts';
-import { deleteKeys, forget, type Remembered, remember } from '../../lib/remembered.ts';
+import { deleteKeys, forget, type Remembered, remember } from '../../lib/storage.ts';
 import { paths, safePath } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
 import { CrossIcon } from '../../ui/icons.tsx';
 import { Initial } from '../../ui/site-icon.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { type Destination, signInAgain } from './flow.ts';
-import { isApiError } from './requests.ts';
 import { formAction, useSteps } from './steps.ts';
-import { failureText, useTranslator } from './texts.ts';
+import { failureText, isApiError, useTranslator } from './texts.ts';
 
 /** The remembered accounts. Only a click signs one in, never a page load. */
 export function RememberedList({

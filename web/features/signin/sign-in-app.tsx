@@ -1,25 +1,20 @@
 import { useEffect, useState } from 'react';
-import type { LanguageCode } from '../../../contract/languages.ts';
+import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
 import type { SignInBoot } from '../../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../../contract/remembered.ts';
-import { Bar, Footer } from '../../chrome/page-frame.tsx';
-import { hydrated } from '../../lib/hydration.ts';
+import { Bar, Footer, ThemeSwitch } from '../../chrome/page-frame.tsx';
 import { writeCookie } from '../../lib/storage.ts';
-import { forgetTyped } from '../../lib/typed.ts';
+import { hydrated } from '../../lib/store.ts';
 import { paths } from '../../paths.ts';
-import { ThemeSwitch } from '../../ui/theme-switch.tsx';
+import { CheckIcon, DownIcon, GlobeIcon } from '../../ui/icons.tsx';
 import { Toaster, toastFailure } from '../../ui/toast.tsx';
 import { AuthorizationPage } from './authorization-page.tsx';
-import { BootContext } from './boot.ts';
-import { CallbackPage } from './callback-page.tsx';
-import { ConfirmBrowser } from './confirm-browser.tsx';
-import { ErrorPage } from './error-page.tsx';
+import { ErrorPage, LeavingPage } from './final-pages.tsx';
 import { loadTexts } from './flow.ts';
-import { LanguageSelect } from './language-select.tsx';
-import { LeavingPage } from './leaving-page.tsx';
-import { LinkPage } from './link-page.tsx';
+import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
 import { SignInPage } from './sign-in-page.tsx';
-import { createTranslator, failureText, TranslatorContext } from './texts.ts';
+import { BootContext, forgetTyped, useBoot } from './steps.ts';
+import { createTranslator, failureText, TranslatorContext, useTranslator } from './texts.ts';
 
 /**
  * The sign-in entry: its pages with bar, footer and language. The service renders it to HTML and the script takes that over, so that
@@ -89,5 +84,44 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
         <Toaster dismissLabel={t('auth.dismiss')} />
       </TranslatorContext>
     </BootContext>
+  );
+}
+
+/** The choice of the language. Without a script, it is a form that loads the page again. */
+function LanguageSelect({ onChange }: { onChange: (language: LanguageCode) => void }) {
+  const { path, search } = useBoot();
+  const { language, t } = useTranslator();
+  const others = [...new URLSearchParams(search)].filter(([name]) => name !== 'language');
+  return (
+    <form method="get" action={path} className="flex min-w-0 items-center">
+      {others.map(([name, value], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a query may contain a name twice, and does not change
+        <input key={index} type="hidden" name={name} value={value} />
+      ))}
+      <div className="relative flex min-w-0 items-center text-muted focus-within:text-ink hover:text-ink">
+        <GlobeIcon className="pointer-events-none absolute left-3 size-4 max-[22rem]:hidden" />
+        <select
+          name="language"
+          aria-label={t('auth.language_label')}
+          value={language}
+          onChange={(event) => onChange(languageOf(event.target.value))}
+          className="language-names h-11 w-full max-w-40 text-ellipsis appearance-none rounded-control bg-page pr-8 pl-9 max-[22rem]:pl-3 text-sm hover:bg-sunk"
+        >
+          {languages.map(({ code, name }) => (
+            <option key={code} value={code} lang={code}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <DownIcon className="pointer-events-none absolute right-2.5 size-3.5" />
+      </div>
+      <button
+        type="submit"
+        aria-label={t('auth.language_apply')}
+        className="without-script grid size-11 shrink-0 place-items-center rounded-control text-muted hover:bg-sunk hover:text-ink"
+      >
+        <CheckIcon />
+      </button>
+    </form>
   );
 }

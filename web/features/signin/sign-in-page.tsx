@@ -1,15 +1,29 @@
-import { useState } from 'react';
-import type { SignInBoot } from '../../../contract/pages.ts';
-import { typedBefore } from '../../lib/typed.ts';
+import { useEffect, useRef, useState } from 'react';
+import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
+import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import { paths } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { BackIcon } from '../../ui/icons.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
 import { dismissToast } from '../../ui/toast.tsx';
-import { AddressStep, type Wanted } from './address-step.tsx';
-import { useBoot } from './boot.ts';
+import { AddressForm } from './address-form.tsx';
+import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
+import { Unsupported } from './final-pages.tsx';
 import { createFlow, type Destination } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
-import { SignedInStep } from './signed-in-step.tsx';
-import { beginAttempt, useStep, useSteps } from './steps.ts';
+import { RememberedList } from './remembered-list.tsx';
+import {
+  beginAttempt,
+  formAction,
+  stepUrl,
+  typedBefore,
+  useBoot,
+  useFormErrors,
+  useRememberedAccounts,
+  useStep,
+  useSteps,
+} from './steps.ts';
 import { useTranslator } from './texts.ts';
-import { Unsupported } from './unsupported.tsx';
 
 /** /auth, /domain-auth and an authorization request: step 1 takes the email address, step 2 waits for the email. */
 export function SignInPage({ target, wanted }: { target: SignInBoot['target']; wanted?: Wanted }) {
@@ -55,4 +69,126 @@ function destinationOf(target: SignInBoot['target'], search: string): Destinatio
   if (target.kind === 'application') return { interaction: target.interaction };
   const forward_url = new URLSearchParams(search).get('forward_url');
   return forward_url === null ? null : { forward_url };
+}
+
+/** The portal's page in a browser with a session: continues with it, or signs in as somebody else. */
+function SignedInStep({ email }: { email: string }) {
+  const { t } = useTranslator();
+  const steps = useSteps();
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.signed_in_title', { email })} className="text-xl leading-7 wrap-anywhere" />
+      <div className="mt-6 grid gap-2">
+        <ButtonLink href={paths.developer}>{t('auth.continue_to_portal')}</ButtonLink>
+        <ButtonLink variant="quiet" href={stepUrl(steps, 'address')}>
+          {t('auth.use_another_address')}
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}
+
+/** What the application asks of the sign-in. */
+type Wanted = Extract<AuthorizationStep, { step: 'sign_in' }>;
+
+/** Step 1: a remembered account, or an email address. */
+function AddressStep({
+  target,
+  destination,
+  firstEmail,
+  attempt,
+  wanted,
+  onSend,
+}: {
+  target: SignInBoot['target'];
+  destination: Destination | null;
+  firstEmail: string;
+  /** The newest attempt of this browser for the target. */
+  attempt: OwnAttempt | null;
+  wanted?: Wanted;
+  /** Requests the email and shows step 2. Rejects when the request failed. */
+  onSend: (email: string) => Promise<void>;
+}) {
+  const { t } = useTranslator();
+  const portal = target.kind === 'portal';
+  const steps = useSteps();
+  const fallback = portal ? 'auth.error_send_portal' : 'auth.error_send';
+  const errors = useFormErrors('address', fallback);
+  const accountErrors = useFormErrors('account', portal ? 'auth.quick_login_failed_text' : 'auth.saved_login_failed_text');
+  const refused = accountErrors.ofForm ?? accountErrors.atField;
+  const field = useRef<HTMLInputElement>(null);
+  const [email, setEmail] = useState(firstEmail);
+  const [accounts, readAccounts] = useRememberedAccounts();
+
+  const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
+  const choosing = !other && accounts.length > 0;
+  const heading = t(choosing ? 'auth.oidc_choose_title' : portal ? 'auth.portal_welcome' : 'auth.welcome');
+  const site = siteNameOf(target);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the step begins
+  useEffect(() => {
+    // Only with a physical keyboard: that of a phone would cover half the page. And only if nothing was done before the script ran.
+    const isFirst = accounts.length === 0 && firstEmail === '' && [null, document.body].includes(document.activeElement as HTMLElement);
+    if (isFirst && matchMedia('(pointer: fine)').matches) field.current?.focus();
+  }, []);
+
+  const typeAddress = (address: string) => {
+    setOther(true);
+    setEmail(address);
+    // The field may be rendered only now.
+    requestAnimationFrame(() => field.current?.focus());
+  };
+
+  return (
+    <Card>
+      <TargetLine target={target} portalName={t('auth.portal_name')} />
+      <PageHeading title={site === null ? heading : t('auth.sign_in_to', { name: site })}>{heading}</PageHeading>
+      {!choosing && <p className="mt-1.5 text-muted">{t('auth.subtitle')}</p>}
+      {steps.attemptMissing && attempt === null && <Note tone="plain">{t('auth.attempt_missing')}</Note>}
+      {refused && <Note tone="failure">{refused}</Note>}
+      <RememberedList
+        destination={destination}
+        portal={portal}
+        fillsIn={wanted?.mustBeFresh}
+        accounts={accounts}
+        onChange={readAccounts}
+        onNeedsMail={typeAddress}
+      />
+      {choosing ? (
+        <Button variant="secondary" className="mt-4 w-full" onClick={() => typeAddress(email)}>
+          {t('auth.oidc_other_address')}
+        </Button>
+      ) : (
+        <AddressForm
+          action={formAction(steps)}
+          errors={errors}
+          field={field}
+          email={email}
+          placeholder={t('auth.email_placeholder')}
+          labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
+          fallback={fallback}
+          onChange={setEmail}
+          onSend={onSend}
+        />
+      )}
+      {attempt?.status === 'waiting' && (
+        <a
+          href={stepUrl(steps, 'code')}
+          className="mt-3 flex min-h-11 items-center justify-center rounded-control px-2 text-center text-sm text-accent underline wrap-anywhere"
+        >
+          {t('auth.enter_code_sent', { email: attempt.email })}
+        </a>
+      )}
+      {portal && (
+        <a
+          href={paths.landing}
+          className="-mb-3 mt-3 flex min-h-11 items-center justify-center gap-1.5 rounded-control text-sm text-muted hover:text-ink"
+        >
+          <BackIcon />
+          {t('auth.back_to_home')}
+        </a>
+      )}
+    </Card>
+  );
 }

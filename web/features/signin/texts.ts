@@ -1,7 +1,8 @@
 import { createContext, useContext } from 'react';
+import type { ApiError } from '../../../contract/client.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
+import type { FormFailure } from '../../../contract/sign-in-steps.ts';
 import { inSeconds } from '../../lib/dates.ts';
-import { type Failure, isApiError, isMailboxLimit } from './requests.ts';
 
 export type TextKey = `auth.${string}`;
 
@@ -19,8 +20,10 @@ export function createTranslator(language: LanguageCode, texts: Record<string, s
   };
 }
 
+/** Provides the texts in the language of the page. */
 export const TranslatorContext = createContext<Translator>(createTranslator('en', {}));
 
+/** Returns the translator of the page. */
 export const useTranslator = () => useContext(TranslatorContext);
 
 const errorTexts: Partial<Record<Failure['code'], TextKey>> = {
@@ -53,3 +56,15 @@ export function textOfFailure({ language, t }: Translator, failure: Failure, fal
     when: inSeconds(failure.retryAfter ?? 60, language),
   });
 }
+
+/** Why a call or a form post failed. */
+export type Failure = { code: ApiError['code'] | FormFailure['code']; field?: string; retryAfter?: number };
+
+/** `instanceof` would need the class, which is not in the first load of the page. */
+export const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError';
+
+/** Whether the email address was refused, in general or for this link, so that the text belongs to its field. */
+export const isAddressError = ({ code, field }: Failure) => code === 'bad_email' || code === 'bad_link' || field === 'email';
+
+/** Whether the mailbox reached its limit of emails. It does not apply to a browser that was confirmed for the mailbox. */
+const isMailboxLimit = ({ code, field }: Failure) => code === 'rate_limited' && field === 'email';

@@ -3,7 +3,7 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 
 export type Status = Output<'status'>;
-export type State = Status['state'];
+type State = Status['state'];
 export type History = NonNullable<Status['history']>;
 
 const MINUTE_MS = 60_000;
@@ -25,6 +25,7 @@ export const headlines: Record<State, string> = {
   down: 'Signing In Does Not Work Right Now',
 };
 
+/** The label and the color of each state. */
 export const states: Record<State, { label: string; tone: 'live' | 'off' | 'bad' }> = {
   operational: { label: 'Operational', tone: 'live' },
   degraded: { label: 'Degraded', tone: 'bad' },
@@ -33,6 +34,7 @@ export const states: Record<State, { label: string; tone: 'live' | 'off' | 'bad'
 
 type Component = Status['components'][number]['id'];
 
+/** The texts of each measured component. */
 export const components: Record<Component, { name: string; about: string; failed: string; slow: string }> = {
   database: {
     name: 'Database',

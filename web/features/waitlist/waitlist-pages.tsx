@@ -3,11 +3,10 @@ import { useEffect, useRef } from 'react';
 import type { Input } from '../../../contract/routes.ts';
 import { api, errorText } from '../../lib/api.ts';
 import { useUser } from '../../lib/session.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
-import { Alert, Failed, Skeleton } from '../../ui/states.tsx';
+import { Alert, Badge, Failed, Skeleton } from '../../ui/states.tsx';
 
 type WaitlistService = Input<'joinWaitlist'>['service'];
 

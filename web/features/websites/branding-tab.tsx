@@ -1,14 +1,19 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { accentFault } from '../../../contract/colors.ts';
+import { type LanguageCode, languageOf, languages } from '../../../contract/languages.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { fromNameFault, logoUrlFault, websiteNameFault } from '../../../contract/rules.ts';
+import { api } from '../../lib/api.ts';
 import { websitePath } from '../../paths.ts';
-import { Field } from '../../ui/field.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Field, Select } from '../../ui/field.tsx';
+import { PreviewFrame } from '../../ui/preview-frame.tsx';
 import { fieldFault, SaveForm } from '../../ui/save-form.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type Branding, type BrandingDraft, type BrandingFieldName, faultsOf, useBranding, useSaveBranding } from './branding-data.ts';
-import { BrandingPreview } from './branding-preview.tsx';
-import { ColorField } from './color-field.tsx';
-import type { TabProps, Website } from './queries.ts';
+import type { TabProps, Website } from './website.ts';
 
 /** How the sign-in page and the emails of a website look. */
 export function BrandingTab({ website }: TabProps) {
@@ -142,3 +147,109 @@ const FormLoading = () => (
     <Skeleton className="mt-18 h-[44rem] w-full" />
   </div>
 );
+
+/** What the color dialog begins with when there is no color yet. */
+const FIRST_COLOR = '#0b6e58';
+
+const isColor = (text: string) => /^#[0-9a-f]{6}$/i.test(text);
+
+/** A color as text, and the color dialog of the browser. */
+function ColorField({ value, error, onChange }: { value: string; error: string | null; onChange: (color: string) => void }) {
+  const color = value.trim();
+  return (
+    <div>
+      <Field
+        label="Color"
+        name="accent"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        mono
+        placeholder="#0b6e58"
+        value={value}
+        error={error}
+        hint="Of the button. Its text is black or white, whichever is easier to read. Empty: black, or white in the dark theme."
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <div className="mt-2 flex items-center gap-2">
+        <input
+          type="color"
+          aria-label="Choose the color"
+          value={isColor(color) ? color : FIRST_COLOR}
+          onChange={(event) => onChange(event.target.value)}
+          className="h-11 w-16 cursor-pointer rounded-control border border-edge/60 bg-panel p-1 hover:border-edge"
+        />
+        {value === '' ? (
+          <span className="px-1 text-sm text-muted">No color</span>
+        ) : (
+          <Button variant="quiet" small onClick={() => onChange('')}>
+            Remove color
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const kinds = [
+  { value: 'page', label: 'Sign-in page' },
+  { value: 'mail', label: 'Email' },
+] as const;
+const themes = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const;
+const options = languages.map(({ code, name }) => ({ value: code, label: name }));
+
+/** The sign-in page or the email with a branding that is not saved. @param branding null: it is not valid, and the last preview stays */
+function BrandingPreview({ website, branding }: { website: Website; branding: BrandingDraft | null }) {
+  const [kind, setKind] = useState<'page' | 'mail'>('page');
+  const [theme, setTheme] = useState<'light' | 'dark'>('light');
+  const [language, setLanguage] = useState<LanguageCode>('en');
+  const address =
+    branding && `${websitePath(website.domain)}/preview/${kind}?${new URLSearchParams({ ...trimmed(branding), language, theme })}`;
+  const { name } = languages[languages.findIndex(({ code }) => code === language)];
+  const what = kind === 'page' ? 'sign-in page' : 'email';
+
+  return (
+    <section aria-label="Preview" className="min-w-0">
+      <div className="grid gap-3 sm:grid-cols-3">
+        <Select label="Preview of" options={kinds} value={kind} onChange={(event) => setKind(event.target.value as typeof kind)} />
+        <Select label="Theme" options={themes} value={theme} onChange={(event) => setTheme(event.target.value as typeof theme)} />
+        <Select label="Language" options={options} value={language} onChange={(event) => setLanguage(languageOf(event.target.value))} />
+      </div>
+      <PreviewFrame key={kind} address={address} title={`Preview of the ${what}, ${name}, ${theme}`} ownStyles={kind === 'page'} />
+      {!website.verified && <p className="mt-2 text-sm text-muted">This is what visitors see once the domain is verified.</p>}
+    </section>
+  );
+}
+
+function trimmed({ name, accent, fromName, logoUrl }: BrandingDraft): BrandingDraft {
+  return { name: name.trim(), accent: accent.trim(), fromName: fromName.trim(), logoUrl: logoUrl.trim() };
+}
+
+export type Branding = Output<'websiteBranding'>;
+type BrandingDraft = Omit<Branding, 'defaults'>;
+type BrandingFieldName = keyof BrandingDraft;
+
+const keyOf = (id: string) => ['websites', 'branding', id];
+
+const useBranding = (id: string) => useQuery({ queryKey: keyOf(id), queryFn: ({ signal }) => api.websiteBranding({ id }, { signal }) });
+
+function useSaveBranding(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (draft: BrandingDraft) => api.saveWebsiteBranding({ id, ...draft }),
+    onSuccess: (saved) => queries.setQueryData(keyOf(id), saved),
+  });
+}
+
+/** Returns why each field of a draft cannot be saved, or null. */
+function faultsOf({ name, accent, fromName, logoUrl }: BrandingDraft): Record<BrandingFieldName, string | null> {
+  return {
+    name: websiteNameFault(name.trim()),
+    accent: accentFault(accent.trim()),
+    fromName: fromNameFault(fromName.trim()),
+    logoUrl: logoUrlFault(logoUrl.trim()),
+  };
+}

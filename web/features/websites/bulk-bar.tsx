@@ -1,14 +1,14 @@
 import { useEffect, useId, useRef, useState } from 'react';
+import { MAX_LIST_PAGE } from '../../../contract/limits.ts';
 import type { Output } from '../../../contract/routes.ts';
-import { errorText } from '../../lib/api.ts';
-import { downloadCsv } from '../../lib/csv.ts';
-import type { ListState } from '../../lib/websites-list.ts';
+import { api, errorText } from '../../lib/api.ts';
+import type { ListState } from '../../lib/preloaded-queries.ts';
+import { downloadCsv } from '../../lib/save-file.ts';
 import { Button } from '../../ui/button.tsx';
 import { DownloadIcon } from '../../ui/icons.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
-import { fetchAll, tableOf } from './bulk.ts';
 import { DeleteManyDialog, VerifyManyDialog } from './bulk-dialogs.tsx';
-import type { Website } from './queries.ts';
+import type { Website } from './website.ts';
 
 type Props = {
   state: ListState;
@@ -108,4 +108,26 @@ function PageCheckbox({ id, state, onChange }: { id: string; state: 'none' | 'so
       className="size-4 accent-accent"
     />
   );
+}
+
+type Listed = Output<'searchWebsites'>['websites'];
+
+/** Returns all websites that a search found, page by page. */
+async function fetchAll({ q, sort }: ListState): Promise<Listed> {
+  const all = new Map<string, Listed[number]>();
+  for (let page = 1; ; page++) {
+    const { total, websites } = await api.searchWebsites({ q, sort, page, limit: MAX_LIST_PAGE });
+    for (const website of websites) all.set(website.id, website);
+    if (page * MAX_LIST_PAGE >= total) return [...all.values()];
+  }
+}
+
+/** Returns the list as rows of a table, with its header. */
+function tableOf(websites: Listed): (string | number)[][] {
+  const rows = websites.map(({ domain, displayDomain, verified, createdAt, stats }) => {
+    const { sent, opened, again, completed, medianSeconds } = stats;
+    return [domain, displayDomain, verified ? 'yes' : 'no', createdAt, sent, opened, again, completed, medianSeconds ?? ''];
+  });
+  const counts = ['emails sent', 'opened', 'remembered', 'tokens verified', 'median seconds'].map((name) => `${name} (30 days)`);
+  return [['domain', 'displayed as', 'verified', 'added', ...counts], ...rows];
 }

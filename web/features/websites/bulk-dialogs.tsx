@@ -1,13 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../../contract/client.ts';
 import { api } from '../../lib/api.ts';
+import { inSeconds } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { type BulkResult, forEachWebsite } from './bulk.ts';
-import type { Website } from './queries.ts';
+import type { Website } from './website.ts';
 
 /** Domains that a dialog names. */
 const MAX_NAMES = 5;
@@ -160,3 +161,38 @@ function namesOf(websites: readonly Website[]): string {
 }
 
 const countOf = (count: number) => (count === 1 ? '1 website' : `${count.toLocaleString('en')} websites`);
+
+/** What came of an action on several websites. `stopped`: why the rest was not tried, as a sentence. */
+type BulkResult = { done: Website[]; failed: Website[]; stopped: string | null };
+
+/**
+ * Does something with one website after the other, and stops at a rate limit or when the service cannot be reached.
+ * @param onProgress gets the number of websites that were tried
+ */
+async function forEachWebsite(
+  websites: readonly Website[],
+  act: (website: Website) => Promise<unknown>,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: (tried: number) => void },
+): Promise<BulkResult> {
+  const result: BulkResult = { done: [], failed: [], stopped: null };
+  for (const [index, website] of websites.entries()) {
+    if (signal.aborted) return { ...result, stopped: 'You stopped it.' };
+    try {
+      await act(website);
+      result.done.push(website);
+    } catch (error) {
+      const reason = stopReasonOf(error);
+      if (reason) return { ...result, stopped: reason };
+      result.failed.push(website);
+    }
+    onProgress(index + 1);
+  }
+  return result;
+}
+
+function stopReasonOf(error: unknown): string | null {
+  if (!(error instanceof ApiError)) return null;
+  if (error.code === 'rate_limited') return `The limit of checks is reached. You can continue ${inSeconds(error.retryAfter ?? 60, 'en')}.`;
+  if (error.status === 0 || error.status >= 500) return 'The service cannot be reached.';
+  return error.code === 'sign_in_needed' ? 'You are not signed in.' : null;
+}

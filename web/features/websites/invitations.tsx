@@ -5,7 +5,7 @@ import { timeUntil } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { type Invitation, useDecideInvitation, useInvitations } from './team-queries.ts';
+import { type Invitation, useDecideInvitation, useInvitations } from './website.ts';
 
 /** The invitations of the account to manage websites of others; nothing while there are none. */
 export function Invitations() {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LiveEvent } from './live-events.ts';
-import { filtersOf, NO_FILTERS, parametersOf, passes, queryOf } from './log-filters.ts';
+import type { LiveEvent } from './live-events.tsx';
+import { filtersOf, NO_FILTERS, parametersOf, passes, queryOf } from './log-filters.tsx';
 
 const event = (changes: Partial<LiveEvent>): LiveEvent => ({
   id: 'a1',

@@ -1,18 +1,18 @@
-import { useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { MAX_LOG_DAYS } from '../../../contract/limits.ts';
-import { errorText } from '../../lib/api.ts';
+import { MAX_LOG_DAYS, MAX_LOG_EXPORT } from '../../../contract/limits.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { api, errorText } from '../../lib/api.ts';
+import { downloadCsv } from '../../lib/save-file.ts';
 import { websitePath } from '../../paths.ts';
 import { Button, ButtonLink, Spinner } from '../../ui/button.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Alert, Empty } from '../../ui/states.tsx';
-import { EventRow } from './event-row.tsx';
-import { LiveState } from './live-state.tsx';
-import { useLaterEvents, useLog } from './log-data.ts';
-import { LogExport } from './log-export.tsx';
-import { LogFilterForm } from './log-filter-form.tsx';
-import { type LogFilters, parametersOf, useLogFilters } from './log-filters.ts';
-import type { TabProps, Website } from './queries.ts';
+import { toast, toastFailure } from '../../ui/toast.tsx';
+import { EventRow, type LiveEvent, LiveState, useLiveEvents } from './live-events.tsx';
+import { LogFilterForm, type LogFilters, parametersOf, passes, queryOf, useLogFilters } from './log-filters.tsx';
+import type { TabProps, Website } from './website.ts';
 
 /** The steps of the sign-ins at a website, newest first: live, and as far back as they are kept. The URL has the filters. */
 export function LogTab({ website }: TabProps) {
@@ -121,4 +121,113 @@ function NothingFound({ domain, isFiltered }: { domain: string; isFiltered: bool
       </ButtonLink>
     </Empty>
   );
+}
+
+const HEAD = ['time', 'step', 'reason', 'email', 'count', 'text', 'fix'];
+const rowOf = ({ at, kind, reason, email, count, text, fix }: LiveEvent) => [at, kind, reason ?? '', email ?? '', count, text, fix ?? ''];
+
+/** Saves the rows that the filters leave as a CSV file. A second click cancels. */
+function LogExport({ website, filters }: { website: Website; filters: LogFilters }) {
+  const [rows, setRows] = useState<number | null>(null);
+  const stop = useRef<AbortController | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
+
+  const save = async () => {
+    const own = new AbortController();
+    stop.current = own;
+    setRows(0);
+    try {
+      const { events, isWhole } = await loadForExport(website, filters, own.signal, setRows);
+      downloadCsv(`sign-ins-${website.domain}.csv`, [HEAD, ...events.map(rowOf)]);
+      const text = `${events.length.toLocaleString('en')} ${events.length === 1 ? 'row' : 'rows'}`;
+      toast('Log exported', isWhole ? text : `The newest ${text}, the most in one file. Choose a period for earlier ones.`);
+    } catch (error) {
+      if (!own.signal.aborted) toastFailure('The log was not exported', errorText(error, 'Try again.'));
+    } finally {
+      setRows(null);
+    }
+  };
+
+  return (
+    <>
+      {rows === null ? (
+        <Button variant="secondary" title={`The newest ${MAX_LOG_EXPORT.toLocaleString('en')} rows at most`} onClick={save}>
+          Export CSV
+        </Button>
+      ) : (
+        <Button variant="secondary" onClick={() => stop.current?.abort()}>
+          Cancel export
+        </Button>
+      )}
+      <span role="status" className="sr-only">
+        {rows !== null && `Exporting, ${rows.toLocaleString('en')} rows`}
+      </span>
+    </>
+  );
+}
+
+type Page = Output<'websiteLog'>;
+
+/** Rows that are loaded before the page waits for the person. */
+const SCREENFUL = 50;
+
+/** Loads the log page by page. One call may return few rows or none, so calls follow until there is a screenful or the log ends. */
+function useLog({ id }: Website, filters: LogFilters) {
+  const [wanted, setWanted] = useState(SCREENFUL);
+  const query = useInfiniteQuery({
+    queryKey: ['websites', 'log', id, filters],
+    queryFn: ({ pageParam, signal }) => api.websiteLog({ id, ...queryOf(filters), before: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ cursor }: Page) => cursor ?? undefined,
+    // The live events begin at the newest event of the first page.
+    gcTime: 0,
+  });
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
+  const events = data?.pages.flatMap((page) => page.events) ?? [];
+  const isSearching = hasNextPage && !isError && events.length < wanted;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
+  return {
+    events,
+    latest: data?.pages[0].latest ?? undefined,
+    /** All events since this time are loaded. */
+    searchedTo: data?.pages.at(-1)?.searchedTo,
+    isLoaded: data !== undefined,
+    isSearching,
+    hasMore: hasNextPage,
+    error: query.error,
+    showMore: () => setWanted(events.length + SCREENFUL),
+    retry: () => (data ? fetchNextPage() : query.refetch()),
+    isFetching,
+  };
+}
+
+/** Follows the events after those of `useLog` that pass the filters, newest first. @param latest undefined: not known yet */
+function useLaterEvents({ domain }: Website, filters: LogFilters, latest: string | undefined, paused: boolean) {
+  const { events = [], error } = useLiveEvents(domain, paused || latest === undefined, latest);
+  return { later: events.filter((event) => passes(event, filters)).reverse(), error };
+}
+
+/**
+ * Loads up to MAX_LOG_EXPORT rows of the log, newest first.
+ * @param onProgress receives how many are loaded
+ * @returns `isWhole`: there are no earlier ones
+ */
+async function loadForExport(
+  { id }: Website,
+  filters: LogFilters,
+  signal: AbortSignal,
+  onProgress: (rows: number) => void,
+): Promise<{ events: LiveEvent[]; isWhole: boolean }> {
+  const events: LiveEvent[] = [];
+  let before: string | undefined;
+  for (;;) {
+    const page: Page = await api.websiteLog({ id, ...queryOf(filters), before }, { signal });
+    events.push(...page.events);
+    onProgress(Math.min(events.length, MAX_LOG_EXPORT));
+    if (page.cursor === null || events.length >= MAX_LOG_EXPORT)
+      return { events: events.slice(0, MAX_LOG_EXPORT), isWhole: page.cursor === null && events.length <= MAX_LOG_EXPORT };
+    before = page.cursor;
+  }
 }

@@ -1,16 +1,17 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { STATS_DAYS, STATS_PERIODS } from '../../../contract/limits.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { api } from '../../lib/api.ts';
+import { durationOf } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
+import { StackedDays } from '../../ui/day-charts.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import { StackedDays } from '../../ui/stacked-days.tsx';
 import type { Series } from '../../ui/stacked-days-chart.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import { Funnel } from './funnel.tsx';
-import { type History, useHistory } from './history.ts';
-import { Methods } from './methods.tsx';
-import type { TabProps } from './queries.ts';
+import type { TabProps } from './website.ts';
 
 /** The sign-ins to a website as a funnel, by method and per day. The URL has the period. */
 export function StatsTab({ website: { id, domain } }: TabProps) {
@@ -91,3 +92,161 @@ function Periods({ domain, current }: { domain: string; current: number }) {
     </nav>
   );
 }
+
+/** A step of the funnel. `note`: how it follows from the steps before. */
+type Step = { label: string; hint: string; count: number; note: string | null };
+
+/** The steps of the sign-ins of a period, each with its share of the step before. */
+function Funnel({ domain, history: { total, median } }: { domain: string; history: History }) {
+  const { sent, opened, again, completed } = total;
+  const steps: Step[] = [
+    { label: 'Requested', hint: 'Sign-in emails', count: sent, note: null },
+    {
+      label: 'Opened',
+      hint: 'Link opened or code entered',
+      count: opened,
+      note: [percentOf(opened, sent, 'of requested'), median.all !== null && `median ${durationOf(median.all)}`].filter(Boolean).join(', '),
+    },
+    { label: 'Remembered', hint: 'Signed in again, without an email', count: again, note: null },
+    {
+      label: 'Completed',
+      hint: 'Tokens that your server verified',
+      count: completed,
+      note: percentOf(completed, opened + again, 'of opened and remembered'),
+    },
+  ];
+  const max = Math.max(...steps.map(({ count }) => count));
+  const unverified = opened + again - completed;
+  return (
+    <section aria-labelledby="funnel">
+      <h2 id="funnel" className="mb-4 text-lg font-semibold tracking-tight">
+        From request to sign-in
+      </h2>
+      <dl className="divide-y divide-line rounded-panel border border-line bg-panel">
+        {steps.map((step) => (
+          <FunnelRow key={step.label} {...step} max={max} />
+        ))}
+      </dl>
+      <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
+        {completed > sent
+          ? 'Completed is higher than Requested because remembered accounts sign in without an email, and their tokens are verified too.'
+          : 'Remembered accounts sign in without an email; their tokens count as Completed, so that it can be higher than Requested.'}
+        {unverified > 0 && (
+          <>
+            {' '}
+            {unverified.toLocaleString('en')} {unverified === 1 ? 'token was' : 'tokens were'} not verified:{' '}
+            <Link href={`${websitePath(domain, 'log')}?status=token_refused`} className="text-accent underline underline-offset-2">
+              see rejected tokens
+            </Link>
+            .
+          </>
+        )}
+      </p>
+    </section>
+  );
+}
+
+function FunnelRow({ label, hint, count, note, max }: Step & { max: number }) {
+  return (
+    <div className="grid grid-cols-[1fr_auto] gap-x-4 px-4 py-3 sm:grid-cols-[13rem_1fr_6rem] sm:items-center sm:px-5">
+      <dt className="min-w-0">
+        <span className="block text-[0.9375rem] font-medium leading-6">{label}</span>
+        <span className="block text-[0.8125rem] leading-5 text-muted">{hint}</span>
+      </dt>
+      <dd className="text-right text-lg font-semibold leading-7 tabular-nums sm:order-last">{count.toLocaleString('en')}</dd>
+      <dd className="col-span-2 mt-2 sm:col-span-1 sm:mt-0">
+        <svg aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" className="block h-2 w-full rounded-full bg-sunk">
+          <rect width={max === 0 ? 0 : (100 * count) / max} height="4" fill="var(--color-accent)" />
+        </svg>
+        <span className="mt-1 block text-[0.8125rem] leading-5 text-muted empty:mt-0 sm:min-h-5 sm:empty:mt-1">{note}</span>
+      </dd>
+    </div>
+  );
+}
+
+/** How visitors signed in: by link, code, remembered account and OpenID Connect. */
+function Methods({ history: { total, median } }: { history: History }) {
+  const { opened, openedByCode, again, openIdSent, openIdOpened } = total;
+  const rows = [
+    { method: 'Link in the email', count: opened - openedByCode, seconds: median.link },
+    { method: 'Code in the email', count: openedByCode, seconds: median.code },
+    { method: 'Remembered account', count: again, seconds: null },
+    ...(openIdSent + openIdOpened > 0 ? [{ method: 'OpenID Connect, by email', count: openIdOpened, seconds: null }] : []),
+  ];
+  const all = opened + again + openIdOpened;
+  return (
+    <section aria-labelledby="methods">
+      <h2 id="methods" className="mb-4 text-lg font-semibold tracking-tight">
+        How visitors sign in
+      </h2>
+      <div className="overflow-x-auto rounded-panel border border-line bg-panel">
+        <table className="w-full text-sm">
+          <thead>
+            <tr className="border-b border-line text-left text-[0.8125rem] text-muted">
+              <Head>Method</Head>
+              <Head right>Sign-ins</Head>
+              <Head right>Share</Head>
+              <Head right>Median time</Head>
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {rows.map(({ method, count, seconds }) => (
+              <tr key={method}>
+                <th scope="row" className="py-2.5 pr-2 pl-4 text-left font-medium sm:px-5">
+                  {method}
+                </th>
+                <Cell>{count.toLocaleString('en')}</Cell>
+                <Cell>{percentOf(count, all) ?? '–'}</Cell>
+                <Cell>{seconds === null ? '–' : durationOf(seconds)}</Cell>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {openIdSent > 0 && (
+        <p className="mt-3 max-w-2xl text-sm leading-6 text-muted">
+          {openIdSent.toLocaleString('en')} emails were requested through OpenID Connect; they are not part of the funnel.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const Head = ({ right = false, children }: { right?: boolean; children: string }) => (
+  <th
+    scope="col"
+    className={`px-2 py-2 align-bottom font-medium first:pl-4 last:pr-4 sm:whitespace-nowrap sm:px-5 ${right ? 'text-right' : ''} ${children.includes(' ') ? '' : 'whitespace-nowrap'}`}
+  >
+    {children}
+  </th>
+);
+
+const Cell = ({ children }: { children: string }) => (
+  <td className="whitespace-nowrap px-2 py-2.5 text-right tabular-nums last:pr-4 sm:px-5">{children}</td>
+);
+
+/**
+ * Returns a share in whole percent, or null of nothing. It is at most 100%: what is opened after midnight may have been requested before
+ * the period. Only a whole is 100%, and only nothing is 0%.
+ * @param of appended to it
+ */
+export function percentOf(part: number, whole: number, of = ''): string | null {
+  if (whole === 0) return null;
+  const percent = (100 * part) / whole;
+  const text = percent > 0 && percent < 1 ? '< 1%' : `${Math.min(100, percent > 99 ? Math.floor(percent) : Math.round(percent))}%`;
+  return of ? `${text} ${of}` : text;
+}
+
+/** The sign-ins to a website, in sum and per day. */
+type History = Output<'websiteHistory'>;
+
+/** How long statistics are shown from the cache when the page is opened again. */
+const STALE_MS = 5_000;
+
+/** Loads the sign-ins to a website. @param days one of STATS_PERIODS */
+const useHistory = (id: string, days: number) =>
+  useQuery({
+    queryKey: ['websites', 'history', id, days],
+    queryFn: ({ signal }) => api.websiteHistory({ id, days }, { signal }),
+    staleTime: STALE_MS,
+  });

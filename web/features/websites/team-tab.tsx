@@ -1,20 +1,19 @@
-import { useRef, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { ApiError } from '../../../contract/client.ts';
+import { EMAIL_MESSAGE, normalEmail } from '../../../contract/rules.ts';
 import type { WebsiteRole } from '../../../contract/websites.ts';
 import { errorText } from '../../lib/api.ts';
 import { dayOf } from '../../lib/dates.ts';
 import { useUser } from '../../lib/session.ts';
 import { paths, websitePath } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/field.tsx';
+import { EmailField, Select } from '../../ui/field.tsx';
 import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { Failed } from '../../ui/states.tsx';
+import { Alert, Badge, Failed } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { InviteForm, ROLES } from './invite-form.tsx';
-import { type TabProps, useRefresh, type Website } from './queries.ts';
-import { type Member, useChangeRole, useInvite, useRemoveMember, useTeam } from './team-queries.ts';
+import { type Member, type TabProps, useChangeRole, useInvite, useRefresh, useRemoveMember, useTeam, type Website } from './website.ts';
 
 /** Who manages the website. Owners invite, change and remove; everybody else can leave. */
 export function TeamTab({ website }: TabProps) {
@@ -212,5 +211,67 @@ function RemoveDialog({
           ? `${email} can no longer see or change ${name}. You can invite the address again.`
           : `The invitation of ${email} can no longer be accepted.`}
     </ConfirmDialog>
+  );
+}
+
+/** What the roles are called, in a list of choices. */
+const ROLES: readonly { value: WebsiteRole; label: string }[] = [
+  { value: 'member', label: 'Member' },
+  { value: 'owner', label: 'Owner' },
+];
+
+/** Invites an address to the team of a website. */
+function InviteForm({ id }: { id: string }) {
+  const invite = useInvite(id);
+  const field = useRef<HTMLInputElement>(null);
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<WebsiteRole>('member');
+  const [fault, setFault] = useState<string | null>(null);
+  const fail = (message: string) => {
+    setFault(message);
+    field.current?.focus();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (invite.isPending) return;
+    if (!normalEmail(email)) return fail(EMAIL_MESSAGE);
+    invite.mutate(
+      { email, role },
+      {
+        onSuccess: (member) => {
+          setEmail('');
+          toast('Invitation sent', `${member.email} has seven days to accept it.`);
+        },
+        onError: (error) => error instanceof ApiError && error.field === 'email' && fail(error.message),
+      },
+    );
+  };
+  return (
+    <form noValidate onSubmit={submit} className="grid gap-4">
+      {invite.error && !invite.isPending && !fault && <Alert>{errorText(invite.error, 'The invitation could not be sent.')}</Alert>}
+      <div className="grid items-start gap-3 sm:grid-cols-[1fr_9rem_auto]">
+        <EmailField
+          ref={field}
+          label="Email address"
+          autoComplete="off"
+          value={email}
+          error={fault}
+          onChange={({ target }) => {
+            setEmail(target.value);
+            setFault(null);
+          }}
+        />
+        <Select<WebsiteRole>
+          label="Role"
+          name="role"
+          options={ROLES}
+          value={role}
+          onChange={({ target }) => setRole(target.value as WebsiteRole)}
+        />
+        <Button type="submit" busy={invite.isPending} className="sm:mt-[1.625rem]">
+          Send invitation
+        </Button>
+      </div>
+    </form>
   );
 }

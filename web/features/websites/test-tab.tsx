@@ -5,16 +5,15 @@ import type { Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code.tsx';
+import { CodeBlock } from '../../ui/copyable.tsx';
 import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { TabProps, Website } from './queries.ts';
-import { homeOf, testSignInUrl } from './sign-in-url.ts';
+import { homeOf, type TabProps, testSignInUrl, type Website } from './website.ts';
 
 type Result = Output<'verifyTestToken'>;
 
-/** Where a test sign-in comes back to: shows the token, and what verify-token would tell the website. */
+/** Where a test sign-in comes back to: shows the token, and what verify-token would return to the website. */
 export function TestTab({ website }: TabProps) {
   const token = useReturnedToken();
   return (

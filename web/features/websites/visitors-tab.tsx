@@ -6,13 +6,11 @@ import { dateTimeOf, timeAgo } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
-import { Pager } from '../../ui/pager.tsx';
-import { Rows, RowsLoading } from '../../ui/panels.tsx';
-import { SearchField } from '../../ui/search-field.tsx';
+import { SearchField } from '../../ui/filters.tsx';
+import { Pager, Rows, RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import type { TabProps, Website } from './queries.ts';
-import { EraseDialog, VisitorsExport } from './visitor-actions.tsx';
-import { useVisitors, type Visitor, type VisitorQuery } from './visitors-data.ts';
+import { EraseDialog, useVisitors, type Visitor, type VisitorQuery, VisitorsExport } from './visitors.tsx';
+import type { TabProps, Website } from './website.ts';
 
 const sorts = [
   { value: 'last desc', label: 'Last sign-in, newest first' },

@@ -9,10 +9,9 @@ import { Dialog, DialogButtons } from '../../ui/dialog.tsx';
 import { DomainField } from '../../ui/field.tsx';
 import { Alert } from '../../ui/states.tsx';
 import { toast, toastFailure } from '../../ui/toast.tsx';
-import { IconField } from './icon-field.tsx';
-import { useIcon } from './icon-upload.ts';
-import { Proof } from './proof.tsx';
-import { type Claim, useClaim, useSaveWebsite, type Website } from './queries.ts';
+import { IconField, useIcon } from './icon-field.tsx';
+import { type Claim, useClaim, useSaveWebsite, type Website } from './website.ts';
+import { Proof } from './website-actions.tsx';
 
 /** Adds a website or changes one. A domain that another account has registered can be claimed by a proof. */
 export function WebsiteDialog({ website, onClose }: { website: Website | null; onClose: () => void }) {

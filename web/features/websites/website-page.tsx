@@ -1,18 +1,16 @@
-import { type ReactNode, Suspense, useEffect, useRef } from 'react';
+import { type ComponentType, type LazyExoticComponent, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Link, useParams } from 'wouter';
 import { ApiError } from '../../../contract/client.ts';
+import type { WebsiteTab } from '../../../contract/pages.ts';
 import { paths, websitePath } from '../../paths.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { BackIcon, CheckIcon, OpenIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { SiteIcon } from '../../ui/site-icon.tsx';
-import { Failed, Skeleton } from '../../ui/states.tsx';
-import { useWebsite, type Website } from './queries.ts';
-import { homeOf } from './sign-in-url.ts';
-import { type Tab, tabs } from './website-tabs.tsx';
+import { Badge, Failed, Skeleton } from '../../ui/states.tsx';
+import { homeOf, type TabProps, useWebsite, type Website } from './website.ts';
 
 /** /dashboard/websites/DOMAIN and the tabs below it. */
 export function WebsitePage({ notFound }: { notFound: ReactNode }) {
@@ -87,7 +85,7 @@ function Header({ website, current }: { website: Website; current: Tab }) {
 }
 
 /** Whether the domain is proven, with what that means and a link to the proof. */
-export function WebsiteStatus({ website: { domain, verified, onProbation } }: { website: Website }) {
+function WebsiteStatus({ website: { domain, verified, onProbation } }: { website: Website }) {
   if (verified)
     return (
       <Badge>
@@ -169,7 +167,7 @@ function HeaderLoading({ domain }: { domain: string }) {
   );
 }
 
-/** The domain is not registered, or other accounts manage it. Both look the same, so that nobody learns which. */
+/** The domain is not registered, or other accounts manage it. Both look the same, so that no one learns which. */
 function NotYours({ domain }: { domain: string }) {
   return (
     <div className="mx-auto max-w-md py-16 text-center">
@@ -191,3 +189,20 @@ function NotYours({ domain }: { domain: string }) {
     </div>
   );
 }
+
+/** A page of a website. `path`: null for the website's own page; `unlisted`: another page leads to it. */
+type Tab = { path: WebsiteTab | null; label: string; unlisted?: true; Page: LazyExoticComponent<ComponentType<TabProps>> };
+
+const lazyTab = <Name extends string>(load: () => Promise<Record<Name, ComponentType<TabProps>>>, name: Name) =>
+  lazy(async () => ({ default: (await load())[name] }));
+
+/** The pages of a website, in the order of their links. */
+const tabs: readonly Tab[] = [
+  { path: null, label: 'Statistics', Page: lazyTab(() => import('./stats-tab.tsx'), 'StatsTab') },
+  { path: 'log', label: 'Log', Page: lazyTab(() => import('./log-tab.tsx'), 'LogTab') },
+  { path: 'visitors', label: 'Visitors', Page: lazyTab(() => import('./visitors-tab.tsx'), 'VisitorsTab') },
+  { path: 'branding', label: 'Branding', Page: lazyTab(() => import('./branding-tab.tsx'), 'BrandingTab') },
+  { path: 'team', label: 'Team', Page: lazyTab(() => import('./team-tab.tsx'), 'TeamTab') },
+  { path: 'settings', label: 'Settings', Page: lazyTab(() => import('./settings-tab.tsx'), 'SettingsTab') },
+  { path: 'test', label: 'Test sign-in', unlisted: true, Page: lazyTab(() => import('./test-tab.tsx'), 'TestTab') },
+];

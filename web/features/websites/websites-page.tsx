@@ -1,18 +1,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
-import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/websites-list.ts';
+import { type ListState, listPath, listStateOf, websitesQuery } from '../../lib/preloaded-queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { useAddParameter } from '../../ui/dialog.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
-import { DeleteDialog } from './delete-dialog.tsx';
-import { OpenIdDialog } from './openid-dialog.tsx';
-import { ProofDialog } from './proof.tsx';
-import type { Website } from './queries.ts';
-import { TryDialog } from './try-dialog.tsx';
+import type { Website } from './website.ts';
+import { DeleteDialog, OpenIdDialog, ProofDialog, TryDialog } from './website-actions.tsx';
 import { WebsiteDialog } from './website-dialog.tsx';
 import { WebsiteList } from './website-list.tsx';
 

@@ -1,0 +1,157 @@
+import { useEffect, useState } from 'react';
+import { ApiError } from '../../../contract/client.ts';
+import { MAX_EVENT_WAIT_SECONDS } from '../../../contract/limits.ts';
+import type { Output } from '../../../contract/routes.ts';
+import { api } from '../../lib/api.ts';
+import { useRefreshUser } from '../../lib/session.ts';
+import { CheckIcon, CrossIcon } from '../../ui/icons.tsx';
+
+export type LiveEvent = Output<'websiteEvents'>['events'][number];
+
+/** The newest events that are shown, and how far back the first ones are. */
+const MAX_SHOWN = 500;
+const SINCE_SECONDS = 3600;
+/** Between two calls of which the first one returned at once without events, and after failures. */
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 15_000;
+
+type Live = {
+  /** Oldest first; undefined: not loaded yet. */
+  events: LiveEvent[] | undefined;
+  cursor: string | undefined;
+  /** The last call failed; it is tried again. */
+  error: unknown;
+};
+
+/**
+ * Follows the events of a website. While paused it keeps its place, so that it continues without a gap.
+ * @param domain undefined: of all websites. Another one needs another key of the component
+ * @param start the cursor to begin at; undefined: with the events of the last hour
+ */
+export function useLiveEvents(domain: string | undefined, paused: boolean, start?: string): Live {
+  const [live, setLive] = useState<Live>({ events: undefined, cursor: undefined, error: null });
+  const refreshUser = useRefreshUser();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the loop itself moves the cursor
+  useEffect(() => {
+    if (paused) return;
+    const stop = new AbortController();
+    void follow(domain, live.cursor ?? start, stop.signal, {
+      onPage: ({ events, cursor }) =>
+        setLive((before) => ({ events: [...(before.events ?? []), ...events].slice(-MAX_SHOWN), cursor, error: null })),
+      onError: (error) => {
+        setLive((before) => ({ ...before, error }));
+        if (error instanceof ApiError && error.code === 'sign_in_needed') void refreshUser();
+      },
+    });
+    return () => stop.abort();
+  }, [domain, paused]);
+  return live;
+}
+
+type Handlers = { onPage(page: Output<'websiteEvents'>): void; onError(error: unknown): void };
+
+/** Calls `onPage` for each page of events until the signal aborts, or the caller may not see them. */
+async function follow(domain: string | undefined, from: string | undefined, signal: AbortSignal, { onPage, onError }: Handlers) {
+  let [after, failures, wait] = [from, 0, 0];
+  while (!signal.aborted) {
+    const start = Date.now();
+    try {
+      const page = await api.websiteEvents({ domain, after, since: SINCE_SECONDS, wait }, { signal });
+      if (signal.aborted) return;
+      onPage(page);
+      failures = 0;
+      after = page.cursor;
+      const isEarly = wait > 0 && page.events.length === 0 && !page.more && Date.now() - start < MIN_PAUSE_MS;
+      wait = page.more ? 0 : MAX_EVENT_WAIT_SECONDS;
+      if (isEarly) await pause(MIN_PAUSE_MS, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      onError(error);
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) return;
+      await pause(Math.min(MIN_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS), signal);
+      failures += 1;
+    }
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
+
+/** One step of a sign-in, with what to do about it. */
+export function EventRow({ event, withDomain }: { event: LiveEvent; withDomain: boolean }) {
+  const { at, level, text, count, email, name, fix } = event;
+  const time = Date.parse(at);
+  const who = [email, withDomain && name].filter(Boolean).join(' · ');
+  return (
+    <li className="grid gap-x-4 gap-y-0.5 px-4 py-3 sm:grid-cols-[4.5rem_1fr] sm:px-5">
+      <time dateTime={at} title={exact.format(time)} className="text-sm leading-6 text-muted tabular-nums">
+        {clock.format(time)}
+        {!isToday(time) && <span className="text-[0.8125rem] sm:block sm:leading-4"> {day.format(time)}</span>}
+      </time>
+      <div className="flex min-w-0 gap-2.5">
+        <Mark level={level} />
+        <div className="min-w-0">
+          <p className="text-[0.9375rem] leading-6">
+            {level === 'problem' && <span className="sr-only">Problem: </span>}
+            {text}
+            {count > 1 && <span className="text-muted"> {count.toLocaleString('en')} more within a minute.</span>}
+          </p>
+          {fix && (
+            <p className="mt-0.5 text-sm leading-6">
+              <span className="font-medium">Fix:</span> {withCode(fix)}
+            </p>
+          )}
+          {who && <p className="text-[0.8125rem] leading-5 text-muted wrap-anywhere">{who}</p>}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+const isToday = (time: number) => new Date(time).toDateString() === new Date().toDateString();
+
+function Mark({ level }: { level: LiveEvent['level'] }) {
+  return (
+    <span aria-hidden="true" className="grid h-6 w-4 shrink-0 place-items-center">
+      {level === 'problem' && <CrossIcon className="size-4 text-danger" />}
+      {level === 'success' && <CheckIcon className="size-4 text-accent" />}
+      {level === 'info' && <span className="size-1.5 rounded-full bg-edge" />}
+    </span>
+  );
+}
+
+/** Returns a sentence with its code, in backticks, as elements. */
+function withCode(sentence: string) {
+  return sentence.split('`').map((part, index) =>
+    index % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change
+      <code key={index} className="font-mono text-[0.8125rem]">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  );
+}
+
+/** Whether new events appear. Screen readers announce its changes. */
+export function LiveState({ paused, failed }: { paused: boolean; failed: boolean }) {
+  const [tone, text] = paused ? ['bg-edge', 'Paused'] : failed ? ['bg-danger', 'Reconnecting'] : ['bg-accent', 'Live'];
+  return (
+    <p role="status" className="flex min-w-28 items-center gap-2 text-sm">
+      <span aria-hidden="true" className={`size-2 rounded-full ${tone}`} />
+      {text}
+    </p>
+  );
+}

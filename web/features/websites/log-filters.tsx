@@ -1,0 +1,210 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { Input } from '../../../contract/routes.ts';
+import { Button } from '../../ui/button.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Filters } from '../../ui/filters.tsx';
+import { DownIcon } from '../../ui/icons.tsx';
+import type { LiveEvent } from './live-events.tsx';
+
+/** What the URL of the log filters by. `status`: '', `problems`, a kind, or a kind and a reason; `from`, `to`: UTC days, both included. */
+export type LogFilters = { email: string; status: string; from: string; to: string };
+
+type LogQuery = Omit<Input<'websiteLog'>, 'id' | 'before'>;
+
+/** The filters of the whole log. */
+export const NO_FILTERS: LogFilters = { email: '', status: '', from: '', to: '' };
+
+type Option = { value: string; label: string };
+
+/** The choices of the status, in groups: the steps of a sign-in, and what fails. */
+const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
+  {
+    group: 'Steps',
+    options: [
+      { value: 'requested', label: 'Email requested' },
+      { value: 'mail_accepted', label: 'Email accepted by the mail server' },
+      { value: 'opened', label: 'Opened by link or code' },
+      { value: 'opened code', label: 'Opened by code' },
+      { value: 'remembered', label: 'Remembered account' },
+      { value: 'verified', label: 'Completed: token verified' },
+      { value: 'exchanged', label: 'Completed: OpenID' },
+    ],
+  },
+  {
+    group: 'Problems',
+    options: [
+      { value: 'problems', label: 'All problems' },
+      { value: 'request_refused', label: 'No email sent' },
+      { value: 'mail_delayed', label: 'Email delayed' },
+      { value: 'mail_refused', label: 'Email refused' },
+      { value: 'mail_expired', label: 'Email expired' },
+      { value: 'wrong_browser', label: 'Link in another browser' },
+      { value: 'link_refused', label: 'Link rejected' },
+      { value: 'link_refused used', label: 'Link rejected: used before' },
+      { value: 'link_refused expired', label: 'Link rejected: expired' },
+      { value: 'wrong_address', label: 'Wrong address' },
+      { value: 'wrong_code', label: 'Wrong code' },
+      { value: 'client_refused', label: 'OpenID request rejected' },
+      { value: 'token_refused', label: 'Token rejected' },
+      { value: 'token_refused used', label: 'Token rejected: used before' },
+      { value: 'token_refused expired', label: 'Token rejected: expired' },
+      { value: 'token_refused unknown', label: 'Token rejected: unknown' },
+      { value: 'token_refused other_domain', label: 'Token rejected: another host' },
+    ],
+  },
+];
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const KNOWN = new Set(STATUSES.flatMap(({ options }) => options.map(({ value }) => value)));
+
+/** Returns the filters of a query string; what is not valid there is left out. */
+export function filtersOf(parameters: URLSearchParams): LogFilters {
+  const day = (name: string) => {
+    const text = parameters.get(name) ?? '';
+    return DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : '';
+  };
+  const status = parameters.get('status') ?? '';
+  return { email: parameters.get('email') ?? '', status: KNOWN.has(status) ? status : '', from: day('from'), to: day('to') };
+}
+
+/** Returns the query string of filters, without those that are empty. */
+export const parametersOf = (filters: LogFilters): Record<string, string> =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ''));
+
+/** Returns the filters of the URL, and a function that changes some of them there, without an entry in the history. */
+export function useLogFilters(): [LogFilters, (changed: Partial<LogFilters>) => void] {
+  const [parameters, setParameters] = useSearchParams();
+  const filters = filtersOf(parameters);
+  return [filters, (changed) => setParameters(parametersOf({ ...filters, ...changed }), { replace: true })];
+}
+
+/** Returns the input of the call websiteLog. */
+export function queryOf({ email, status, from, to }: LogFilters): LogQuery {
+  const [kind, reason] = status.split(' ');
+  return {
+    ...(email !== '' && { email }),
+    ...(status === 'problems' ? { problems: 'true' as const } : status !== '' && { kind, ...(reason && { reason }) }),
+    ...(from !== '' && { from: `${from}T00:00:00.000Z` }),
+    ...(to !== '' && { to: new Date(Date.parse(to) + 86_400_000).toISOString() }),
+  };
+}
+
+/** Returns whether an event passes the filters, as the service decides it. */
+export function passes({ email, kind, reason, level, at }: LiveEvent, filters: LogFilters): boolean {
+  const query = queryOf(filters);
+  return (
+    (!query.email || (email ?? '').toLowerCase().startsWith(query.email.trim().toLowerCase())) &&
+    (!query.kind || (kind === query.kind && (!query.reason || reason === query.reason))) &&
+    (!query.problems || level === 'problem') &&
+    (!query.from || at >= query.from) &&
+    (!query.to || at < query.to)
+  );
+}
+
+/** The address is searched when the typing pauses for so long. */
+const TYPING_MS = 400;
+
+/** The filters of the log. */
+export function LogFilterForm({ filters, onChange }: { filters: LogFilters; onChange: (changed: Partial<LogFilters>) => void }) {
+  const [email, setEmail] = useDebounced(filters.email, (text) => onChange({ email: text }));
+  const isFiltered = Object.keys(parametersOf(filters)).length > 0;
+  return (
+    <Filters
+      active={[filters.status, filters.from, filters.to].filter(Boolean).length}
+      first={
+        <Field
+          label="Address"
+          type="search"
+          inputMode="email"
+          placeholder="Any, or its beginning"
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+      }
+    >
+      <StatusSelect value={filters.status} onChange={(status) => onChange({ status })} />
+      <Field
+        label="From day (UTC)"
+        type="date"
+        value={filters.from}
+        max={filters.to || undefined}
+        onChange={(event) => onChange({ from: event.target.value })}
+      />
+      <Field
+        label="To day (UTC)"
+        type="date"
+        value={filters.to}
+        min={filters.from || undefined}
+        onChange={(event) => onChange({ to: event.target.value })}
+      />
+      {isFiltered && (
+        <div className="sm:col-span-full">
+          <Button
+            variant="quiet"
+            small
+            className="-ml-3"
+            onClick={() => {
+              setEmail('');
+              onChange(NO_FILTERS);
+            }}
+          >
+            Clear filters
+          </Button>
+        </div>
+      )}
+    </Filters>
+  );
+}
+
+function StatusSelect({ value, onChange }: { value: string; onChange: (status: string) => void }) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1.5 block text-sm font-medium">
+        Status
+      </label>
+      <div className="relative">
+        <select
+          id={id}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className="block h-11 w-full min-w-0 appearance-none rounded-control border border-edge/60 bg-panel pr-9 pl-3 text-base hover:border-edge"
+        >
+          <option value="">All</option>
+          {STATUSES.map(({ group, options }) => (
+            <optgroup key={group} label={group}>
+              {options.map((option) => (
+                <option key={option.value} value={option.value}>
+                  {option.label}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+        <DownIcon className="pointer-events-none absolute top-1/2 right-3 size-4 -translate-y-1/2 text-muted" />
+      </div>
+    </div>
+  );
+}
+
+/** Returns the text of a field, which follows `value`, and a setter after which `onPause` is called once the typing pauses. */
+function useDebounced(value: string, onPause: (text: string) => void): [string, (text: string) => void] {
+  const [text, setText] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(onPause);
+  latest.current = onPause;
+  useEffect(() => setText(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return [
+    text,
+    (typed) => {
+      setText(typed);
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => latest.current(typed.trim()), TYPING_MS);
+    },
+  ];
+}

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { percentOf } from './stats-tab.tsx';
+
+test('a share is in whole percent, and only a whole is 100%', () => {
+  expect([
+    percentOf(1, 3),
+    percentOf(999, 1000),
+    percentOf(3, 3),
+    percentOf(5, 4),
+    percentOf(0, 4),
+    percentOf(1, 400),
+    percentOf(0, 0),
+  ]).toEqual(['33%', '99%', '100%', '100%', '0%', '< 1%', null]);
+  expect(percentOf(1, 2, 'of requested')).toBe('50% of requested');
+});

@@ -1,0 +1,201 @@
+import { type RefObject, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { type LanguageCode, languages } from '../../../contract/languages.ts';
+import { errorText } from '../../lib/api.ts';
+import { registeredPath } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { CodeBlock, OpenIdValues, Value, Values } from '../../ui/copyable.tsx';
+import { ConfirmDialog, Dialog, DialogButtons } from '../../ui/dialog.tsx';
+import { Field, Select } from '../../ui/field.tsx';
+import { OpenIcon } from '../../ui/icons.tsx';
+import { Alert } from '../../ui/states.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { type Claim, faultOfForwardUrl, homeOf, signInUrl, useClaim, useDeleteWebsite, useProveWebsite, type Website } from './website.ts';
+
+/** Builds the sign-in address of a website, to copy or to open. */
+export function TryDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <Dialog title={`Test sign-in of ${website.displayDomain}`} first={field} onClose={onClose}>
+      <TryForm website={website} field={field} onCancel={onClose} />
+    </Dialog>
+  );
+}
+
+/** @param field receives the field of the forward_url @param onCancel undefined: not in a dialog */
+export function TryForm({
+  website: { domain, displayDomain },
+  field,
+  onCancel,
+}: {
+  website: Website;
+  field: RefObject<HTMLInputElement | null>;
+  onCancel?: () => void;
+}) {
+  const [forwardUrl, setForwardUrl] = useState(() => homeOf(domain));
+  const [language, setLanguage] = useState<LanguageCode>('en');
+  const fault = faultOfForwardUrl(forwardUrl, domain);
+  const url = signInUrl(location.origin, forwardUrl, language);
+
+  const open = fault ? (
+    <Button onClick={() => field.current?.focus()}>Open sign-in page</Button>
+  ) : (
+    <ButtonLink href={url} target="_blank" rel="noopener">
+      Open sign-in page
+      <OpenIcon />
+      <span className="sr-only">(in a new tab)</span>
+    </ButtonLink>
+  );
+  return (
+    <div className="grid gap-5">
+      <p className="text-[0.9375rem] text-muted">
+        Sign in as a visitor would. The link in the email returns to the address below with a{' '}
+        <code className="font-mono text-sm">token</code> parameter, which your site then verifies, once and within an hour.
+      </p>
+      <Field
+        ref={field}
+        label="Return to (forward_url)"
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+        mono
+        value={forwardUrl}
+        error={fault}
+        onChange={(event) => setForwardUrl(event.target.value)}
+      />
+      <Select
+        label="Language"
+        value={language}
+        onChange={(event) => setLanguage(event.target.value as LanguageCode)}
+        options={languages.map(({ code, name }) => ({ value: code, label: name }))}
+      />
+      {!fault && <CodeBlock label="Sign-in URL" code={url} />}
+      <p className="text-sm text-muted">
+        Not there yet?{' '}
+        <Link href={registeredPath(domain)} className="text-accent underline underline-offset-2">
+          The three steps for {displayDomain}
+        </Link>
+        , with code to copy.
+      </p>
+      {onCancel ? <DialogButtons onCancel={onCancel}>{open}</DialogButtons> : <div>{open}</div>}
+    </div>
+  );
+}
+
+/** How to prove the domain of a website, which ends its daily limit and protects it against claims by others. */
+export function ProofDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  return (
+    <Dialog title={`Verify ${website.displayDomain}`} onClose={onClose}>
+      <p className="mb-5 text-[0.9375rem] text-muted">
+        Prove in one of two ways that the domain is yours. A verified domain has no daily limit, and nobody else can claim it.
+      </p>
+      <Proof
+        domain={website.domain}
+        proof={website.proof}
+        onProven={() => {
+          onClose();
+          toast('Domain verified', website.displayDomain);
+        }}
+      />
+    </Dialog>
+  );
+}
+
+/** The DNS record and the file that prove a domain, with a button that makes the service check them. */
+export function Proof({ domain, proof: given, onProven }: { domain: string; proof: Claim['proof']; onProven: () => void }) {
+  const prove = useProveWebsite();
+  // The value changes when another account proves the domain in the meantime.
+  const claim = useClaim();
+  const proof = claim.data?.proof ?? given;
+  return (
+    <div className="grid gap-5">
+      <section>
+        <h3 className="mb-2 text-sm font-medium">Add a DNS record</h3>
+        <Values>
+          <Value name="Name" value={proof.record} />
+          <Value name="Type" value="TXT" />
+          <Value name="Value" value={proof.value} />
+        </Values>
+      </section>
+      <section>
+        <h3 className="mb-2 text-sm font-medium">Or put a file on the site</h3>
+        <Values>
+          <Value name="Address" value={proof.fileUrl} />
+          <Value name="Content" value={proof.fileBody} />
+        </Values>
+      </section>
+      {prove.error && !prove.isPending && <Alert>{errorText(prove.error, 'The proof could not be checked.')}</Alert>}
+      <Button
+        className="sm:justify-self-start"
+        busy={prove.isPending}
+        onClick={() => prove.mutate(domain, { onSuccess: onProven, onError: () => claim.mutate(domain) })}
+      >
+        {prove.isPending ? 'Checking...' : 'Check now'}
+      </Button>
+    </div>
+  );
+}
+
+/** A registered website is an OpenID Connect client: what to paste. */
+export function OpenIdDialog({ website, onClose }: { website: Website; onClose: () => void }) {
+  return (
+    <Dialog title={`OpenID Connect for ${website.displayDomain}`} onClose={onClose}>
+      <OpenIdOfWebsite website={website} />
+    </Dialog>
+  );
+}
+
+/** The values that an OpenID Connect library of the website needs. */
+export function OpenIdOfWebsite({ website: { domain } }: { website: Website }) {
+  const origin = domain === 'localhost' ? `http://${domain}:PORT` : `https://${domain}`;
+  return (
+    <div className="grid gap-5">
+      <p className="text-[0.9375rem] text-muted">
+        Your website is an OpenID Connect client already. Paste these values into its library; there is no secret, since it uses PKCE
+        (S256).
+      </p>
+      <OpenIdValues clientId={origin} />
+      <p className="text-sm text-muted wrap-anywhere">
+        Every redirect URI below <code className="font-mono text-[0.8125rem]">{origin}/</code> is accepted. A host below the domain is a
+        client of its own, with its own origin as client ID.
+      </p>
+    </div>
+  );
+}
+
+/** Deletes a website after its domain was typed. */
+export function DeleteDialog({
+  website: { id, domain, displayDomain },
+  onDeleted,
+  onClose,
+}: {
+  website: Website;
+  onDeleted?: () => void;
+  onClose: () => void;
+}) {
+  const remove = useDeleteWebsite();
+  const confirm = () =>
+    remove.mutate(id, {
+      onSuccess: () => {
+        onClose();
+        onDeleted?.();
+        toast('Website deleted', displayDomain);
+      },
+    });
+  return (
+    <ConfirmDialog
+      title={`Delete ${displayDomain}`}
+      action="Delete website"
+      failure="Failed to delete website."
+      typed={[displayDomain, domain]}
+      busy={remove.isPending}
+      error={remove.error}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      Are you sure you want to delete this website? This action cannot be undone and will remove all email authentication access for this
+      domain.
+    </ConfirmDialog>
+  );
+}
