@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
-import { readForwardUrl } from '../signin/redirects.ts';
+import { readForwardUrl } from '../signin/target.ts';
 
 /** The request of a browser that a proxy asks about. */
 export type OriginalRequest = {

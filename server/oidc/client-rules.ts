@@ -2,7 +2,7 @@ import type { Client, errors, KoaContextWithOIDC, Provider } from 'oidc-provider
 import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { isRedirectOf } from '../signin/redirects.ts';
+import { isRedirectOf } from '../signin/target.ts';
 import { clientKindOf } from './client-ids.ts';
 import { isSecretOf } from './clients.ts';
 

@@ -8,7 +8,7 @@ import { subjectOf } from '../events/subjects.ts';
 import type { Log } from '../log.ts';
 import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
-import { clientActive } from './conditions.ts';
+import { clientActive } from './attempts.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
 import { type AttemptKind, type AttemptSecrets, handleToId } from './secrets.ts';
 

@@ -8,11 +8,11 @@ import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { applicationActive, endedBySibling } from './conditions.ts';
-import { isRedirectOf, type OAuthClient, withCode } from './redirects.ts';
+import { applicationActive, endedBySibling } from './attempts.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
 import { type AttemptSecrets, idToHandle } from './secrets.ts';
+import { isRedirectOf, type OAuthClient, withCode } from './target.ts';
 
 /** Life of an application's token, in seconds. */
 const APPLICATION_TOKEN_SECONDS = 3600;

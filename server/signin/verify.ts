@@ -10,8 +10,8 @@ import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
-import { sameRegistration } from './conditions.ts';
-import { isTestAudience, testAudience } from './test-audience.ts';
+import { sameRegistration } from './attempts.ts';
+import { isTestAudience, testAudience } from './target.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
