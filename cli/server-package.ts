@@ -10,7 +10,7 @@ import type * as examine from '../server/db/examine.ts';
 import type * as migrate from '../server/db/migrate.ts';
 import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
-import type * as rotate from '../server/oidc/rotate.ts';
+import type * as keys from '../server/oidc/keys.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { findServer, installDirectory, SERVER_PACKAGE } from './server-location.ts';
@@ -28,7 +28,7 @@ type ServerModules = {
   'db/migrate': typeof migrate;
   'db/secret-key': typeof secretKey;
   main: typeof main;
-  'oidc/rotate': typeof rotate;
+  'oidc/keys': typeof keys;
 };
 
 /**

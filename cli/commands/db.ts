@@ -71,7 +71,7 @@ export const dbRotateSigningKeys: CommandSpec = {
     const { terminal, env } = context;
     const [{ readSecretKeys }, { rotateByOperator }] = await Promise.all([
       importServer(context, 'config'),
-      importServer(context, 'oidc/rotate'),
+      importServer(context, 'oidc/keys'),
     ]);
     const secretKeys = readSecretKeys(env);
     if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');

@@ -15,13 +15,12 @@ import type { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import { createGuardedFetch } from '../websites/guarded-fetch.ts';
 import { isPublicAddress } from '../websites/public-addresses.ts';
-import type { RegistrationParts } from './client-registration.ts';
+import type { RegistrationParts } from './client-rules.ts';
 import { OpenIdClients } from './clients.ts';
 import { Interactions, type ReadSteps } from './interactions.ts';
 import type { ProviderKeys } from './keys.ts';
-import { createOpenIdListener, type OpenIdListener } from './listener.ts';
 import { ProviderPages } from './pages.ts';
-import { OpenIdProvider } from './provider.ts';
+import { OpenIdProvider, type Serving } from './provider.ts';
 import { RecordsStore } from './records-store.ts';
 
 type Parts = {
@@ -42,7 +41,7 @@ type Parts = {
 };
 
 /** OpenID Connect: the provider, its clients and the steps of a person. */
-export type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
+type OpenId = { provider: OpenIdProvider; clients: OpenIdClients; interactions: Interactions; listener: OpenIdListener };
 
 /** Puts OpenID Connect together. Nothing is loaded or read before the first request. */
 export function createOpenId(parts: Parts): OpenId {
@@ -105,4 +104,48 @@ export function createOpenId(parts: Parts): OpenId {
 /** Binds the calls of OpenID Connect. */
 export function openIdRoutes({ interactions }: OpenId): Served[] {
   return [serve('decideInteraction', (input, { header }) => interactions.decide(input, header('cookie')))];
+}
+
+type ListenerParts = {
+  publicUrl: string;
+  serving(): Promise<Serving>;
+  interactions: Interactions;
+  pages: ProviderPages;
+  /** Headers of every response that is data. */
+  headers: Record<string, string>;
+};
+
+const METADATA = /^\/\.well-known\/(?:openid-configuration|oauth-authorization-server)$/;
+const ENDPOINTS = /^\/oauth\/(?:authorize|token|jwks|userinfo|introspect|revoke|logout|device|par|register)(?:\/|$)/;
+const INTERACTION = /^\/oauth\/interaction\/([A-Za-z0-9_-]{21,64})$/;
+const CONTENT_POLICY = "default-src 'none'; script-src 'none'; base-uri 'none'; frame-ancestors 'none'";
+const CACHED = /^\/(?:\.well-known\/|oauth\/jwks$)/;
+
+/** The requests of OpenID Connect and OAuth. */
+export type OpenIdListener = {
+  /** Whether a path is one of the provider's. */
+  handles(path: string): boolean;
+  handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
+};
+
+/** Returns the listener of the endpoints of the provider, and of the pages of its interactions. */
+function createOpenIdListener(parts: ListenerParts): OpenIdListener {
+  const { protocol, host } = new URL(parts.publicUrl);
+  // The hash of the script of a page that submits a form is added to script-src by oidc-provider.
+  const headers = { ...parts.headers, 'Content-Security-Policy': CONTENT_POLICY };
+  const forwarded = { 'x-forwarded-proto': protocol.slice(0, -1), 'x-forwarded-host': host };
+  return {
+    handles: (path) => ENDPOINTS.test(path) || METADATA.test(path) || INTERACTION.test(path),
+    handle: async (request, response, path) => {
+      const uid = INTERACTION.exec(path)?.[1];
+      if (uid && !(await parts.interactions.open(request, response, uid))) return;
+      const { handle } = await parts.serving();
+      // Every URL that the provider makes is one of PUBLIC_URL.
+      Object.assign(request.headers, forwarded);
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      if (CACHED.test(path)) response.setHeader('Cache-Control', 'public, max-age=300');
+      await handle(request, response);
+      parts.pages.sendPending(request, response);
+    },
+  };
 }

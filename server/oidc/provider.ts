@@ -5,14 +5,12 @@ import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
-import { keepLocale } from './claims.ts';
-import { limitRegistrations } from './client-registration.ts';
-import { ClientRequestRecorder } from './client-requests.ts';
-import { applyClientRules } from './client-rules.ts';
+import { ClientRequestRecorder, limitRequests } from './client-requests.ts';
+import { applyClientRules, limitRegistrations } from './client-rules.ts';
 import { type ConfigurationParts, configurationOf } from './configuration.ts';
+import { keepLocale } from './grants.ts';
 import type { ProviderKeys } from './keys.ts';
 import type { Context, ProviderPages } from './pages.ts';
-import { limitRequests } from './request-limits.ts';
 
 type Parts = Omit<ConfigurationParts, 'salt'> & {
   log: Pick<Log, 'warn' | 'info'>;
