@@ -43,6 +43,7 @@ import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
 import { offerConfirmation, SignInPages } from './sign-in-pages/pages.ts';
 import { describeLink, describePortalLink, linkListener } from './signin/link.ts';
 import { signInRoutes } from './signin/routes.ts';
+import { TestSignIns, testSignInRoutes } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
@@ -51,14 +52,12 @@ import { openStorage } from './uploads/storage.ts';
 import { createUploadUrls } from './uploads/upload-url.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
-import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { brandingRoutes, Logos, WebsiteBrandings } from './websites/branding.ts';
 import { Claims, claimRoutes } from './websites/claims.ts';
-import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
 import { brandingPreviewRouter } from './websites/preview-routes.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
-import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */

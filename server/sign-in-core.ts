@@ -1,5 +1,4 @@
-import { SessionStore } from './accounts/session-store.ts';
-import { Sessions } from './accounts/sessions.ts';
+import { SessionStore, Sessions } from './accounts/sessions.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';

@@ -4,8 +4,8 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { type Database, isUniqueViolation } from '../db/database.ts';
 import type { User } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import type { Logos } from '../websites/branding.ts';
 import { displayDomainOf } from '../websites/domains.ts';
-import type { Logos } from '../websites/logo.ts';
 
 /** Actions of visitors with the account's address, which are not part of its audit trail: the condition of the index audit_log_account. */
 const VISITOR_ACTIONS = ['sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified'];

@@ -6,9 +6,8 @@ import { bearerOf } from '../http/reading.ts';
 import { type Account, type Caller, type Served, serve } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
 import { clearSession } from './browser.ts';
-import { BEGIN_SIGN_OUT } from './locks.ts';
-import { END_PROVIDER_ACCESS, endProviderSessions } from './provider-sessions.ts';
 import { deviceIdOf } from './sessions.ts';
+import { BEGIN_SIGN_OUT, END_PROVIDER_ACCESS, endProviderSessions } from './sign-outs.ts';
 
 /** A session or a key of the account on a device. */
 type Use = { device: Buffer | null; label: string | null; current: boolean; signedIn: boolean; createdAt: Date; lastSeen: Date };
@@ -35,7 +34,7 @@ export class Devices {
   async list({ id, email }: Account, session: string): Promise<Output<'listDevices'>> {
     const { Op, time, RememberedKey, Session } = await this.#database.orm();
     const after = (sql: string) => ({ [Op.gt]: time(sql) });
-    // signin/quick-login.ts and accounts/session-store.ts accept sessions and keys for the same times.
+    // signin/quick-login.ts and accounts/sessions.ts accept sessions and keys for the same times.
     const [sessions, keys] = await Promise.all([
       Session.findAll({
         where: { userId: id, clientId: null, expiresAt: after('now()'), seenAt: after("now() - interval '7 days'") },

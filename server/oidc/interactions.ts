@@ -8,7 +8,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { SignInSteps } from '../../contract/sign-in-steps.ts';
-import { notBeingSignedOut } from '../accounts/locks.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';

@@ -27,7 +27,7 @@ const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_trie
     and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
 
 // RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
-// session is issued with (accounts/session-store.ts).
+// session is issued with (accounts/sessions.ts).
 const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11

@@ -2,7 +2,7 @@ import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
-import { notBeingSignedOut } from '../accounts/locks.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import type { SignedIn } from './opener.ts';

@@ -12,7 +12,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import { PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
 import { mailBrandOf, type WebsiteBrandings } from './branding.ts';
 import { displayDomainOf } from './domains.ts';
-import { iconUrlOf } from './presentation.ts';
+import { iconUrlOf } from './managers.ts';
 
 const PreviewQuery = BrandingFields.extend({ language: LanguageChoice, theme: z.enum(['light', 'dark']).default('light') });
 
