@@ -1,7 +1,6 @@
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type * as erase from '../server/admin/erase-store.ts';
-import type * as unlock from '../server/admin/unlock-store.ts';
+import type * as operator from '../server/admin/operator-store.ts';
 import type * as backup from '../server/backup/backup.ts';
 import type * as restore from '../server/backup/restore.ts';
 import type * as config from '../server/config.ts';
@@ -18,8 +17,7 @@ import { version } from './version.ts';
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {
-  'admin/erase-store': typeof erase;
-  'admin/unlock-store': typeof unlock;
+  'admin/operator-store': typeof operator;
   'backup/backup': typeof backup;
   'backup/restore': typeof restore;
   config: typeof config;

@@ -17,8 +17,7 @@ import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests
 import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
-import { docsRouter } from './docs/routes.ts';
-import { docsSearchRoutes } from './docs/search.ts';
+import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';

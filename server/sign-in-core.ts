@@ -1,5 +1,5 @@
 import { SessionStore, Sessions } from './accounts/sessions.ts';
-import { ApiKeyBearers } from './api-keys/bearers.ts';
+import { ApiKeyBearers } from './api-keys/api-keys.ts';
 import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -30,7 +30,7 @@ import { RequestStore } from './signin/request-store.ts';
 import { AttemptSecrets } from './signin/secrets.ts';
 import { Targets } from './signin/target.ts';
 import { TokenVerifier } from './signin/verify.ts';
-import { StatusStore } from './status/store.ts';
+import { StatusStore } from './status/probes.ts';
 
 /** What the features share. */
 export type CoreParts = { config: Config; secretKeys: SecretKeys; database: Database; log: Log };

@@ -108,7 +108,7 @@ export const dbErase: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, [address = ''], { dryRun = false, deleteWebsites = '', transferTo }) {
     const { terminal } = context;
-    const { eraseAddress } = await importServer(context, 'admin/erase-store');
+    const { eraseAddress } = await importServer(context, 'admin/operator-store');
     // Without a terminal and --yes it fails before a database is started.
     if (!dryRun && !terminal.interactive) await requireConfirmation(terminal, '');
     const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
@@ -142,7 +142,7 @@ export const adminUnlock: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { clearAdminLimits } = await importServer(context, 'admin/unlock-store');
+    const { clearAdminLimits } = await importServer(context, 'admin/operator-store');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
       const cleared = await clearAdminLimits(client, place);
       const text =

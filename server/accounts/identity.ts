@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiKeyBearers } from '../api-keys/bearers.ts';
+import type { ApiKeyBearers } from '../api-keys/api-keys.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import type { Identity } from '../http/serve.ts';

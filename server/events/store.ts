@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { shownAddress } from '../visitors/erased.ts';
+import { shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { subjectOfRow } from './subjects.ts';
 
