@@ -1,9 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type pg from 'pg';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
+import type { ApiKeyBearers } from '../api-keys/api-keys.ts';
 import { inTransaction } from '../db/database.ts';
+import type { Cookies } from '../http/cookies.ts';
+import { bearerOf } from '../http/reading.ts';
+import type { Identity } from '../http/serve.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 import { type Browser, createAuthKey, deviceLabelOf, type NewSession, SESSION_SECONDS } from './browser.ts';
 import { BEGIN_SESSION_CHANGE, endProviderSessions, LOCK_LOGOUT, notBeingSignedOut } from './sign-outs.ts';
@@ -242,4 +247,36 @@ export class SessionStore {
   #run<Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]) {
     return this.#core.query<Row>({ name, text, values });
   }
+}
+
+type IdentityParts = {
+  sessions: Pick<Sessions, 'accountOf'>;
+  apiKeys: Pick<ApiKeyBearers, 'identityOf'>;
+  accessTokens: { identityOf(authorization: string, resource: string): Promise<Identity | undefined> };
+  /** The audience of the access tokens that are accepted. */
+  resource: string;
+};
+
+/** Returns who makes a request, or null for an anonymous one. @throws Fault bad_api_key, bad_access_token */
+type IdentityOf = (request: IncomingMessage, cookies: Cookies) => Promise<Identity | null>;
+
+/**
+ * Identifies requests by their bearer token (RFC 6750), which may be an API key, an access token for a resource of this service, a
+ * session or an application's token, and without an Authorization header by their `sid` cookie.
+ */
+export function createIdentity({ sessions, apiKeys, accessTokens, resource }: IdentityParts): IdentityOf {
+  return async (request, cookies) => {
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      const found = (await apiKeys.identityOf(authorization)) ?? (await accessTokens.identityOf(authorization, resource));
+      if (found) return found;
+    }
+    const secret = authorization === undefined ? cookies.get('sid') : bearerOf(authorization);
+    const found = isRandomSecret(secret) ? await sessions.accountOf(secret) : null;
+    if (!found) return null;
+    const { clientId, ...account } = found;
+    if (clientId === null) return { ...account, by: 'session', scopes: null };
+    // The token of an application is never valid in a cookie.
+    return authorization === undefined ? null : { ...account, by: 'application', scopes: null };
+  };
 }

@@ -9,8 +9,7 @@ import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { EventFeed, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
 import { PROBLEM_KINDS } from './explanations.ts';
-import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, startOf } from './store.ts';
-import { subjectOfRow } from './subjects.ts';
+import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, startOf, subjectOfRow } from './store.ts';
 
 type Page = Output<'websiteLog'>;
 

@@ -10,7 +10,7 @@ import { type RegistrationParts, registrationConfiguration, resourceScopesOf } f
 import { clientKindOf, type OpenIdClients } from './clients.ts';
 import { CLAIMS, CONSENT_SECONDS, claimsOf, EMAIL_ACR, existingGrant, pairwiseSubject, sectorOf, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
-import type { RecordsStore } from './records-store.ts';
+import type { RecordsStore } from './store.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -17,7 +17,7 @@ import { interactionResults } from './adapter.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { AMR, EMAIL_ACR, grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
-import type { RecordsStore } from './records-store.ts';
+import type { RecordsStore } from './store.ts';
 
 type Query = ReturnType<typeof queryOf>;
 

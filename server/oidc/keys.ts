@@ -6,7 +6,7 @@ import { requireSecretKey } from '../db/secret-key.ts';
 import { isServingWith } from '../db/serving-lock.ts';
 import type { Log } from '../log.ts';
 import { deriveKey, type SecretKeys } from '../secret-keys.ts';
-import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './key-store.ts';
+import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './store.ts';
 
 const ALGORITHMS = ['ES256', 'RS256'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];

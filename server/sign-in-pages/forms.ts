@@ -11,9 +11,8 @@ import type { Listener } from '../http/listener.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
 import type { Served } from '../http/serve.ts';
-import { prefersJson } from '../pages/error-page.ts';
 import { forgetRefusal, refusalOf } from '../signin/request.ts';
-import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, SIGN_IN, type SignInPages } from './pages.ts';
+import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
 
 type Parts = {
   publicUrl: string;

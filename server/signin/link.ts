@@ -9,15 +9,22 @@ import { mailboxOf, maskEmail } from '../../contract/rules.ts';
 import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
-import type { EventRecorder } from '../events/recorder.ts';
-import { subjectOf } from '../events/subjects.ts';
+import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { queryOf } from '../http/reading.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import { clientActive, endedBySibling, lifeOf, sameRegistration, stillAwaited } from './attempts.ts';
+import {
+  type AttemptKind,
+  type AttemptSecrets,
+  clientActive,
+  endedBySibling,
+  hasCode,
+  lifeOf,
+  sameRegistration,
+  stillAwaited,
+} from './attempts.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
-import { type AttemptKind, type AttemptSecrets, hasCode } from './secrets.ts';
 import { isRedirectOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './target.ts';
 
 const COUNT_ADDRESS_TRY = `

@@ -8,10 +8,9 @@ import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { applicationActive, endedBySibling } from './attempts.ts';
+import { type AttemptSecrets, applicationActive, endedBySibling, idToHandle } from './attempts.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
-import { type AttemptSecrets, idToHandle } from './secrets.ts';
 import { isRedirectOf, type OAuthClient, withCode } from './target.ts';
 
 /** Life of an application's token, in seconds. */

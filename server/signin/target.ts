@@ -3,7 +3,7 @@ import type { SignInBoot } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
-import { uploadPath } from '../uploads/upload-url.ts';
+import { uploadPath } from '../uploads/uploads.ts';
 import { audienceOf, displayDomainOf, LOCALHOST, registrableOf } from '../websites/domains.ts';
 
 // Parsing a host of many different characters takes quadratic time (Punycode, RFC 3492).

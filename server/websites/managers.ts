@@ -5,7 +5,7 @@ import type { WebsiteRole } from '../../contract/websites.ts';
 import type { Database } from '../db/database.ts';
 import type { Orm, Website } from '../db/models.ts';
 import type { Account } from '../http/serve.ts';
-import { uploadPath } from '../uploads/upload-url.ts';
+import { uploadPath } from '../uploads/uploads.ts';
 import { displayDomainOf } from './domains.ts';
 import { proofFor } from './proof.ts';
 import { obtainChallenges, type WebsiteRecord } from './store.ts';
