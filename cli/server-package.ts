@@ -1,7 +1,6 @@
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type * as erase from '../server/admin/erase-store.ts';
-import type * as unlock from '../server/admin/unlock-store.ts';
+import type * as operator from '../server/admin/operator-store.ts';
 import type * as backup from '../server/backup/backup.ts';
 import type * as restore from '../server/backup/restore.ts';
 import type * as config from '../server/config.ts';
@@ -10,7 +9,7 @@ import type * as examine from '../server/db/examine.ts';
 import type * as migrate from '../server/db/migrate.ts';
 import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
-import type * as rotate from '../server/oidc/rotate.ts';
+import type * as keys from '../server/oidc/keys.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { findServer, installDirectory, SERVER_PACKAGE } from './server-location.ts';
@@ -18,8 +17,7 @@ import { version } from './version.ts';
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {
-  'admin/erase-store': typeof erase;
-  'admin/unlock-store': typeof unlock;
+  'admin/operator-store': typeof operator;
   'backup/backup': typeof backup;
   'backup/restore': typeof restore;
   config: typeof config;
@@ -28,7 +26,7 @@ type ServerModules = {
   'db/migrate': typeof migrate;
   'db/secret-key': typeof secretKey;
   main: typeof main;
-  'oidc/rotate': typeof rotate;
+  'oidc/keys': typeof keys;
 };
 
 /**

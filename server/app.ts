@@ -8,7 +8,7 @@ import { requireReadable } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import { tracing } from './metrics/tracing.ts';
-import type { OpenIdListener } from './oidc/listener.ts';
+import type { OpenIdListener } from './oidc/oidc.ts';
 
 export type AppParts = {
   served: readonly Served[];

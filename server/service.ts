@@ -4,11 +4,9 @@ import type { Router } from 'express';
 import { v7 as uuid } from 'uuid';
 import { type Route, routes } from '../contract/routes.ts';
 import { openDns } from '../diagnostics/dns.ts';
-import { Accounts, accountRoutes } from './accounts/accounts.ts';
-import { deviceNamesOf } from './accounts/browser.ts';
-import { Devices, deviceRoutes } from './accounts/devices.ts';
-import { createIdentity } from './accounts/identity.ts';
-import { previewRouter } from './accounts/preview-routes.ts';
+import { Accounts, accountRoutes, Devices, deviceRoutes } from './accounts/accounts.ts';
+import { brandingPreviewRouter, previewRouter } from './accounts/preview-routes.ts';
+import { createIdentity } from './accounts/sessions.ts';
 import { Admin, adminRoutes } from './admin/admin.ts';
 import { ApiKeys, apiKeyRoutes } from './api-keys/api-keys.ts';
 import { createApp } from './app.ts';
@@ -17,8 +15,7 @@ import { RedirectTests, redirectTestRoutes } from './applications/redirect-tests
 import { type Config, isDevelopment } from './config.ts';
 import type { Query } from './db/database.ts';
 import { demoRouter } from './demo/routes.ts';
-import { docsRouter } from './docs/routes.ts';
-import { docsSearchRoutes } from './docs/search.ts';
+import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
@@ -33,34 +30,28 @@ import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
 import { mcpRouter } from './mcp/routes.ts';
-import { Connections, connectionRoutes } from './oidc/connections.ts';
+import { Connections, connectionRoutes } from './oidc/grants.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
 import { protectedResourcesRouter } from './oidc/protected-resource-routes.ts';
-import { errorPage, wantsErrorPage } from './pages/error-page.ts';
 import { openApiOf, pagesRouter } from './pages/routes.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
-import { createFormCall } from './sign-in-pages/form-call.ts';
-import { SignInForms } from './sign-in-pages/forms.ts';
-import { offerConfirmation, SignInPages } from './sign-in-pages/pages.ts';
-import { linkListener } from './signin/link.ts';
-import { describeLink, describePortalLink } from './signin/link-page.ts';
+import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
+import { errorPage, offerConfirmation, SignInPages, wantsErrorPage } from './sign-in-pages/pages.ts';
+import { describeLink, describePortalLink, linkListener } from './signin/link.ts';
 import { signInRoutes } from './signin/routes.ts';
+import { TestSignIns, testSignInRoutes } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
 import { Probes } from './status/probes.ts';
 import { Status, statusRoutes, VERSION } from './status/status.ts';
 import { uploadRoutes, uploadsRouter } from './uploads/routes.ts';
 import { openStorage } from './uploads/storage.ts';
-import { createUploadUrls } from './uploads/upload-url.ts';
-import { Uploads } from './uploads/uploads.ts';
+import { createUploadUrls, Uploads } from './uploads/uploads.ts';
 import { Visitors, visitorRoutes } from './visitors/visitors.ts';
-import { brandingRoutes, WebsiteBrandings } from './websites/branding.ts';
+import { brandingRoutes, Logos, WebsiteBrandings } from './websites/branding.ts';
 import { Claims, claimRoutes } from './websites/claims.ts';
-import { Logos } from './websites/logo.ts';
 import { Members, memberRoutes } from './websites/members.ts';
-import { brandingPreviewRouter } from './websites/preview-routes.ts';
 import { isPublicAddress } from './websites/public-addresses.ts';
 import { WebsiteSearch, websiteSearchRoutes } from './websites/search.ts';
-import { TestSignIns, testSignInRoutes } from './websites/test-sign-ins.ts';
 import { Websites, websiteRoutes } from './websites/websites.ts';
 
 /** Delay of loading the ORM after the start, which it would slow down. */
@@ -281,7 +272,6 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
         accountOf,
         brandings: portal.brandings,
         mailer: core.mailer,
-        deviceNamesOf,
         sendPreview: web.sendSignInPreview,
       }),
       mcpRouter({

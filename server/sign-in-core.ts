@@ -1,6 +1,5 @@
-import { SessionStore } from './accounts/session-store.ts';
-import { Sessions } from './accounts/sessions.ts';
-import { ApiKeyBearers } from './api-keys/bearers.ts';
+import { SessionStore, Sessions } from './accounts/sessions.ts';
+import { ApiKeyBearers } from './api-keys/api-keys.ts';
 import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -19,19 +18,18 @@ import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId } from './oidc/oidc.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
-import { StepsReader } from './sign-in-pages/steps.ts';
+import { StepsReader } from './sign-in-pages/pages.ts';
+import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
 import { SignInCodes } from './signin/code.ts';
 import { SignInLinks } from './signin/link.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
-import { OwnAttempts } from './signin/own-attempts.ts';
 import { QuickLogins } from './signin/quick-login.ts';
 import { SignInRequests } from './signin/request.ts';
 import { RequestStore } from './signin/request-store.ts';
-import { AttemptSecrets } from './signin/secrets.ts';
 import { Targets } from './signin/target.ts';
 import { TokenVerifier } from './signin/verify.ts';
-import { StatusStore } from './status/store.ts';
+import { StatusStore } from './status/probes.ts';
 
 /** What the features share. */
 export type CoreParts = { config: Config; secretKeys: SecretKeys; database: Database; log: Log };

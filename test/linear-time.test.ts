@@ -15,7 +15,7 @@ import { deviceLabelOf } from '../server/accounts/browser.ts';
 import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';
 import { bearerOf, fieldsOf } from '../server/http/reading.ts';
 import { headerText } from '../server/mail/mime.ts';
-import { isRedirectOf, readForwardUrl } from '../server/signin/redirects.ts';
+import { isRedirectOf, readForwardUrl } from '../server/signin/target.ts';
 import { rootDomainOf } from '../server/websites/domains.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from './growing-input.ts';
 import { describeLinearTime, growingTexts } from './linear-time.ts';

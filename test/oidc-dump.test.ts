@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pairwiseSubject } from '../server/oidc/claims.ts';
+import { pairwiseSubject } from '../server/oidc/grants.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import {

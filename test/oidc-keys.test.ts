@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
-import { KeyEncryption } from '../server/oidc/key-encryption.ts';
-import { ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
+import { KeyEncryption, ProviderKeys, rotateSigningKeys } from '../server/oidc/keys.ts';
 import { SecretKeys } from '../server/secret-keys.ts';
 import { createDatabase } from './postgres.ts';
 

@@ -3,8 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../contract/routes.ts';
 import { type Database, openDatabase } from '../server/db/database.ts';
-import { rollUp } from '../server/stats/roll-up.ts';
-import { Stats } from '../server/stats/stats.ts';
+import { rollUp, Stats } from '../server/stats/stats.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 import { type Developer, freshAddress, freshDomain, openLink, requestEmail, signInDeveloper, tokenOf, visitorToken } from './sign-ins.ts';
 import { sleep, waitUntil } from './waiting.ts';
@@ -422,8 +421,7 @@ describe('the roll-up', () => {
 
   test('reads the remaining rows by the primary key', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
-    const { WEBSITE_HISTORY } = await import('../server/stats/website-store.ts');
-    const { ACCOUNT_LOGINS } = await import('../server/stats/account-logins.ts');
+    const { ACCOUNT_LOGINS, WEBSITE_HISTORY } = await import('../server/stats/stats.ts');
     const id = "'018f0000-0000-7000-8000-000000000000'::uuid";
     for (const [statement, $2] of [
       [DAILY_LOGINS, id],

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../server/db/migrate.ts';
 import { removeOldProbes } from '../server/jobs/store.ts';
-import { StatusStore } from '../server/status/store.ts';
+import { StatusStore } from '../server/status/probes.ts';
 import { openStage, type Stage } from './harness.ts';
 import { waitUntil } from './waiting.ts';
 

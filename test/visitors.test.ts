@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../contract/routes.ts';
-import { rollUp } from '../server/stats/roll-up.ts';
+import { rollUp } from '../server/stats/stats.ts';
 import type { Client } from './client.ts';
 import { openStage, production, type Service, type Stage } from './harness.ts';
 import { type Developer, freshAddress, freshDomain, requestEmail, signInDeveloper, visitorToken } from './sign-ins.ts';

@@ -16,7 +16,7 @@ const MODULE = 'virtual:docs';
 
 /**
  * Parses the pages of the documentation, so that the browser gets trees of elements and needs no parser. `virtual:docs` has the
- * path of each page's tree, by the slug of the page; so has docs.json, for the service (server/pages/page-preloads.ts).
+ * path of each page's tree, by the slug of the page; so has docs.json, for the service (server/pages/preloads.ts).
  */
 export const docs: Plugin = {
   name: 'docs',

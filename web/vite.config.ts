@@ -72,7 +72,7 @@ const entry = (html: string, { first = false, pure = [] as string[], target = 'b
     target,
     outDir: here('../dist/web'),
     emptyOutDir: first,
-    // For the service, which names a page's chunks in its head (server/pages/page-preloads.ts).
+    // For the service, which names a page's chunks in its head (server/pages/preloads.ts).
     manifest: first && 'chunks.json',
     // One chunk for the first load of an entry: it compresses better than the chunks shared with later ones.
     // So does one for the small components that several pages share. Those with large dependencies are in chunks of their own.

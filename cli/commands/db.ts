@@ -71,7 +71,7 @@ export const dbRotateSigningKeys: CommandSpec = {
     const { terminal, env } = context;
     const [{ readSecretKeys }, { rotateByOperator }] = await Promise.all([
       importServer(context, 'config'),
-      importServer(context, 'oidc/rotate'),
+      importServer(context, 'oidc/keys'),
     ]);
     const secretKeys = readSecretKeys(env);
     if (revoke) await requireConfirmation(terminal, 'Every ID token and access token becomes invalid within a minute. Replace the keys?');
@@ -108,7 +108,7 @@ export const dbErase: CommandSpec = {
   waitsForCleanUp: true,
   async run(context, [address = ''], { dryRun = false, deleteWebsites = '', transferTo }) {
     const { terminal } = context;
-    const { eraseAddress } = await importServer(context, 'admin/erase-store');
+    const { eraseAddress } = await importServer(context, 'admin/operator-store');
     // Without a terminal and --yes it fails before a database is started.
     if (!dryRun && !terminal.interactive) await requireConfirmation(terminal, '');
     const deleted = deleteWebsites.split(',').flatMap((domain) => domain.trim().toLowerCase() || []);
@@ -142,7 +142,7 @@ export const adminUnlock: CommandSpec = {
   waitsForCleanUp: true,
   async run(context) {
     const { terminal } = context;
-    const { clearAdminLimits } = await importServer(context, 'admin/unlock-store');
+    const { clearAdminLimits } = await importServer(context, 'admin/operator-store');
     await onDatabase(context, { exclusive: false }, async (client, { place }) => {
       const cleared = await clearAdminLimits(client, place);
       const text =

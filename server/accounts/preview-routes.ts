@@ -1,60 +1,124 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Router } from 'express';
-import type { z } from 'zod';
+import { type Request, Router } from 'express';
+import { z } from 'zod';
 import { Branding } from '../../contract/account.ts';
+import { BrandingFields } from '../../contract/branding.ts';
 import { Fault } from '../../contract/errors.ts';
 import { LanguageChoice } from '../../contract/language-schemas.ts';
+import type { SignInPage } from '../../contract/pages.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
+import { mailBrandOf, type WebsiteBrandings } from '../websites/branding.ts';
+import { displayDomainOf } from '../websites/domains.ts';
+import { iconUrlOf } from '../websites/managers.ts';
 import type { Accounts } from './accounts.ts';
 import { deviceNamesOf } from './browser.ts';
 
-const SAMPLE_HOST = 'shop.example';
-const PreviewQuery = Branding.extend({ language: LanguageChoice });
-type PreviewInput = z.output<typeof PreviewQuery> & { device?: string };
+type Parts = {
+  publicUrl: string;
+  secure: boolean;
+  origins: ReadonlySet<string>;
+  accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
+  mailer: Pick<Mailer, 'write'>;
+};
 
-type PreviewParts = { publicUrl: string; mailer: Pick<Mailer, 'write'>; accounts: Pick<Accounts, 'newestBrandedDomain'> };
+/** Returns the headers of an email that a page of this origin frames. */
+const mailHeadersOf = (secure: boolean) => ({
+  ...dataHeaders(secure),
+  'Content-Security-Policy': PREVIEW_POLICY,
+  'X-Frame-Options': 'SAMEORIGIN',
+  'Content-Type': 'text/html; charset=utf-8',
+});
 
-/** GET /dashboard/settings/preview: the preview of sign-in emails in the settings, for a person who is signed in. */
-export function previewRouter(
-  parts: PreviewParts & {
-    secure: boolean;
-    origins: ReadonlySet<string>;
-    accountOf(request: IncomingMessage, response: ServerResponse): Promise<Account | null>;
-  },
-): Router {
-  const headers = {
-    ...dataHeaders(parts.secure),
-    'Content-Security-Policy': PREVIEW_POLICY,
-    'X-Frame-Options': 'SAMEORIGIN',
-    'Content-Type': 'text/html; charset=utf-8',
-  };
-  const router = Router();
-  router.get('/dashboard/settings/preview', async (request, response) => {
-    requireOwnOrigin(request, 'person', parts.origins);
-    const account = await parts.accountOf(request, response);
-    if (!account) throw new Fault('sign_in_needed');
-    const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
-    const html = await renderPreview(parts, account, { ...inputOf(request), ...(device && { device }) });
-    response.set(headers).end(html);
-  });
-  return router;
+/** Returns the account that is signed in. @throws Fault foreign_origin, sign_in_needed */
+async function requireAccount(parts: Parts, request: IncomingMessage, response: ServerResponse): Promise<Account> {
+  requireOwnOrigin(request, 'person', parts.origins);
+  const account = await parts.accountOf(request, response);
+  if (!account) throw new Fault('sign_in_needed');
+  return account;
 }
 
-/** @throws Fault bad_request */
-function inputOf(request: IncomingMessage): PreviewInput {
-  const input = PreviewQuery.safeParse({ fromName: '', logoUrl: '', ...queryOf(request) });
+/** Returns the query of a request as a schema describes it. @throws Fault bad_request */
+function readQuery<Schema extends z.ZodType>(schema: Schema, request: IncomingMessage, defaults: Record<string, string>): z.output<Schema> {
+  const input = schema.safeParse({ ...defaults, ...queryOf(request) });
   if (input.success) return input.data;
   const [issue] = input.error.issues;
   const field = issue.path.join('.');
   throw new Fault('bad_request', { field, message: `${field}: ${issue.message}` });
 }
 
+const SAMPLE_HOST = 'shop.example';
+const AccountQuery = Branding.extend({ language: LanguageChoice });
+type AccountInput = z.output<typeof AccountQuery> & { device?: string };
+
+type AccountParts = Parts & { accounts: Pick<Accounts, 'newestBrandedDomain'> };
+
+/** GET /dashboard/settings/preview: the preview of sign-in emails in the settings, for a person who is signed in. */
+export function previewRouter(parts: AccountParts): Router {
+  const headers = mailHeadersOf(parts.secure);
+  const router = Router();
+  router.get('/dashboard/settings/preview', async (request, response) => {
+    const account = await requireAccount(parts, request, response);
+    const input = readQuery(AccountQuery, request, { fromName: '', logoUrl: '' });
+    const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
+    const html = await renderPreview(parts, account, { ...input, ...(device && { device }) });
+    response.set(headers).end(html);
+  });
+  return router;
+}
+
 /** Returns the email that visitors of an account's proven websites would get, with the branding of the account. */
-async function renderPreview(parts: PreviewParts, account: Account, { language, ...brandAndDevice }: PreviewInput): Promise<string> {
+async function renderPreview(parts: AccountParts, account: Account, { language, ...brandAndDevice }: AccountInput): Promise<string> {
   const host = (await parts.accounts.newestBrandedDomain(account)) ?? SAMPLE_HOST;
   return previewMail(parts, { recipient: account.email, language, data: { host, ...brandAndDevice } }, null);
+}
+
+const WebsiteQuery = BrandingFields.extend({ language: LanguageChoice, theme: z.enum(['light', 'dark']).default('light') });
+
+type WebsiteParts = Parts & {
+  brandings: Pick<WebsiteBrandings, 'forPreview'>;
+  /** Sends a sign-in page without scripts, which pages of this origin may frame. */
+  sendPreview(response: ServerResponse, page: SignInPage, theme: 'light' | 'dark'): void;
+};
+
+/**
+ * GET /dashboard/websites/DOMAIN/preview/page and …/mail: the sign-in page and the email of a website with a branding that is not saved,
+ * for a person who manages it. They show what visitors see once the domain is proven.
+ */
+export function brandingPreviewRouter(parts: WebsiteParts): Router {
+  const { publicUrl, brandings, mailer } = parts;
+  const headers = mailHeadersOf(parts.secure);
+  const read = async (request: Request, response: ServerResponse) => {
+    const account = await requireAccount(parts, request, response);
+    const input = readQuery(WebsiteQuery, request, { name: '', accent: '', fromName: '', logoUrl: '' });
+    return { account, input, ...(await brandings.forPreview(account, String(request.params.domain))) };
+  };
+  const router = Router();
+  router.get('/dashboard/websites/:domain/preview/mail', async (request, response) => {
+    const { account, input, website, defaults } = await read(request, response);
+    const { language, theme, ...branding } = input;
+    const device = await deviceNamesOf(request.headers['user-agent'] ?? '');
+    const data = { host: website.domain, ...mailBrandOf(branding, defaults), ...(device && { device }) };
+    const sample = { recipient: account.email, language, data };
+    response.set(headers).end(await previewMail({ publicUrl, mailer }, sample, theme));
+  });
+  router.get('/dashboard/websites/:domain/preview/page', async (request, response) => {
+    const { input, website } = await read(request, response);
+    const { language, theme, name, accent } = input;
+    const { domain: host } = website;
+    const search = `?${new URLSearchParams({ forward_url: `https://${host}/`, language })}`;
+    const target = {
+      kind: 'site',
+      host,
+      displayHost: displayDomainOf(host),
+      iconUrl: iconUrlOf(website),
+      name: name || null,
+      accent,
+    } as const;
+    parts.sendPreview(response, { path: '/auth', search, language, target }, theme);
+  });
+  return router;
 }

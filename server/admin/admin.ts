@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
@@ -8,8 +9,7 @@ import type { LimitName, Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Outbox } from '../mail/outbox.ts';
 import type { SecretKeys } from '../secret-keys.ts';
-import { isRandomSecret, randomSecret } from '../secrets.ts';
-import { type AdminSecrets, createAdminSecrets } from './secrets.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
 
 /** Entries of one page of a list. */
 const PAGE_SIZE = 50;
@@ -219,4 +219,41 @@ export function adminRoutes(admin: Admin): Served[] {
     serve('retryMail', (input) => admin.retryMail(input)),
     serve('adminAuditLog', (input) => admin.auditLog(input)),
   ];
+}
+
+/** The checks that depend on the admin password and SECRET_KEY. A change of the password voids every session and browser mark. */
+type AdminSecrets = {
+  /** Compares in constant time. */
+  isPassword(password: string): boolean;
+  /** Returns the form in which the secret of a session is stored. */
+  sessionHash(secret: string): Buffer;
+  /** Returns the forms in which it may be stored, while SECRET_KEY is rotated. */
+  sessionHashes(secret: string): Buffer[];
+  /** Returns a new value that marks a browser in which the password was correct. */
+  createBrowserMark(): string;
+  /** Returns the id in the mark of a browser, or null when the mark is not valid. */
+  browserOf(mark: string | undefined): string | null;
+};
+
+function createAdminSecrets(keys: SecretKeys, password: string): AdminSecrets {
+  const expected = digest(password);
+  const mac = (key: Buffer, use: 'session' | 'browser', text: string) => {
+    const admin = createHmac('sha256', key).update('admin|').update(expected).digest();
+    return createHmac('sha256', admin).update(`${use}|${text}`).digest();
+  };
+  return {
+    isPassword: (given) => timingSafeEqual(digest(given), expected),
+    sessionHash: (secret) => mac(keys.writing, 'session', secret),
+    sessionHashes: (secret) => keys.reading.map((key) => mac(key, 'session', secret)),
+    createBrowserMark: () => {
+      const id = randomSecret();
+      return `${id}.${mac(keys.writing, 'browser', id).toString('base64url')}`;
+    },
+    browserOf: (mark) => {
+      const [id, signature] = mark?.split('.') ?? [];
+      if (!isRandomSecret(id) || !isRandomSecret(signature)) return null;
+      const given = Buffer.from(signature, 'base64url');
+      return keys.reading.some((key) => timingSafeEqual(given, mac(key, 'browser', id))) ? id : null;
+    },
+  };
 }

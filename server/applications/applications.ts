@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
 import type { Transaction } from 'sequelize';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
@@ -9,9 +10,7 @@ import type { Database, Query } from '../db/database.ts';
 import type { Application } from '../db/models.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
-import { configure, newClientSecret } from './configuration.ts';
-import { remedyFor } from './remedies.ts';
-import { endGrantsOf, hasFormerSecret, readRefusals, removeRefusals } from './store.ts';
+import { configure, newClientSecret, remedyFor } from './configuration.ts';
 
 const CLIENT_ID = /^app_[A-Za-z0-9_-]{22}$/;
 const MAX_LOG_ENTRIES = 100;
@@ -231,4 +230,38 @@ export function applicationRoutes(applications: Applications): Served[] {
     serve('clientRefusals', ({ id }, { account }) => applications.refusals(account, id)),
     serve('clientLogs', ({ id }, { account }) => applications.logs(account, id)),
   ];
+}
+
+const HAS_FORMER_SECRET = `
+select 1 from applications where id = $1 and previous_secret_hash is not null and previous_secret_until > now()`;
+
+// A grant, and all codes and tokens that were issued with it. Access tokens in JWT format become invalid with their grant.
+const END_GRANTS = `
+with ended as (delete from oidc_records where kind = 'Grant' and client_id = $1 returning id)
+delete from oidc_records where grant_id = any(array(select id from ended))`;
+
+const REFUSALS = 'select id::text, at, error, description from application_refusals where client_id = $1 order by id desc limit $2';
+
+/** A rejected request of a client, with the error code and description of the response. */
+type Refusal = { id: string; at: Date; error: string; description: string };
+
+/** Returns whether the secret from before a rotation is still valid. @param query runs in a transaction */
+async function hasFormerSecret(query: Query, id: string): Promise<boolean> {
+  return (await query(HAS_FORMER_SECRET, [id])).rows.length > 0;
+}
+
+/** Ends everything that people have granted to a client. @param query runs in a transaction */
+async function endGrantsOf(query: Query, clientId: string): Promise<void> {
+  await query(END_GRANTS, [clientId]);
+}
+
+/** @param query runs in a transaction */
+async function removeRefusals(query: Query, clientId: string): Promise<void> {
+  await query('delete from application_refusals where client_id = $1', [clientId]);
+}
+
+/** Returns the last rejected requests of a client, newest first. */
+async function readRefusals(core: pg.Pool, clientId: string, limit: number): Promise<Refusal[]> {
+  const { rows } = await core.query<Refusal>({ name: 'application-refusals', text: REFUSALS, values: [clientId, limit] });
+  return rows;
 }

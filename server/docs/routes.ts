@@ -2,7 +2,9 @@ import { type RequestHandler, type Response, Router } from 'express';
 import { llmsFullText, llmsText } from '../../docs/llms.ts';
 import { docPages, frameworkPages, markdownPath, promptPages, slugAt } from '../../docs/pages.ts';
 import { readDoc, readSkill } from '../../docs/read.ts';
+import { searchDocs } from '../../docs/search.ts';
 import type { Config } from '../config.ts';
+import { type Served, serve } from '../http/serve.ts';
 import { plainPath } from '../pages/web-app.ts';
 
 const MARKDOWN = 'text/markdown';
@@ -70,4 +72,14 @@ class DocFiles {
     text.catch(() => this.generated.delete(path));
     return text;
   }
+}
+
+/** The search of the documentation for the pages; assistants search it by their own tool. @param origin of the service */
+export function docsSearchRoutes(origin: string): Served[] {
+  return [
+    serve('searchDocs', async ({ q }) => {
+      const hits = await searchDocs(q, { origin });
+      return hits.map(({ title, heading, excerpt, url }) => ({ title, heading, excerpt, url }));
+    }),
+  ];
 }

@@ -1,16 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_EVENT_WAIT_SECONDS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
-import { normalDomain } from '../../contract/rules.ts';
+import { maskEmail, normalDomain } from '../../contract/rules.ts';
 import { isApplicationId } from '../applications/applications.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { LOCALHOST } from '../websites/domains.ts';
-import { EventFeed } from './feed.ts';
-import { type Merged, mergeSources } from './merge.ts';
-import { presentEvents } from './presentation.ts';
-import { EventStore, type Position } from './store.ts';
+import { ERASED } from '../visitors/visits.ts';
+import { displayDomainOf, LOCALHOST } from '../websites/domains.ts';
+import { explain } from './explanations.ts';
+import { type EventRow, EventStore, type Position, type Source } from './store.ts';
 
 type Page = Output<'websiteEvents'>;
 
@@ -68,7 +68,8 @@ function domainOf(text: string): string {
   return host === LOCALHOST ? host : (normalDomain(host) ?? '');
 }
 
-function positionOf(cursor: string): Position {
+/** Returns the position that the cursor of a response names. */
+export function positionOf(cursor: string): Position {
   const [audit, event] = cursor.split('.').map(Number);
   return { audit, event };
 }
@@ -79,4 +80,163 @@ const atMost = (a: Position, b: Position): Position => ({ audit: Math.min(a.audi
 export function eventRoutes(events: WebsiteEvents): Served[] {
   const options = { timeoutSeconds: MAX_EVENT_WAIT_SECONDS + MAX_READ_SECONDS };
   return [serve('websiteEvents', (input, { account }) => events.read(account, input), options)];
+}
+
+type Event = Output<'websiteEvents'>['events'][number];
+
+/**
+ * Returns events as those who manage their websites see them. Anyone can register a domain, and could learn here who is invited to sign
+ * in to it: so addresses are masked until it is proven, except in local mode.
+ */
+export function presentEvents(rows: Merged['rows'], { isLocal }: { isLocal: boolean }): Event[] {
+  return rows.map(({ key, at, domain, application, kind, reason, email, count, isOpenId, proven }) => ({
+    id: key,
+    at: at.toISOString(),
+    domain,
+    name: application ?? displayDomainOf(domain),
+    kind,
+    reason,
+    email: email === null || email === ERASED || proven || isLocal ? email : maskEmail(email),
+    ...explain(kind, reason, isOpenId),
+    count,
+  }));
+}
+
+/** How often the database is read while requests wait. */
+const POLL_MS = 500;
+/** The statements of the core end after 2.5 s. Behind a transaction that writes for longer, events appear when it ends. */
+const WRITERS_TIMEOUT_MS = 3_000;
+const WRITERS_POLL_MS = 20;
+/** Requests that wait, of one account and of this process. */
+const MAX_OF_ACCOUNT = 10;
+const MAX_WAITING = 500;
+
+type Waiting = { account: string; domains: readonly string[]; end(hasNews: boolean): void };
+
+/** Has requests wait for new events. All of them share one statement, every POLL_MS, which runs only while there are any. */
+export class EventFeed {
+  readonly #store: EventStore;
+  readonly #waiting = new Set<Waiting>();
+  /** Up to where the waiting requests have been notified; null while none waits. */
+  #notified: Position | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(store: EventStore) {
+    this.#store = store;
+  }
+
+  /** Returns a position up to which no row can appear any more, or null when a transaction keeps writing for seconds. */
+  async position(): Promise<Position | null> {
+    const { writers, ...position } = await this.#store.newest();
+    const end = Date.now() + WRITERS_TIMEOUT_MS;
+    while (writers.length > 0 && (await this.#store.countWriters(writers)) > 0) {
+      if (Date.now() > end) return null;
+      await sleep(WRITERS_POLL_MS);
+    }
+    return position;
+  }
+
+  /**
+   * Waits for events of some domains after a position.
+   * @returns whether there may be some; false when the time is over, the service stops, or too many requests wait. An account that has
+   * too many waiting requests ends its oldest one, which may be of a closed page.
+   */
+  wait(account: string, domains: readonly string[], after: Position, timeoutMs: number): Promise<boolean> {
+    if (this.#stopped || this.#waiting.size >= MAX_WAITING) return Promise.resolve(false);
+    // Others were notified of rows after this position already.
+    if (this.#notified && isBefore(after, this.#notified)) return Promise.resolve(true);
+    this.#notified ??= after;
+    const own = [...this.#waiting].filter((each) => each.account === account);
+    if (own.length >= MAX_OF_ACCOUNT) own[0].end(false);
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        account,
+        domains,
+        end: (hasNews) => {
+          clearTimeout(timer);
+          this.#waiting.delete(waiting);
+          resolve(hasNews);
+        },
+      };
+      const timer = setTimeout(() => waiting.end(false), timeoutMs);
+      this.#waiting.add(waiting);
+      this.#schedule();
+    });
+  }
+
+  /** Ends all waiting requests, and lets no other one wait. */
+  stop(): void {
+    this.#stopped = true;
+    for (const waiting of [...this.#waiting]) waiting.end(false);
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(async () => {
+      // While the database does not respond, requests wait until their time is over.
+      if (this.#waiting.size > 0) await this.#notify().catch(() => {});
+      this.#timer = null;
+      if (this.#waiting.size > 0) this.#schedule();
+      else this.#notified = null;
+    }, POLL_MS).unref();
+  }
+
+  async #notify(): Promise<void> {
+    const from = this.#notified;
+    const position = await this.position();
+    if (!from || !position || !isBefore(from, position)) return;
+    // Before the next statement, so that a request which begins to wait during it reads again.
+    this.#notified = position;
+    const waiting = [...this.#waiting];
+    const domains = [...new Set(waiting.flatMap((each) => each.domains))];
+    const withNews = await this.#store.domainsWithNews(domains, from, position).catch((error) => {
+      this.#notified = from;
+      throw error;
+    });
+    for (const each of waiting) if (each.domains.some((domain) => withNews.has(domain))) each.end(true);
+  }
+}
+
+const isBefore = (a: Position, b: Position) => a.audit < b.audit || a.event < b.event;
+
+/** Rows of both sources in the order of their times, with an id each. */
+export type Merged = { rows: (EventRow & { key: string })[]; end: Position; more: boolean };
+
+/**
+ * Merges the rows of both sources by time. A source that was not read to its end limits the rows of the other one to those that are
+ * not later, so that the rows of the next call follow. No row is left out or returned twice, whatever the times are.
+ * @param direction `backward`: the sources were read from their newest row, which is the first of the result
+ */
+export function mergeSources(
+  sources: { audit: Source; event: Source },
+  after: Position,
+  direction: 'forward' | 'backward' = 'forward',
+): Merged {
+  const order = (at: Date) => (direction === 'forward' ? at.getTime() : -at.getTime());
+  const limit = Math.min(limitOf(sources.audit, order), limitOf(sources.event, order));
+  const audit = takeUpTo(sources.audit, after.audit, limit, order);
+  const event = takeUpTo(sources.event, after.event, limit, order);
+  const keyed = (prefix: string, rows: EventRow[]) => rows.map((row) => ({ ...row, key: `${prefix}${row.id}` }));
+  const rows = [...keyed('a', audit.rows), ...keyed('e', event.rows)];
+  return {
+    rows: rows.filter(({ visible }) => visible).sort((a, b) => order(a.at) - order(b.at)),
+    end: { audit: audit.end, event: event.end },
+    more: Number.isFinite(limit),
+  };
+}
+
+/** Where a time is in the order of the result. */
+type Order = (at: Date) => number;
+
+/** Returns the last time of the rows of a source that has more, so that at least one source is taken as a whole; else Infinity. */
+function limitOf({ rows, endAt }: Source, order: Order): number {
+  if (endAt === null) return Number.POSITIVE_INFINITY;
+  return Math.max(order(endAt), ...rows.map(({ at }) => order(at)));
+}
+
+/** Returns the rows before the first one that comes after the limit, and up to which number they are. */
+function takeUpTo({ rows, end }: Source, after: number, limit: number, order: Order): { rows: EventRow[]; end: number } {
+  const firstLater = rows.findIndex(({ at }) => order(at) > limit);
+  if (firstLater < 0) return { rows, end };
+  return { rows: rows.slice(0, firstLater), end: firstLater === 0 ? after : rows[firstLater - 1].id };
 }

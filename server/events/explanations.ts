@@ -1,5 +1,5 @@
 import type { Output } from '../../contract/routes.ts';
-import { remedyFor } from '../applications/remedies.ts';
+import { remedyFor } from '../applications/configuration.ts';
 
 type Level = Output<'websiteEvents'>['events'][number]['level'];
 

@@ -3,13 +3,13 @@ import { MAX_LOG_DAYS } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
+import { ERASED, shownAddress } from '../visitors/visits.ts';
+import { managedBy } from '../websites/managers.ts';
+import { EventFeed, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
 import { PROBLEM_KINDS } from './explanations.ts';
-import { EventFeed } from './feed.ts';
-import { type LogFilter, type LoggedWebsite, LogStore } from './log-store.ts';
-import { type Merged, mergeSources } from './merge.ts';
-import { presentEvents } from './presentation.ts';
-import { EventStore, type Position } from './store.ts';
+import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, startOf, subjectOfRow } from './store.ts';
 
 type Page = Output<'websiteLog'>;
 
@@ -103,13 +103,141 @@ export class WebsiteLog {
   }
 }
 
-function positionOf(cursor: string): Position {
-  const [audit, event] = cursor.split('.').map(Number);
-  return { audit, event };
-}
-
 const lowest = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
 
 export function logRoutes(log: WebsiteLog): Served[] {
   return [serve('websiteLog', (input, { account }) => log.read(account, input), { timeoutSeconds: TIMEOUT_SECONDS })];
+}
+
+/** A website whose log is read. `since`: when it got its domain. */
+type LoggedWebsite = { id: string; domain: string; since: Date; proven: boolean };
+
+/** Which rows to return. Null: all of them. */
+type LogFilter = {
+  /** The beginning of an address, in lower case. */
+  email: string | null;
+  kinds: readonly string[] | null;
+  reason: string | null;
+  from: Date;
+  to: Date;
+  /** Addresses are shown as they are; otherwise masked, and the filter applies to the masked ones. */
+  plainAddresses: boolean;
+};
+
+/** Numbers that one statement reads of each source, and rows that it returns. The rows of a domain have no index. */
+const MAX_SCANNED = 100_000;
+const MAX_ROWS = 100;
+
+const FIND_WEBSITE = `
+select id, domain, coalesce(moved_at, created_at) as since, proven_at is not null as proven
+from websites w where id = $2::uuid and ${managedBy('w', '$1')}`;
+
+const ADDRESS = shownAddress({ website: '$10::uuid', email: 'email', at: 'at' });
+
+/** The address as presentEvents shows it; maskEmail of contract/rules.ts masks in the same way. */
+const SHOWN = `case when $8 or address = '${ERASED}' then address else left(address, 1) || '•••@' || split_part(address, '@', 2) end`;
+
+// $1 domain and $10 id of the website, $2 from and $3 below which number, $4 $5 times, $6 kinds, $7 beginning of the address, $8 plainAddresses, $9 reason.
+const rowsOf = (source: string) => `
+select id::float8 as id, at, domain, null as application, kind, reason, address as email, count, is_open_id as "isOpenId", true as visible
+from (${source}) source
+where id >= $2 and id < $3 and domain = $1 and at >= $4 and at < $5 and ($6::text[] is null or kind = any($6))
+  and ($7::text is null or starts_with(${SHOWN}, $7)) and ($9::text is null or reason = $9)
+order by source.id desc limit ${MAX_ROWS}`;
+
+const AUDIT_ROWS = rowsOf(`
+  select id, at, ${subjectOfRow('array[$1]::text[]')} as domain, case action ${AUDIT_KINDS.map(([action, kind]) => `when '${action}' then '${kind}'`).join(' ')} end as kind,
+    ${METHOD} as reason, ${ADDRESS} as address, 1 as count, client_id is not null as is_open_id
+  from audit_log where ${IS_EVENT}`);
+const EVENT_ROWS = rowsOf(`select id, at, domain, kind, reason, ${ADDRESS} as address, count, false as is_open_id from website_events`);
+
+const firstAt = (table: string) => `select at from ${table} where id >= $1 order by id limit 1`;
+
+/**
+ * Finds the last day with sign-ins of the website $1 up to the day of the time $2; `isCounted`: the totals include all rows up to the
+ * number $3. A client of OpenID Connect may exchange codes on days without a sign-in, which the totals do not count.
+ */
+const LAST_BUSY_DAY = `
+select (select last_audit_id >= $3 from roll_up)
+    and not exists (select from daily_sites where website = $1 and openid_sent + openid_opened > 0) as "isCounted", (
+  select max(day)::text from daily_sites
+  where website = $1 and day <= ($2::timestamptz at time zone 'UTC')::date and sent + opened + again + completed > 0
+) as day`;
+
+/** The statements of the log of a website. All of them find rows by the primary keys. */
+class LogStore {
+  readonly #reader: Reader;
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  /** Returns a website that the address manages, or null. */
+  async findWebsite(email: string, id: string): Promise<LoggedWebsite | null> {
+    return (await this.#query<LoggedWebsite>('log-website', FIND_WEBSITE, [email, id]))[0] ?? null;
+  }
+
+  /** Returns the numbers of the first rows at or after a time. */
+  async firstOf(time: Date): Promise<Position> {
+    const [[audit], [event]] = await Promise.all([
+      this.#query<{ start: number }>('log-start-audit', startOf('audit_log', '$1::timestamptz'), [time]),
+      this.#query<{ start: number }>('log-start', startOf('website_events', '$1::timestamptz'), [time]),
+    ]);
+    return { audit: audit.start + 1, event: event.start + 1 };
+  }
+
+  /** Returns the time of the audit log at a number, or null after its end. */
+  async timeOf(audit: number): Promise<Date | null> {
+    return (await this.#query<{ at: Date }>('log-time-audit_log', firstAt('audit_log'), [audit]))[0]?.at ?? null;
+  }
+
+  /** Returns the newest rows below a position and not below `floor`, up to the limits of one statement. */
+  async read(website: LoggedWebsite, filter: LogFilter, below: Position, floor: Position): Promise<{ audit: Source; event: Source }> {
+    const audited = filter.kinds?.map((kind) => AUDIT_KINDS.some(([, auditKind]) => kind === auditKind));
+    const none = (end: number): Source => ({ rows: [], end, endAt: null });
+    const [audit, event] = await Promise.all([
+      audited?.every((isAudited) => !isAudited)
+        ? none(floor.audit)
+        : this.#readSource('audit_log', AUDIT_ROWS, website, filter, below.audit, floor.audit),
+      audited?.every((isAudited) => isAudited)
+        ? none(floor.event)
+        : this.#readSource('website_events', EVENT_ROWS, website, filter, below.event, floor.event),
+    ]);
+    return { audit, event };
+  }
+
+  /**
+   * Returns up to which number of the audit log, from `below` backwards, no row of the website can be: its totals have the days with
+   * sign-ins. A minute is added to a day, as the times of neighboring rows may be some seconds apart.
+   */
+  async skipQuietDays({ id }: LoggedWebsite, below: number, floor: number): Promise<number> {
+    const time = await this.timeOf(below);
+    if (!time) return below;
+    const values = [id, time, below];
+    const [{ isCounted, day }] = await this.#query<{ isCounted: boolean; day: string | null }>('log-day', LAST_BUSY_DAY, values);
+    if (!isCounted) return below;
+    if (day === null) return floor;
+    const end = await this.#query<{ start: number }>('log-start-audit', startOf('audit_log', '$1::timestamptz'), [
+      new Date(Date.parse(`${day}T00:01:00Z`) + 86_400_000),
+    ]);
+    return Math.min(below, end[0].start + 1);
+  }
+
+  async #readSource(table: string, text: string, website: LoggedWebsite, filter: LogFilter, below: number, floor: number): Promise<Source> {
+    const from = Math.max(floor, below - MAX_SCANNED);
+    if (from >= below) return { rows: [], end: below, endAt: null };
+    const { email, kinds, reason, plainAddresses } = filter;
+    const values = [website.domain, from, below, filter.from, filter.to, kinds, email, plainAddresses, reason, website.id];
+    const read = await this.#query<Omit<EventRow, 'proven'>>(`log-read-${table}`, text, values);
+    const rows = read.map((row) => ({ ...row, proven: website.proven }));
+    const last = rows.at(-1);
+    if (rows.length === MAX_ROWS && last && last.id > floor) return { rows, end: last.id, endAt: last.at };
+    if (from <= floor) return { rows, end: floor, endAt: null };
+    const [end] = await this.#query<{ at: Date }>(`log-time-${table}`, firstAt(table), [from]);
+    return { rows, end: from, endAt: end?.at ?? new Date() };
+  }
+
+  async #query<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#reader.query<Row>({ name, text, values })).rows;
+  }
 }

@@ -1,5 +1,7 @@
+import { isApplicationId } from '../applications/applications.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import { registrableOf } from '../websites/domains.ts';
 import type { EventKind } from './explanations.ts';
 import { EventStore, type NewEvent } from './store.ts';
 
@@ -65,4 +67,15 @@ export class EventRecorder {
   async #store({ domain, kind, reason = null, email = null }: StepEvent, count: number): Promise<void> {
     await this.#insert({ domain, kind, reason, email, count }).catch(() => {});
   }
+}
+
+/**
+ * Returns whose event a step of a sign-in is: a registrable domain, or the client ID of an application. A website is a client of OpenID
+ * Connect under its origin. Null for the portal and for programs that registered themselves, whose events nobody could read.
+ */
+export function subjectOf({ domain, clientId }: { domain: string | null; clientId: string | null }): string | null {
+  if (domain !== null || clientId === null || isApplicationId(clientId)) return domain ?? clientId;
+  if (!/^https?:/.test(clientId) || !URL.canParse(clientId)) return null;
+  const { origin, hostname } = new URL(clientId);
+  return origin === clientId ? registrableOf(hostname) : null;
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { shownAddress } from '../visitors/erased.ts';
+import { shownAddress } from '../visitors/visits.ts';
+import { LOCALHOST } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
-import { subjectOfRow } from './subjects.ts';
 
 /** How far the two sources of events are read: the last row number of the audit log, and of `website_events`. */
 export type Position = { audit: number; event: number };
@@ -46,6 +46,21 @@ const MAX_SCANNED = 100_000;
 const MAX_ROWS = 200;
 
 const IS_OWN = `(${managedBy('w', '$1')} or $2 and w.email is null)`;
+
+/**
+ * Returns the SQL expression of the subject of a row of the audit log, for rows that may be of some subjects: their domain, or for their
+ * client_id what subjectOf returns.
+ * @param subjects a parameter of type text[]
+ */
+export const subjectOfRow = (subjects: string) => `coalesce(domain, case
+    when client_id is null then null
+    when client_id like 'https://%' then (
+      select array_to_string(labels[n:], '.')
+      from (select string_to_array(substring(client_id from '^https://([^/:]+)$'), '.') as labels) host
+        cross join lateral generate_series(1, cardinality(labels)) n
+      where array_to_string(labels[n:], '.') = any(${subjects}) limit 1)
+    when client_id like 'http://%' then '${LOCALHOST}'
+    else client_id end)`;
 
 const DOMAINS = `
 select domain from websites w where ${IS_OWN} and ($3::text is null or domain = $3)

@@ -1,16 +1,18 @@
+import type { IncomingMessage } from 'node:http';
+import { parse, serialize } from 'cookie';
 import { LRUCache } from 'lru-cache';
+import { Fault } from '../../contract/errors.ts';
 import { normalEmail, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
 import { SignedValues } from '../http/signed-values.ts';
 import type { SecretKeys } from '../secret-keys.ts';
-import { digest } from '../secrets.ts';
+import { digest, randomSecret } from '../secrets.ts';
+import { readForwardUrl } from '../signin/target.ts';
 import type { TokenVerifier } from '../signin/verify.ts';
 import { registrableOf } from '../websites/domains.ts';
-import type { OriginalRequest } from './original-request.ts';
-import type { SessionCookies } from './session-cookies.ts';
 
 /** The paths that a protected app reserves. */
-export const CALLBACK_PATH = '/_emailauth/callback';
+const CALLBACK_PATH = '/_emailauth/callback';
 export const SIGN_OUT_PATH = '/_emailauth/sign-out';
 
 const STATE_SECONDS = 1200;
@@ -140,4 +142,79 @@ function isAllowed(email: string, { allow }: Policy): boolean {
 export function readAllowed(entries: readonly string[]): string[] | null {
   const normal = entries.map((entry) => (entry.includes('@') ? normalEmail(entry) : normalHost(entry)));
   return normal.includes(null) ? null : (normal as string[]);
+}
+
+/** The request of a browser that a proxy asks about. */
+type OriginalRequest = {
+  /** Serialized, such as `https://notes.example`. */
+  origin: string;
+  /** `hostname` of the URL. */
+  host: string;
+  /** Path and query. */
+  path: string;
+  /** A browser navigates, so that it can be redirected to the sign-in page. */
+  isNavigation: boolean;
+};
+
+/**
+ * Reads the URL from `X-Original-URL`, which other proxies on the way do not overwrite, or else from `X-Forwarded-Proto`,
+ * `X-Forwarded-Host` and `X-Forwarded-Uri`, which Caddy and Traefik send.
+ * @param local local mode: http and any port are allowed on loopback hosts
+ * @throws Fault bad_request, bad_forward_url
+ */
+export function readOriginalRequest({ headers, method }: IncomingMessage, local: boolean): OriginalRequest {
+  const header = (name: string) => headers[name]?.toString() ?? '';
+  const text = header('x-original-url') || `${header('x-forwarded-proto')}://${header('x-forwarded-host')}${header('x-forwarded-uri')}`;
+  if (!/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) {
+    const message = 'The proxy has to send the URL of the original request as X-Original-URL, or as X-Forwarded-Proto, -Host and -Uri.';
+    throw new Fault('bad_request', { message });
+  }
+  const { origin, pathname, search } = new URL(text);
+  const { host } = readForwardUrl(`${origin}/`, local);
+  const originalMethod = header('x-original-method') || header('x-forwarded-method') || method;
+  const isNavigation = originalMethod === 'GET' && header('accept').includes('text/html');
+  return { origin, host, path: pathname + search, isNavigation };
+}
+
+const BROWSER_SECONDS = 3600;
+
+/**
+ * The cookies of forward authentication on the host of a protected app. `session` holds who is signed in, `browser` a random value that
+ * ties a sign-in to the browser in which it began.
+ */
+export class SessionCookies {
+  readonly #received: Record<string, string | undefined>;
+  readonly #secure: boolean;
+
+  constructor(header: string | undefined, { origin }: Pick<OriginalRequest, 'origin'>) {
+    this.#received = parse(header ?? '');
+    this.#secure = origin.startsWith('https:');
+  }
+
+  get session(): string | undefined {
+    return this.#received[this.#nameOf('session')];
+  }
+
+  get browser(): string | undefined {
+    return this.#received[this.#nameOf('browser')];
+  }
+
+  /** Returns the browser's value, a new one where it has none, and the Set-Cookie header that keeps it. */
+  keepBrowser(): { browser: string; header: string } {
+    const browser = this.browser || randomSecret();
+    return { browser, header: this.#serialize('browser', browser, BROWSER_SECONDS) };
+  }
+
+  /** Returns the Set-Cookie header of a session; null ends it. */
+  sessionHeader(value: string | null, seconds: number): string {
+    return this.#serialize('session', value ?? '', value === null ? 0 : seconds);
+  }
+
+  #nameOf(kind: 'session' | 'browser'): string {
+    return `${this.#secure ? '__Host-' : ''}emailauth_${kind}`;
+  }
+
+  #serialize(kind: 'session' | 'browser', value: string, maxAge: number): string {
+    return serialize(this.#nameOf(kind), value, { path: '/', maxAge, httpOnly: true, sameSite: 'lax', secure: this.#secure });
+  }
 }

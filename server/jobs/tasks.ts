@@ -1,6 +1,6 @@
 import type { Task } from 'graphile-worker';
 import { type Destination, exportAudit } from '../audit-export/audit-export.ts';
-import { rollUp } from '../stats/roll-up.ts';
+import { rollUp } from '../stats/stats.ts';
 import {
   type Query,
   type Removal,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Adapter, AdapterPayload, ClientMetadata, errors } from 'oidc-provider';
 import { deriveKey, type SecretKeys } from '../secret-keys.ts';
 import type { OpenIdClients } from './clients.ts';
-import type { RecordColumns, RecordsStore, StoredRecord } from './records-store.ts';
+import type { RecordColumns, RecordsStore, StoredRecord } from './store.ts';
 
 /** What the adapter needs besides the table. */
 export type AdapterParts = {

@@ -1,10 +1,11 @@
-import type { Client, errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { IncomingMessage } from 'node:http';
+import type { Client, Configuration, errors, KoaContextWithOIDC, Provider } from 'oidc-provider';
+import { Fault } from '../../contract/errors.ts';
 import { hasOwnScheme, redirectUriFault } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
-import { isRedirectOf } from '../signin/redirects.ts';
-import { clientKindOf } from './client-ids.ts';
-import { isSecretOf } from './clients.ts';
+import { isRedirectOf } from '../signin/target.ts';
+import { clientKindOf, isSecretOf, newRegisteredId } from './clients.ts';
 
 const MAX_NAME_LENGTH = 60;
 const MAX_URIS = 10;
@@ -16,7 +17,7 @@ const MAX_METADATA_LENGTH = 16_384;
 const COMMON_SCHEMES = /^(?:about|blob|data|file|ftp|geo|intent|javascript|mailto|ms-[a-z-]+|sms|ssh|tel|vbscript|view-source|wss?|xmpp):/i;
 
 /** Returns whether a redirect URI belongs to a client: any address on the host of a website, else one of its own (RFC 8252 §7.3). */
-export function isRedirectAllowed(clientId: string, redirectUris: readonly string[] | undefined, uri: string): boolean {
+function isRedirectAllowed(clientId: string, redirectUris: readonly string[] | undefined, uri: string): boolean {
   if (clientKindOf(clientId) === 'website') return isBelow(clientId, uri);
   return isRedirectOf({ id: clientId, redirectUris: redirectUris ?? [], kind: 'application' }, uri);
 }
@@ -59,7 +60,7 @@ type Metadata = Record<string, unknown>;
  * Returns the check of the metadata of clients that describe themselves, by a document or by registration: what is checked is the
  * configuration `extraClientMetadata` of oidc-provider, which calls it before its own checks and lets it change the metadata.
  */
-export function createMetadataCheck({ InvalidClientMetadata }: Pick<typeof errors, 'InvalidClientMetadata'>) {
+function createMetadataCheck({ InvalidClientMetadata }: Pick<typeof errors, 'InvalidClientMetadata'>) {
   return (_ctx: KoaContextWithOIDC | undefined, _key: string, _value: unknown, metadata: Metadata): void => {
     const kind = clientKindOf(String(metadata.client_id));
     if (kind !== 'registered' && kind !== 'metadata_document') return;
@@ -106,4 +107,62 @@ function normalize(metadata: Metadata): void {
   const known = IDENTITY_SCOPES.filter((each) => scope.split(' ').includes(each));
   if (known.length > 0) metadata.scope = known.join(' ');
   else delete metadata.scope;
+}
+
+/** What clients that describe themselves need from the service: by a document at their client_id, or by registration (RFC 7591). */
+export type RegistrationParts = {
+  /** Counts a registration, or the fetch of a document, for the network of a request. @throws Fault rate_limited */
+  count(limit: 'client_registrations' | 'client_documents', request: IncomingMessage): Promise<void>;
+  /** Local mode: documents may be on any port. */
+  local: boolean;
+  /** A fetch that reaches the public internet only. */
+  fetch: NonNullable<Configuration['fetch']>;
+};
+
+const REGISTER_PATH = '/oauth/register';
+/** How long a client ID metadata document is kept, in seconds, whatever its headers say. */
+const DOCUMENT_SECONDS = { min: 60, max: 86_400 };
+
+/** Returns the part of the configuration of oidc-provider for clients that describe themselves. */
+export function registrationConfiguration({ count, local, fetch }: RegistrationParts, library: typeof errors) {
+  return {
+    fetch,
+    fetchResponseBodyLimits: { 'client_id metadata document': 5_120, jwks_uri: 65_536, sector_identifier_uri: 5_120 },
+    extraClientMetadata: { properties: ['resource_scopes', 'pkce_optional'], validator: createMetadataCheck(library) },
+    features: {
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        cacheDuration: DOCUMENT_SECONDS,
+        allowFetch: async (context: KoaContextWithOIDC | undefined, clientId) => {
+          if (clientKindOf(clientId) !== 'metadata_document' || (!local && new URL(clientId).port !== '')) return false;
+          // The page of an authorization request that was accepted before shows its client on any instance.
+          if (!context) return true;
+          await count('client_documents', context.req).catch((error) => {
+            throw error instanceof Fault ? new library.TemporarilyUnavailable(error.message) : error;
+          });
+          return true;
+        },
+      },
+      registration: { enabled: true, idFactory: newRegisteredId, issueRegistrationAccessToken: false },
+    },
+  } satisfies Configuration;
+}
+
+/** Refuses registrations above the limit of their network with 429. */
+export function limitRegistrations(provider: Provider, { count }: RegistrationParts): void {
+  provider.use(async (context, next) => {
+    const { method, path } = context;
+    if (method !== 'POST' || path !== REGISTER_PATH) return next();
+    try {
+      await count('client_registrations', context.req);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      context.status = error.status;
+      context.set('Retry-After', String(error.retryAfter));
+      context.body = { error: 'temporarily_unavailable', error_description: error.message };
+      return;
+    }
+    return next();
+  });
 }

@@ -6,14 +6,11 @@ import { resourceUri } from '../http/challenges.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';
-import { CLAIMS, claimsOf, EMAIL_ACR, pairwiseSubject, sectorOf, type WithLocale } from './claims.ts';
-import { clientKindOf } from './client-ids.ts';
-import { type RegistrationParts, registrationConfiguration } from './client-registration.ts';
-import { resourceScopesOf } from './client-rules.ts';
-import type { OpenIdClients } from './clients.ts';
-import { CONSENT_SECONDS, existingGrant } from './grants.ts';
+import { type RegistrationParts, registrationConfiguration, resourceScopesOf } from './client-rules.ts';
+import { clientKindOf, type OpenIdClients } from './clients.ts';
+import { CLAIMS, CONSENT_SECONDS, claimsOf, EMAIL_ACR, existingGrant, pairwiseSubject, sectorOf, type WithLocale } from './grants.ts';
 import type { ProviderPages } from './pages.ts';
-import type { RecordsStore } from './records-store.ts';
+import type { RecordsStore } from './store.ts';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

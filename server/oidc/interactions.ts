@@ -8,17 +8,16 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { SignInSteps } from '../../contract/sign-in-steps.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
 import type { InteractionTargets } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
-import { AMR, EMAIL_ACR } from './claims.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
-import { grantConsent, type Interaction } from './grants.ts';
-import { spendToken, tokenMark } from './interaction-store.ts';
+import { AMR, EMAIL_ACR, grantConsent, type Interaction } from './grants.ts';
 import { applicationTarget, pageLanguage } from './pages.ts';
-import type { RecordsStore } from './records-store.ts';
+import type { RecordsStore } from './store.ts';
 
 type Query = ReturnType<typeof queryOf>;
 
@@ -208,4 +207,31 @@ function scopesToGrant(details: Record<string, unknown>): (IdentityScope | Resou
     missingResourceScopes?: Record<string, ResourceScope[]>;
   };
   return [...new Set([...missingOIDCScope, ...Object.values(missingResourceScopes).flat()])];
+}
+
+// Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 $4 marks.
+const SPEND = `
+update tokens set used_at = now()
+where hash = $1 and browser = $2 and host in ($3, $4) and domain is null and used_at is null and expires_at > now()
+  and ${notBeingSignedOut('email')}
+returning email, host`;
+
+/**
+ * Returns what the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. The id of
+ * the interaction is a secret of its browser.
+ */
+const tokenMark = (uid: string, method: 'email' | 'remembered') => `interaction ${method} ${digest(uid).toString('base64url')}`;
+
+/** Spends the token of a sign-in, once. Returns who signed in and how, or null. */
+async function spendToken(
+  core: Database['core'],
+  uid: string,
+  token: Buffer,
+  browser: Buffer,
+): Promise<{ email: string; method: 'email' | 'remembered' } | null> {
+  const marks = [tokenMark(uid, 'email'), tokenMark(uid, 'remembered')];
+  type Row = { email: string; host: string };
+  const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, ...marks] });
+  const [row] = rows;
+  return row ? { email: row.email, method: row.host === marks[0] ? 'email' : 'remembered' } : null;
 }

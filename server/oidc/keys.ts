@@ -1,11 +1,12 @@
-import { generateKeyPair, type JsonWebKey, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, generateKeyPair, type JsonWebKey, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import type pg from 'pg';
 import { SIGNING_KEY_SECONDS } from '../../contract/limits.ts';
+import { requireSecretKey } from '../db/secret-key.ts';
+import { isServingWith } from '../db/serving-lock.ts';
 import type { Log } from '../log.ts';
-import type { SecretKeys } from '../secret-keys.ts';
-import { KeyEncryption } from './key-encryption.ts';
-import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './key-store.ts';
+import { deriveKey, type SecretKeys } from '../secret-keys.ts';
+import { addMissingKeys, encryptRowsAgain, type KeyRow, readKeys, removeEndedKeys, replaceKeys, type StoredKey } from './store.ts';
 
 const ALGORITHMS = ['ES256', 'RS256'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
@@ -155,3 +156,62 @@ async function newKeys(encryption: KeyEncryption): Promise<KeyRow[]> {
 }
 
 const newKid = () => randomBytes(12).toString('base64url');
+
+const PURPOSE = 'encryption of oidc_keys';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encryption of the rows of `oidc_keys` by AES-256-GCM, with a key derived from SECRET_KEY. The key ID is authenticated with the text. */
+export class KeyEncryption {
+  readonly #secretKeys: SecretKeys;
+
+  constructor(secretKeys: SecretKeys) {
+    this.#secretKeys = secretKeys;
+  }
+
+  /** Returns initialization vector ‖ tag ‖ encrypted text. */
+  encrypt(kid: string, text: Buffer): Buffer {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', deriveKey(this.#secretKeys.writing, PURPOSE), iv).setAAD(Buffer.from(kid));
+    const encrypted = Buffer.concat([cipher.update(text), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), encrypted]);
+  }
+
+  /** Returns the text, or null when it was encrypted with a different SECRET_KEY or for another key ID. */
+  decrypt(kid: string, sealed: Buffer): Buffer | null {
+    for (const key of this.#secretKeys.reading) {
+      const text = decryptWith(key, kid, sealed);
+      if (text) return text;
+    }
+    return null;
+  }
+
+  /** Returns whether a row was encrypted with the key that new rows are encrypted with. */
+  isCurrent(kid: string, sealed: Buffer): boolean {
+    return decryptWith(this.#secretKeys.writing, kid, sealed) !== null;
+  }
+}
+
+function decryptWith(secretKey: Buffer, kid: string, sealed: Buffer): Buffer | null {
+  const iv = sealed.subarray(0, IV_BYTES);
+  const tag = sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', deriveKey(secretKey, PURPOSE), iv, { authTagLength: TAG_BYTES });
+    decipher.setAAD(Buffer.from(kid)).setAuthTag(tag);
+    return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Publishes new signing keys of the OpenID provider, for an operator's command; running instances use them without a restart.
+ * @param options.revoke ends the former keys, and every token that they have signed, immediately
+ * @throws StartError when SECRET_KEY is not that of the service
+ */
+export async function rotateByOperator(client: pg.Client, secretKeys: SecretKeys, options: { revoke: boolean }): Promise<void> {
+  await requireSecretKey(client, secretKeys);
+  const { previous } = secretKeys;
+  secretKeys.writePrevious(previous !== null && (await isServingWith(client, previous)));
+  await rotateSigningKeys(client, new KeyEncryption(secretKeys), options);
+}

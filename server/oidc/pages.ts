@@ -4,7 +4,7 @@ import type { Client, Configuration, KoaContextWithOIDC, Provider } from 'oidc-p
 import { type LanguageCode, languageOf, languages } from '../../contract/languages.ts';
 import type { AuthorizationStep, SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
-import { redirectHostOf } from '../signin/redirects.ts';
+import { redirectHostOf } from '../signin/target.ts';
 import { displayDomainOf } from '../websites/domains.ts';
 
 /** The context of a request of Koa, on which oidc-provider is built. */

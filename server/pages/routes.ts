@@ -4,7 +4,7 @@ import { Fault } from '../../contract/errors.ts';
 import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { slugAt } from '../../docs/pages.ts';
-import { isSignInPath } from './error-page.ts';
+import { isSignInPath } from '../sign-in-pages/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 
 type Parts = {

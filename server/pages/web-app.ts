@@ -7,10 +7,8 @@ import { hintCookies, SESSION_SEEN_COOKIE } from '../../contract/remembered.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../../docs/pages.ts';
 import type { Config } from '../config.ts';
 import { pageHeaders, type SetHeaders } from '../http/protection.ts';
-import { fontPreloads } from './fonts.ts';
-import { type PreloadsOf, pagePreloads } from './page-preloads.ts';
-import { bootOf, isPrivate, loadRenderer, signInDocument } from './sign-in-renderer.ts';
-import { type WebsiteHead, websiteHeadOf, withStyle } from './website-head.ts';
+import { fontPreloads, type PreloadsOf, pagePreloads } from './preloads.ts';
+import { bootOf, isPrivate, loadRenderer, signInDocument, type WebsiteHead, websiteHeadOf, withStyle } from './sign-in-renderer.ts';
 
 // The source files and dist/ use the same build of the web app, in dist/web of the package.
 const webRoot = fileURLToPath(new URL(import.meta.url.includes('/dist/server/') ? '../../web/' : '../../dist/web/', import.meta.url));

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
 import type { SignInPage } from '../../contract/pages.ts';
+import type { Output, RouteName } from '../../contract/routes.ts';
 import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
+import { type InvokeSettings, invoke } from '../http/invoke.ts';
 import type { Listener } from '../http/listener.ts';
 import { requireOwnForm } from '../http/protection.ts';
 import { queryOf, readBody } from '../http/reading.ts';
-import { prefersJson } from '../pages/error-page.ts';
-import { forgetRefusal, refusalOf } from '../signin/refusals.ts';
-import type { FormCall } from './form-call.ts';
-import { baseOf, pageOfRefusal, SIGN_IN, type SignInPages } from './pages.ts';
-import { type PageQuery, type Posted, pageQuery } from './steps.ts';
+import type { Served } from '../http/serve.ts';
+import { forgetRefusal, refusalOf } from '../signin/request.ts';
+import { baseOf, type PageQuery, type Posted, pageOfRefusal, pageQuery, prefersJson, SIGN_IN, type SignInPages } from './pages.ts';
 
 type Parts = {
   publicUrl: string;
@@ -218,4 +218,23 @@ const textOf = (field: unknown) => (typeof field === 'string' ? field.slice(0, 5
 function destinationOf({ uid, query }: Post): { interaction?: string; forward_url?: string | string[] } {
   if (uid) return { interaction: uid };
   return query.forward_url === undefined ? {} : { forward_url: query.forward_url };
+}
+
+/** Makes a call of the API for a form post, with the cookies of its browser. Never rejects. */
+type FormCall = <Name extends RouteName>(
+  name: Name,
+  input: Record<string, unknown>,
+  browser: BrowserRequest,
+) => Promise<{ output: Output<Name>; error: null } | { output: null; error: DescribedError }>;
+
+/** Returns the calls of the API as forms make them: with the same schemas, limits and time limits as over HTTP, and without an account. */
+export function createFormCall(served: readonly Served[], settings: InvokeSettings): FormCall {
+  const servedByName = new Map(served.map((each) => [each.name, each]));
+  return async (name, input, browser) => {
+    const found = servedByName.get(name);
+    if (!found) throw new Error(`There is no call ${name}.`);
+    const call = { ...browser, readInput: () => input, identify: async () => null, isAdmin: async () => false };
+    const result = await invoke(found, call, settings);
+    return result.error ? { output: null, error: result.error } : { output: JSON.parse(result.json), error: null };
+  };
 }

@@ -1,12 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { languageOf } from '../../contract/languages.ts';
+import accepts from 'accepts';
+import { parse } from 'cookie';
+import { type LanguageCode, languageCodes, languageOf } from '../../contract/languages.ts';
 import type { SignInPage } from '../../contract/pages.ts';
+import { LANGUAGE_COOKIE } from '../../contract/remembered.ts';
+import { normalEmail } from '../../contract/rules.ts';
+import type { SignInSteps } from '../../contract/sign-in-steps.ts';
+import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
-import { fieldsOf } from '../http/reading.ts';
-import type { LinkPage } from '../signin/link-page.ts';
-import { type Refusal, refusalOf } from '../signin/refusals.ts';
+import type { DescribedError } from '../http/errors.ts';
+import { fieldsOf, type queryOf } from '../http/reading.ts';
+import { digest, isRandomSecret } from '../secrets.ts';
+import type { AttemptTarget, OwnAttempts } from '../signin/attempts.ts';
+import type { LinkPage } from '../signin/link.ts';
+import { type Refusal, refusalOf } from '../signin/request.ts';
 import type { Targets } from '../signin/target.ts';
-import { type PageQuery, type Posted, pageQuery, type StepsReader } from './steps.ts';
 
 /** The path of the sign-in page of websites and of the portal, and of its forms. */
 export const SIGN_IN = '/auth';
@@ -89,4 +97,129 @@ export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${
 function queryOfPage({ url = '' }: IncomingMessage): PageQuery {
   const at = url.indexOf('?');
   return at < 0 ? {} : fieldsOf(url.slice(at + 1).replaceAll('%00', '%01'));
+}
+
+/** The parameters of a page's URL. */
+export type PageQuery = ReturnType<typeof queryOf>;
+
+/** What a form post that was refused shows again instead of what the URL says. */
+export type Posted = { step: 'address' | 'code'; email: string };
+
+/** A page of a sign-in: its path, its parameters and what it signs in to. */
+type StepsRequest = {
+  base: string;
+  query: PageQuery;
+  language: LanguageCode;
+  target: AttemptTarget;
+  /** The login_hint of the page. */
+  hint: string | string[] | undefined;
+  posted?: Posted;
+};
+
+/** Returns which step of a sign-in a page shows, from the cookies of its browser. It changes nothing. */
+export class StepsReader {
+  readonly #attempts: Pick<OwnAttempts, 'newest'>;
+  readonly #sessions: Pick<Sessions, 'signedInBy'>;
+
+  constructor(attempts: Pick<OwnAttempts, 'newest'>, sessions: Pick<Sessions, 'signedInBy'>) {
+    this.#attempts = attempts;
+    this.#sessions = sessions;
+  }
+
+  /** The database is asked only for a browser that has begun an attempt or, for the portal, may be signed in. */
+  async read(cookies: Pick<Cookies, 'get'>, { base, query, language, target, hint, posted }: StepsRequest): Promise<SignInSteps> {
+    const asked = posted?.step ?? query.step;
+    const offersSession = target.kind === 'portal' && asked === undefined;
+    const [attempt, session] = await Promise.all([
+      this.#attemptOf(cookies, target, posted?.step === 'code' ? posted.email : undefined),
+      offersSession ? this.#sessions.signedInBy(cookies.get('sid')) : null,
+    ]);
+    const atCode = asked === 'code' && attempt !== null;
+    // Step 1 offers an open attempt, and names the address of no other one: its account may have been removed from the page.
+    const isOpen = attempt?.status === 'waiting' || attempt?.status === 'code_spent';
+    const shown = atCode || isOpen ? attempt : null;
+    return {
+      base,
+      query: pageQuery(query, language),
+      step: atCode ? 'code' : session ? 'signed_in' : 'address',
+      email: posted?.email ?? emailIn(hint) ?? shown?.email ?? '',
+      attempt: shown,
+      attemptMissing: asked === 'code' && attempt === null,
+      signedInAs: session?.email ?? null,
+    };
+  }
+
+  async #attemptOf(cookies: Pick<Cookies, 'get'>, target: AttemptTarget, email: string | undefined) {
+    const attempt = cookies.get('attempt');
+    if (!isRandomSecret(attempt)) return null;
+    const device = cookies.get('device');
+    const browser = { attempt: digest(attempt), device: isRandomSecret(device) ? digest(device) : null };
+    return this.#attempts.newest(browser, target, normalEmail(email ?? '') ?? undefined);
+  }
+}
+
+/** Returns the query of a page and of its forms, without `step` and the parameters that only its first display needs. */
+export function pageQuery({ forward_url }: PageQuery, language: LanguageCode, step?: 'address' | 'code'): string {
+  const query = new URLSearchParams();
+  if (typeof forward_url === 'string') query.set('forward_url', forward_url);
+  query.set('language', language);
+  if (step) query.set('step', step);
+  return `?${query}`;
+}
+
+function emailIn(hint: string | string[] | undefined): string | undefined {
+  return typeof hint === 'string' ? (normalEmail(hint) ?? undefined) : undefined;
+}
+
+/** The sign-in pages, their forms, and everything below them. */
+const SIGN_IN_PATHS = /^\/(?:(?:domain-)?auth|legacy-auth)(?:\/|$)|^(\/oauth\/interaction\/[A-Za-z0-9_-]{21,64})(?:\/|$)/;
+
+/** Returns whether a path is one of the sign-in pages or below them. */
+export const isSignInPath = (path: string): boolean => SIGN_IN_PATHS.test(path);
+
+/** Returns whether an error is shown as a page: to a browser, at a path of the sign-in pages. Any other client gets JSON. */
+export function wantsErrorPage(request: IncomingMessage): boolean {
+  return isSignInPath(partsOf(request).path) && accepts(request).type(['json', 'html']) === 'html';
+}
+
+/** Returns whether a client wants JSON rather than a page. */
+export const prefersJson = (request: IncomingMessage): boolean => accepts(request).type(['html', 'json']) === 'json';
+
+/** Returns the page of an error, with the way to where the visitor can go on. */
+export function errorPage(request: IncomingMessage, { fault, body }: DescribedError): SignInPage {
+  const { path, query } = partsOf(request);
+  const { code, status, retryAfter } = fault;
+  const language = visitorLanguage(request, query);
+  const page = { language, target: { kind: 'portal' }, error: { code, reference: body.reference, retryAfter } } as const;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && (status >= 500 || status === 429)) return page;
+  return { ...page, ...wayOn(path, query, isRead, language) };
+}
+
+/** Returns the page to which a form belongs, or where a sign-in begins. */
+function wayOn(path: string, query: URLSearchParams, isRead: boolean, language: LanguageCode): { path: string; search: string } {
+  const interaction = SIGN_IN_PATHS.exec(path)?.[1];
+  const names = isRead || interaction ? [] : query.has('t') ? ['t'] : query.has('code') ? ['code', 'state', 'iss'] : [];
+  const link = names[0] && (names[0] === 't' ? '/auth/link' : '/auth/callback');
+  const kept = link ? names : ['forward_url'];
+  const entries = kept.flatMap((name) =>
+    query
+      .getAll(name)
+      .slice(0, 1)
+      .map((value): [string, string] => [name, value]),
+  );
+  return { path: interaction ?? link ?? '/auth', search: `?${new URLSearchParams([...entries, ['language', language]])}` };
+}
+
+/** Returns the language of the page's URL, else the one that was chosen before, else the first known one of the browser. */
+function visitorLanguage(request: IncomingMessage, query: URLSearchParams): LanguageCode {
+  const chosen = query.get('language') ?? parse(request.headers.cookie ?? '')[LANGUAGE_COOKIE];
+  return languageOf(chosen ?? accepts(request).languages([...languageCodes]));
+}
+
+/** Returns path and query of a request that may be malformed. */
+function partsOf(request: IncomingMessage & { originalUrl?: string }): { path: string; query: URLSearchParams } {
+  const url = request.originalUrl ?? request.url ?? '';
+  const at = url.indexOf('?');
+  return { path: at < 0 ? url : url.slice(0, at), query: new URLSearchParams(at < 0 ? '' : url.slice(at)) };
 }

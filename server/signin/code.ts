@@ -3,14 +3,12 @@ import { MAX_CODE_TRIES, RATE_LIMITS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import type { Browser } from '../accounts/browser.ts';
 import type { Database } from '../db/database.ts';
-import type { EventRecorder } from '../events/recorder.ts';
-import { subjectOf } from '../events/subjects.ts';
+import { type EventRecorder, subjectOf } from '../events/recorder.ts';
 import type { Log } from '../log.ts';
 import { wrongCodes } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
-import { clientActive } from './conditions.ts';
+import { type AttemptKind, type AttemptSecrets, clientActive, handleToId } from './attempts.ts';
 import type { AttemptOpener, SignedIn } from './opener.ts';
-import { type AttemptKind, type AttemptSecrets, handleToId } from './secrets.ts';
 
 /** An open attempt whose code may be compared. */
 type Candidate = { id: string; kind: AttemptKind; browser: Buffer; domain: string | null; clientId: string | null };

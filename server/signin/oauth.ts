@@ -8,11 +8,10 @@ import { deviceIdOf, type Sessions } from '../accounts/sessions.ts';
 import type { Applications } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { applicationActive, endedBySibling } from './conditions.ts';
-import { isRedirectOf, type OAuthClient, withCode } from './redirects.ts';
+import { type AttemptSecrets, applicationActive, endedBySibling, idToHandle } from './attempts.ts';
 import { newAttempt, type SignInRequests } from './request.ts';
 import type { NewAttempt } from './request-store.ts';
-import { type AttemptSecrets, idToHandle } from './secrets.ts';
+import { isRedirectOf, type OAuthClient, withCode } from './target.ts';
 
 /** Life of an application's token, in seconds. */
 const APPLICATION_TOKEN_SECONDS = 3600;
@@ -27,7 +26,7 @@ const OPEN_ATTEMPT = `consumed_at is null and expires_at > now() and secret_trie
     and not ${endedBySibling('a', `${ATTEMPT_SECONDS}`)}`;
 
 // RFC 6749 §4.1.2 and RFC 7636 §4.6 in one condition: code, client, redirect URI, challenge, unused, unexpired. $1…$7: what the
-// session is issued with (accounts/session-store.ts).
+// session is issued with (accounts/sessions.ts).
 const EXCHANGE = `
   update sign_in_attempts a set consumed_at = now(), session = $2, key_selector = $4
   where id = $8 and kind = 'app' and client_id = $9 and redirect_uri = coalesce($10, redirect_uri) and challenge = $11

@@ -3,8 +3,8 @@ import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
-import { endedBySibling, sameRegistration, stillAwaited } from './conditions.ts';
-import { withToken } from './redirects.ts';
+import { endedBySibling, sameRegistration, stillAwaited } from './attempts.ts';
+import { withToken } from './target.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };

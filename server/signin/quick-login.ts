@@ -2,12 +2,11 @@ import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
-import { notBeingSignedOut } from '../accounts/locks.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import type { SignedIn } from './opener.ts';
-import { withToken } from './redirects.ts';
-import type { InteractionTargets, Targets } from './target.ts';
+import { type InteractionTargets, type Targets, withToken } from './target.ts';
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
 // $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id.

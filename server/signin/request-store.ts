@@ -2,8 +2,7 @@ import type pg from 'pg';
 import { RATE_LIMITS, RESERVED_MAILS } from '../../contract/limits.ts';
 import { batched } from '../db/batch.ts';
 import type { Query } from '../db/database.ts';
-import { lifeOf } from './conditions.ts';
-import type { AttemptKind } from './secrets.ts';
+import { type AttemptKind, lifeOf } from './attempts.ts';
 
 /** A request for an email: one row of `sign_in_attempts`, with its pending email. */
 export type NewAttempt = {

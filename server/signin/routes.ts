@@ -8,14 +8,13 @@ import { bearerOf } from '../http/reading.ts';
 import { type Served, serve } from '../http/serve.ts';
 import { signIns } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
+import type { OwnAttempts } from './attempts.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
 import type { SignedIn } from './opener.ts';
-import type { OwnAttempts } from './own-attempts.ts';
 import type { QuickLogins } from './quick-login.ts';
-import { forgetRefusal, rememberRefusal } from './refusals.ts';
-import type { SignInRequests } from './request.ts';
+import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
 
 /** The flows of signing in. */

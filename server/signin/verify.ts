@@ -1,17 +1,17 @@
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
-import type { Output } from '../../contract/routes.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
 import { isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { EventRecorder } from '../events/recorder.ts';
 import type { Limits } from '../http/limits.ts';
-import type { Caller } from '../http/serve.ts';
+import { type Account, type Caller, type Served, serve } from '../http/serve.ts';
 import { tokenVerifications } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import { audienceOf, registrableOf } from '../websites/domains.ts';
-import { managedBy } from '../websites/managers.ts';
-import { sameRegistration } from './conditions.ts';
-import { isTestAudience, testAudience } from './test-audience.ts';
+import { findManaged, managedBy } from '../websites/managers.ts';
+import { sameRegistration } from './attempts.ts';
+import { isTestAudience, testAudience } from './target.ts';
 
 /** `host`: the host of the calling website; null when it is not given. */
 type Verification = { hash: Buffer; host: string | null; idempotencyKey: Buffer | null };
@@ -192,4 +192,29 @@ async function refusalsOf(core: Database['core'], verifications: Verification[])
       ? { valid: false, reason, issuedFor: domain === null ? null : { domain, email: visitor } }
       : { valid: true, email, host },
   );
+}
+
+type TestParts = {
+  database: Pick<Database, 'orm'>;
+  verifyTest(query: { token: string; domain: string }): Promise<Output<'verifyToken'>>;
+};
+
+/** Sign-ins by which those who manage a website test it: their token comes back to the portal instead of the website. */
+export class TestSignIns {
+  readonly #parts: TestParts;
+
+  constructor(parts: TestParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns what verify-token would tell the website, once for each token. @throws Fault website_not_found */
+  async verify({ email }: Account, { id, token }: Parsed<'verifyTestToken'>): Promise<Output<'verifyTestToken'>> {
+    const { database, verifyTest } = this.#parts;
+    const { website } = await findManaged(await database.orm(), email, id);
+    return verifyTest({ token, domain: website.domain });
+  }
+}
+
+export function testSignInRoutes(tests: TestSignIns): Served[] {
+  return [serve('verifyTestToken', (input, { account }) => tests.verify(account, input))];
 }

@@ -1,12 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../contract/errors.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { findManaged } from '../websites/managers.ts';
-import { readAccountLogins } from './account-logins.ts';
-import { countActiveApplications, readDailyLogins, readOverview, readWebsiteIds, readWebsiteStats } from './store.ts';
-import { readWebsiteHistory } from './website-store.ts';
+import { addVisits } from '../visitors/visits.ts';
+import { findManaged, managedBy } from '../websites/managers.ts';
+import {
+  addToTotals,
+  COUNTED,
+  countActiveApplications,
+  countWriters,
+  DAY_OF_ROW,
+  findNewestRow,
+  IS_APPLICATION_SIGN_IN,
+  IS_NEW,
+  type JobQuery,
+  OPENID_HOST,
+  positive,
+  readDailyLogins,
+  readOverview,
+  readWebsiteIds,
+  readWebsiteStats,
+  TODAY,
+  WEBSITE_COUNTS,
+  websiteSince,
+} from './store.ts';
 
 type Parts = {
   database: Pick<Database, 'core' | 'reader' | 'replica' | 'orm'>;
@@ -76,4 +95,154 @@ export function statsRoutes(stats: Stats): Served[] {
     serve('accountLogins', ({ days }, { account }) => stats.loginsOf(account, days)),
     serve('dailyLogins', () => stats.dailyLogins()),
   ];
+}
+
+/**
+ * The sign-ins per day of the account with the address $1 and the id $2 in $3 days up to today, their total, and that of the $3 days
+ * before. `complete`: whether the account had a website or an application during all of those.
+ */
+export const ACCOUNT_LOGINS = `
+with application as materialized (select client_id, created_at from applications where user_id = $2),
+registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
+new_row as materialized (
+  select at, ${DAY_OF_ROW} as day, action, domain, client_id, string_to_array(${OPENID_HOST}, '.') as labels from audit_log
+  where ${IS_NEW} and action in ('signed_in', 'signed_in_again', 'application_signed_in')
+),
+counted as materialized (
+  select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
+  union all
+  select day, logins from daily_applications join application using (client_id) where day > ${TODAY} - 2 * $3::integer
+  union all
+  select day, 1 from new_row join registered using (domain) where at >= since
+  union all
+  select day, 1 from new_row cross join lateral generate_series(1, cardinality(labels)) n
+    join registered on registered.domain = array_to_string(labels[n:], '.') and at >= since
+  union all
+  select day, 1 from new_row join application using (client_id) where ${IS_APPLICATION_SIGN_IN}
+),
+each_day as materialized (
+  select given.day, coalesce(sum(logins), 0)::float8 as count
+  from (select ${TODAY} - n as day from generate_series(0, 2 * $3::integer - 1) n) given left join counted using (day) group by given.day
+)
+select
+  (select json_agg(json_build_object('date', day, 'count', count) order by day) from each_day where day > ${TODAY} - $3::integer) as days,
+  (select sum(count) from each_day where day > ${TODAY} - $3::integer) as total,
+  (select sum(count) from each_day where day <= ${TODAY} - $3::integer) as previous,
+  coalesce((select min(at) from (select since as at from registered union all select created_at from application) begun)
+    < (${TODAY} - 2 * $3::integer + 1)::timestamp at time zone 'UTC', false) as complete`;
+
+type Logins = Pick<Output<'accountLogins'>, 'days' | 'total'> & { previous: number; complete: boolean };
+
+/** Reads the sign-ins of an account. @param days how many days, up to today */
+async function readAccountLogins(reader: Reader, account: { id: string; email: string }, days: number): Promise<Output<'accountLogins'>> {
+  const values = [account.email, account.id, days];
+  const { rows } = await reader.query<Logins>({ name: 'stats-account-logins', text: ACCOUNT_LOGINS, values });
+  const { previous, complete, ...logins } = rows[0];
+  return { ...logins, previousTotal: complete ? previous : null };
+}
+
+type History = Output<'websiteHistory'>;
+type Counts = History['total'];
+type DayRow = Counts & { date: string; median: History['median'] };
+
+/**
+ * The sign-ins of each of the last $3 days to the website with the id $2, if the address $1 manages it: its totals and the rows that
+ * they do not include, in one snapshot. `median` is that of the whole period, in each row.
+ */
+export const WEBSITE_HISTORY = `
+with registered as materialized (
+  select id, domain, ${websiteSince('w')} as since from websites w where id = $2::uuid and ${managedBy('w', '$1')}
+),
+given as (select ${TODAY} - n as day from generate_series(0, $3::integer - 1) n),
+new_row as materialized (
+  select at, ${DAY_OF_ROW} as day, action, domain, seconds, ${OPENID_HOST} as host from audit_log where ${IS_NEW} and ${COUNTED}
+),
+website_new as materialized (
+  select day, action, seconds, host from new_row join registered on at >= since
+    and (new_row.domain = registered.domain or host = registered.domain or host like '%.' || registered.domain)
+),
+parts as (
+  select day, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
+  where day > ${TODAY} - $3::integer
+  union all
+  select day, ${WEBSITE_COUNTS} from website_new group by day
+),
+counted as (
+  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed,
+    sum(openid_sent) as openid_sent, sum(openid_opened) as openid_opened
+  from parts group by day
+),
+opening as materialized (
+  select day, entry.seconds < 0 as by_code, ${positive('entry.seconds')} as seconds, entry.opened
+  from daily_site_times t join registered on website = registered.id cross join unnest(t.seconds, t.opened) as entry (seconds, opened)
+  where day > ${TODAY} - $3::integer
+  union all
+  select day, seconds < 0, ${positive('seconds')}, 1 from website_new
+  where action = 'signed_in' and seconds is not null and day > ${TODAY} - $3::integer
+),
+coded as (select day, sum(opened) as opened from opening where by_code group by day),
+ranked as (
+  select method, seconds, sum(opened) over (partition by method order by seconds) as up_to, sum(opened) over (partition by method) as total
+  from (
+    select method, seconds, sum(opened) as opened
+    from opening cross join lateral (values ('all'), (case when by_code then 'code' else 'link' end)) as kind (method)
+    group by method, seconds
+  ) timed
+),
+median as (select method, min(seconds) as seconds from ranked where 2 * up_to >= total group by method)
+select given.day::text as date, coalesce(c.sent, 0)::float8 as sent, coalesce(c.opened, 0)::float8 as opened,
+  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again, coalesce(c.completed, 0)::float8 as completed,
+  coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
+  jsonb_build_object('all', (select seconds from median where method = 'all'), 'link', (select seconds from median where method = 'link'),
+    'code', (select seconds from median where method = 'code')) as median
+from registered cross join given left join counted c using (day) left join coded using (day)
+order by given.day`;
+
+/** Returns the sign-ins to a website, or null when the address does not manage it. @param days at most MAX_STATS_DAYS */
+async function readWebsiteHistory(reader: Reader, email: string, id: string, days: number): Promise<History | null> {
+  const { rows } = await reader.query<DayRow>({ name: 'stats-history', text: WEBSITE_HISTORY, values: [email, id, days] });
+  if (rows.length === 0) return null;
+  const sum = (count: keyof Counts) => rows.reduce((total, row) => total + row[count], 0);
+  return {
+    total: {
+      sent: sum('sent'),
+      opened: sum('opened'),
+      openedByCode: sum('openedByCode'),
+      again: sum('again'),
+      completed: sum('completed'),
+      openIdSent: sum('openIdSent'),
+      openIdOpened: sum('openIdOpened'),
+    },
+    median: rows[0].median,
+    days: rows.map(({ median, ...day }) => day),
+  };
+}
+
+const MAX_BATCH_ROWS = 5_000;
+/** The core's statements end after 2.5 s. When a transaction writes for longer, the totals are updated by the next run. */
+const WRITERS_TIMEOUT_MS = 3_000;
+const POLL_MS = 20;
+
+/**
+ * Adds all rows of the audit log up to the newest one to the totals, then to the visitors of websites. Any number of instances may do so at once; each row counts once.
+ * Statistics do not depend on it: rows that the totals do not include are counted when statistics are read.
+ * @param options.signal stops it between two batches
+ * @param options.maxMs how long it may take
+ * @returns false when a transaction was writing for so long that the totals have to wait
+ */
+export async function rollUp(query: JobQuery, options: { signal: AbortSignal; maxMs: number }): Promise<boolean> {
+  const { signal, maxMs } = options;
+  const end = Date.now() + maxMs;
+  const { newest, writers } = await findNewestRow(query);
+  if (newest === null) return true;
+  const waitEnd = Date.now() + WRITERS_TIMEOUT_MS;
+  while (writers.length > 0 && (await countWriters(query, writers)) > 0) {
+    if (signal.aborted || Date.now() > waitEnd) return false;
+    await sleep(POLL_MS);
+  }
+  for (const add of [addToTotals, addVisits]) {
+    let upTo: string | null = '';
+    while (upTo !== null && upTo !== newest && !signal.aborted && Date.now() < end) upTo = await add(query, newest, MAX_BATCH_ROWS);
+  }
+  return true;
 }

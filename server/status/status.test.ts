@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addUnsaved, type Probe } from './probes.ts';
+import { addUnsaved, type History, type Probe } from './probes.ts';
 import { stateOf, summaryOf } from './status.ts';
-import type { History } from './store.ts';
 
 const probe = (changes: Partial<Probe> = {}): Probe => ({
   at: 0,

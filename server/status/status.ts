@@ -4,8 +4,7 @@ import { domainToASCII } from 'node:url';
 import type { Output } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import { type Served, serve } from '../http/serve.ts';
-import type { Probe, Probes } from './probes.ts';
-import type { Component, History, StatusStore } from './store.ts';
+import type { Component, History, Probe, Probes, StatusStore } from './probes.ts';
 
 type StatusOutput = Output<'status'>;
 type State = StatusOutput['state'];

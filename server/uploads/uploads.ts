@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import { MAX_ICON_BYTES } from '../../contract/limits.ts';
@@ -5,11 +6,9 @@ import type { Output } from '../../contract/routes.ts';
 import type { Database, Query } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import type { Account } from '../http/serve.ts';
+import type { SecretKeys } from '../secret-keys.ts';
 import { formatOf, makeIcon } from './icon.ts';
-import type { ReserveBytes } from './receive-file.ts';
-import type { Storage } from './storage.ts';
-import { findUnneeded, removeUnneeded } from './store.ts';
-import { isUploadId, UPLOAD_SECONDS, type UploadUrls, uploadIdOf, uploadPath } from './upload-url.ts';
+import type { ReserveBytes, Storage } from './storage.ts';
 
 /** Files of one account that one process receives at the same time. */
 const MAX_CONCURRENT_PER_ACCOUNT = 4;
@@ -179,4 +178,86 @@ export class Uploads {
 
 function tooManyFiles(): Fault {
   return new Fault('unavailable', { message: 'Too many files are being uploaded. Try again in a moment.', retryAfter: 5 });
+}
+
+/** How long an upload address is valid. */
+const UPLOAD_SECONDS = 600;
+
+const PATH = '/objects/uploads/';
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether a part of a path has the form of an upload's id; nothing else is passed to the storage. */
+const isUploadId = (text: string): boolean => ID.test(text);
+
+/** Returns the path of an upload, the `iconUrl` of a website. */
+export const uploadPath = (id: string): string => `${PATH}${id}`;
+
+/** Returns the id in an iconUrl, or null when it is not the path of an upload. */
+function uploadIdOf(iconUrl: string): string | null {
+  const id = iconUrl.startsWith(PATH) ? iconUrl.slice(PATH.length) : '';
+  return isUploadId(id) ? id : null;
+}
+
+/** Signed addresses, each of which permits to PUT one file; the signature covers the id and the expiry. */
+type UploadUrls = {
+  /** @param expires Unix seconds */
+  sign(id: string, expires: number): string;
+  /** Whether the query of an address was signed for this id. The database checks the expiry. */
+  isSigned(id: string, query: { expires?: unknown; signature?: unknown }): boolean;
+};
+
+export function createUploadUrls(keys: SecretKeys, publicUrl: string): UploadUrls {
+  const mac = (key: Buffer, id: string, expires: string) => createHmac('sha256', key).update(`upload|put|${id}|${expires}`).digest();
+  return {
+    sign: (id, expires) => {
+      const query = new URLSearchParams({
+        expires: String(expires),
+        signature: mac(keys.writing, id, String(expires)).toString('base64url'),
+      });
+      return `${publicUrl}${uploadPath(id)}?${query}`;
+    },
+    isSigned: (id, { expires, signature }) => {
+      if (typeof expires !== 'string' || !/^\d{1,12}$/.test(expires) || typeof signature !== 'string') return false;
+      const given = Buffer.from(signature, 'base64url');
+      return keys.reading.some((key) => {
+        const expected = mac(key, id, expires);
+        return given.length === expected.length && timingSafeEqual(given, expected);
+      });
+    },
+  };
+}
+
+// An icon that was uploaded within the last day may still be assigned to a website. As a subquery with a limit, the websites are found
+// by their index one by one, whatever number of them the planner estimates.
+const UNNEEDED = `(stored_at is null and expires_at < now() - interval '1 day')
+  or (stored_at < now() - interval '1 day' and (select w.id from websites w where w.icon = u.id limit 1) is null)`;
+const BATCH = 1_000;
+
+/**
+ * Reads the next uploads after the id `after`, on a connection of the timed jobs.
+ * @returns the ids of those that are not needed, and the last id that was read; null after the last upload
+ */
+async function findUnneeded(query: Query, after: string): Promise<{ unneeded: string[]; last: string | null }> {
+  const { rows } = await query(
+    `with slice as materialized (select id, stored_at, expires_at from uploads where id > $1 order by id limit ${BATCH})
+     select array(select id from slice u where ${UNNEEDED} order by id) as unneeded, (select id from slice order by id desc limit 1) as last`,
+    [after],
+  );
+  return rows[0] as { unneeded: string[]; last: string | null };
+}
+
+/**
+ * Removes an upload after `removeBytes`. Its row is locked meanwhile, so that no website can be given the icon.
+ * @returns false when it is needed, or locked by another process
+ */
+async function removeUnneeded(database: Pick<Database, 'orm'>, id: string, removeBytes: () => Promise<void>): Promise<boolean> {
+  const { sequelize, Upload } = await database.orm();
+  return sequelize.transaction(async (transaction) => {
+    const sql = `select id from uploads u where id = $1 and (${UNNEEDED}) for update skip locked`;
+    const [rows] = await sequelize.query(sql, { bind: [id], transaction });
+    if (rows.length === 0) return false;
+    await removeBytes();
+    await Upload.destroy({ where: { id }, transaction });
+    return true;
+  });
 }

@@ -1,13 +1,14 @@
+import type pg from 'pg';
 import { Fault } from '../../contract/errors.ts';
-import { MAX_EXPORTED_VISITORS } from '../../contract/limits.ts';
+import { MAX_EXPORTED_VISITORS, VISITORS_PAGE } from '../../contract/limits.ts';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, inTransaction } from '../db/database.ts';
+import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
-import { eraseFromWebsite } from './erasures-store.ts';
-import { readVisitors, readVisitorsAfter, type VisitorRow } from './store.ts';
+import { COUNTS, clientHost, erasureHash, IS_VISIT, isErased, SINCE } from './visits.ts';
 
 type Visitor = Output<'listVisitors'>['visitors'][number];
 
@@ -78,4 +79,142 @@ export function visitorRoutes(visitors: Visitors): Served[] {
     serve('exportVisitors', (input, { account }) => visitors.export(account, input)),
     serve('eraseVisitor', (input, { account }) => visitors.erase(account, input)),
   ];
+}
+
+/** Rows that a call reads beyond the sums. More rows wait only after an upgrade, or when the job does not run. */
+const MAX_NEW_ROWS = 100_000;
+
+/** The visitors of the website $1, with the rows that the sums do not include, in one snapshot. */
+const VISITORS = `
+site as materialized (select id, domain, ${SINCE} as since from websites w where id = $1),
+newest as materialized (select coalesce(max(id), 0) as id from audit_log),
+span as materialized (
+  select last_audit_id as after, least(newest.id, last_audit_id + ${MAX_NEW_ROWS}) as up_to, newest.id <= last_audit_id + ${MAX_NEW_ROWS} as complete
+  from visitor_roll_up cross join newest
+),
+new_row as materialized (
+  select at, action, email, domain, client_id from audit_log
+  where id > (select after from span) and id <= (select up_to from span) and ${IS_VISIT}
+),
+new_visit as materialized (
+  select email, ${COUNTS}
+  from new_row a cross join site
+  where at >= since and case when a.domain is not null then a.domain = site.domain else ('.' || ${clientHost('client_id')}) like '%.' || site.domain end
+    and not ${isErased({ website: 'site.id', email: 'a.email', at: 'a.at' })}
+  group by email
+),
+visitor as (
+  select email, min(first_at) as first_at, max(last_at) as last_at, sum(by_email) as by_email, sum(remembered) as remembered, sum(openid) as openid
+  from (
+    select email, first_at, last_at, by_email, remembered, openid from website_visitors where website = $1
+    union all
+    select email, first_at, last_at, by_email, remembered, openid from new_visit
+  ) parts group by email
+)`;
+
+const ROW = `email, first_at as "firstAt", last_at as "lastAt", by_email::integer as "byEmail", remembered::integer, openid::integer`;
+
+type Query = Parsed<'listVisitors'>;
+
+const SORTS: Record<Query['sort'], string> = {
+  last: 'last_at',
+  first: 'first_at',
+  count: '(by_email + remembered + openid)',
+  email: 'email',
+};
+
+// $2: a part of the address, $3: the number of visitors before the page.
+const listStatement = ({ sort, order }: Pick<Query, 'sort' | 'order'>) => `
+with ${VISITORS},
+matching as materialized (select * from visitor where $2 = '' or strpos(email, $2) > 0),
+page as (select ${ROW} from matching order by ${SORTS[sort]} ${order}, email limit ${VISITORS_PAGE} offset $3)
+select (select count(*) from matching)::integer as total, (select complete from span) as complete,
+  coalesce((select json_agg(page) from page), '[]') as visitors`;
+
+// $2: the last address of the previous response, $3: the only address; null: all.
+const EXPORT = `
+with ${VISITORS}
+select ${ROW} from visitor where email > $2 and ($3::text is null or email = $3) order by email limit ${MAX_EXPORTED_VISITORS + 1}`;
+
+/** An address that signed in to a website. */
+type VisitorRow = { email: string; firstAt: Date; lastAt: Date; byEmail: number; remembered: number; openid: number };
+
+type Page = {
+  total: number;
+  complete: boolean;
+  visitors: (Omit<VisitorRow, 'firstAt' | 'lastAt'> & { firstAt: string; lastAt: string })[];
+};
+
+/** Returns one page of the visitors of a website. */
+async function readVisitors(
+  core: pg.Pool,
+  { id, search, sort, order, page }: Query,
+): Promise<{ total: number; complete: boolean; visitors: VisitorRow[] }> {
+  const query = {
+    name: `visitors-${sort}-${order}`,
+    text: listStatement({ sort, order }),
+    values: [id, search, (page - 1) * VISITORS_PAGE],
+  };
+  const [{ visitors, ...rest }] = (await core.query<Page>(query)).rows;
+  return { ...rest, visitors: visitors.map((row) => ({ ...row, firstAt: new Date(row.firstAt), lastAt: new Date(row.lastAt) })) };
+}
+
+/**
+ * Returns the visitors of a website after an address, in the order of their addresses; one more than a response has when there are more.
+ * @param email the only visitor to return; null: all
+ */
+async function readVisitorsAfter(reader: Reader, id: string, after: string, email: string | null): Promise<VisitorRow[]> {
+  return (await reader.query<VisitorRow>({ name: 'visitors-export', text: EXPORT, values: [id, after, email] })).rows;
+}
+
+/*
+ * What erasing an address from a website ends. The rows are found by indexes that exist for other purposes: attempts by the time in
+ * their ids (UUIDs of version 7), tokens by their expiry, grants by the address.
+ */
+
+// Locks the row first: see ADD_VISITS in visits.ts.
+const BEGIN = 'update visitor_roll_up set erasures = erasures + 1';
+
+const REMEMBER = `
+insert into website_erasures (website, hash, at) values ($1, ${erasureHash('$1::uuid', '$2::text')}, clock_timestamp())
+on conflict (website, hash) do update set at = excluded.at`;
+
+const REMOVE_VISITOR = 'delete from website_visitors where website = $1 and email = $2';
+
+/** Whether the client_id of a record is an origin of the domain $2. */
+const IS_CLIENT = `('.' || ${clientHost('client_id')}) like '%.' || $2`;
+
+const END_ATTEMPTS = `
+with ended as (
+  delete from sign_in_attempts
+  where id > (lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+    and email = $1 and (domain = $2 or kind = 'oidc' and ${IS_CLIENT})
+  returning id
+)
+delete from outbox using ended where outbox.id = ended.id`;
+
+const END_TOKENS = 'delete from tokens where expires_at > now() and domain = $2 and email = $1';
+
+const END_GRANTS = `
+with ended as (delete from oidc_records where email = $1 and kind = 'Grant' and ${IS_CLIENT} returning id)
+delete from oidc_records using ended where grant_id = ended.id`;
+
+const AUDIT = "insert into audit_log (action, email, domain) values ('visitor_erased', $1, $2)";
+
+/**
+ * Erases an address from a website: it leaves the list of visitors, what is shown of earlier events is shown without it, and its pending
+ * sign-ins, unused tokens and grants of OpenID Connect at this website end.
+ * @param erasure.by the account that erases it
+ */
+function eraseFromWebsite(core: pg.Pool, erasure: { website: string; domain: string; email: string; by: string }): Promise<void> {
+  const { website, domain, email, by } = erasure;
+  return inTransaction(core, async (query) => {
+    await query('visitors-erase-begin', BEGIN, []);
+    await query('visitors-erase-remember', REMEMBER, [website, email]);
+    await query('visitors-erase', REMOVE_VISITOR, [website, email]);
+    await query('visitors-erase-attempts', END_ATTEMPTS, [email, domain]);
+    await query('visitors-erase-tokens', END_TOKENS, [email, domain]);
+    await query('visitors-erase-grants', END_GRANTS, [email, domain]);
+    await query('visitors-erase-audit', AUDIT, [by, domain]);
+  });
 }

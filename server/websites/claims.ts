@@ -6,11 +6,10 @@ import type { Database } from '../db/database.ts';
 import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
-import { findChallenge, grantDomain, obtainChallenges } from './claims-store.ts';
 import { rootDomainOf } from './domains.ts';
-import { roleAt } from './managers.ts';
-import { presentWebsite } from './presentation.ts';
+import { presentWebsite, roleAt } from './managers.ts';
 import { findProof, proofFor } from './proof.ts';
+import { findChallenge, grantDomain, obtainChallenges } from './store.ts';
 
 type Parts = {
   config: Pick<Config, 'dnsServers'>;

@@ -1,10 +1,11 @@
 import { domainToASCII } from 'node:url';
+import type pg from 'pg';
 import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { displayDomainOf } from './domains.ts';
-import { presentWebsites } from './presentation.ts';
-import { findNames, readWebsites } from './search-store.ts';
+import { managedBy, presentWebsites } from './managers.ts';
+import type { WebsiteRecord } from './store.ts';
 
 type Parts = {
   database: Database;
@@ -71,4 +72,20 @@ function matching(q: string): (name: Name) => boolean {
 
 export function websiteSearchRoutes(search: WebsiteSearch): Served[] {
   return [serve('searchWebsites', (input, { account }) => search.find(account, input))];
+}
+
+const NAMES = `select id, domain from websites w where ${managedBy('w', '$1')} order by created_at desc, id desc`;
+
+const READ = `
+select id, domain, email, claimed_at as "claimedAt", proven_at as "provenAt", icon, created_at as "createdAt"
+from websites w where id = any($2::uuid[]) and ${managedBy('w', '$1')}`;
+
+/** Returns the websites that an address manages, newest first. */
+async function findNames(core: pg.Pool, email: string): Promise<{ id: string; domain: string }[]> {
+  return (await core.query({ name: 'websites-names', text: NAMES, values: [email] })).rows;
+}
+
+/** Returns those of the given websites that an address manages, in any order. */
+async function readWebsites(core: pg.Pool, email: string, ids: string[]): Promise<WebsiteRecord[]> {
+  return (await core.query<WebsiteRecord>({ name: 'websites-read', text: READ, values: [email, ids] })).rows;
 }

@@ -11,9 +11,8 @@ import type { Limits } from '../http/limits.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { displayDomainOf, LOCALHOST, registrableOf, rootDomainOf } from './domains.ts';
-import { checkOwner, findManaged, findOwned, managedBy } from './managers.ts';
-import { iconUrlOf, presentWebsite, presentWebsites } from './presentation.ts';
-import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './registrations-store.ts';
+import { checkOwner, findManaged, findOwned, iconUrlOf, managedBy, presentWebsite, presentWebsites } from './managers.ts';
+import { checkUnprovenLimit, queryOf, registerWebsite, releaseUnclaimed } from './store.ts';
 
 const RELEASE_BATCH = 500;
 /** How long one run of the release may take; the next one continues. */

@@ -31,7 +31,7 @@ create table website_visitors (
 );
 create index website_visitors_seen on website_visitors (last_at);
 
--- Addresses that a website erased: what happened before is shown without them. The hash is that of server/visitors/erased.ts.
+-- Addresses that a website erased: what happened before is shown without them. The hash is that of server/visitors/visits.ts.
 create table website_erasures (
   website uuid not null references websites on delete cascade,
   hash bytea not null,
@@ -39,7 +39,7 @@ create table website_erasures (
   primary key (website, hash)
 );
 
--- How far website_visitors includes the audit log, and the number of erasures (see server/visitors/roll-up.ts).
+-- How far website_visitors includes the audit log, and the number of erasures (see server/visitors/visits.ts).
 create table visitor_roll_up (
   only_row boolean primary key default true check (only_row),
   last_audit_id bigint not null default 0,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createAuthKey, readAuthKey } from '../accounts/browser.ts';
 import { SecretKeys } from '../secret-keys.ts';
 import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
-import { AttemptSecrets, handleToId, idToHandle } from './secrets.ts';
+import { AttemptSecrets, handleToId, idToHandle } from './attempts.ts';
 
 const secrets = new AttemptSecrets(new SecretKeys(Buffer.alloc(32, 7)));
 const id = uuid();

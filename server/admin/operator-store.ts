@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { mailboxOf, normalEmail } from '../../contract/rules.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { StartError } from '../start-error.ts';
-import { ERASED } from '../visitors/erased.ts';
+import { ERASED } from '../visitors/visits.ts';
 
 /** What to do with the websites that the address owns. */
 export type Erasure = {
@@ -76,7 +76,7 @@ const STATEMENTS: Statement[] = [
   ['users', 'delete from users u using given where u.email = given.email'],
 ];
 
-/** Locks the row that ADD_VISITS of visitors/roll-up.ts locks, so that no visitor is added again meanwhile. */
+/** Locks the row that ADD_VISITS of visitors/visits.ts locks, so that no visitor is added again meanwhile. */
 const STOP_ROLL_UP = 'update visitor_roll_up set erasures = erasures + 1';
 
 /**
@@ -165,4 +165,21 @@ async function replaceInAuditLog(client: pg.ClientBase, email: string, { dryRun 
   );
   await client.query('alter table audit_log enable trigger user');
   return rowCount ?? 0;
+}
+
+/**
+ * Clears the counters of wrong admin passwords, with an audit row. Instances do not cache them, so all of them accept the next attempt.
+ * @param place of the database, for messages
+ * @returns how many counters were cleared
+ * @throws StartError when the database does not belong to Email Auth
+ */
+export async function clearAdminLimits(client: pg.ClientBase, place: string): Promise<number> {
+  if ((await readSchemaState(client)).migrations.length === 0)
+    throw new StartError(`There is no Email Auth database at ${place}. Check DATABASE_URL and DATA_DIR.`);
+  const { rows } = await client.query<{ cleared: number }>(
+    `with cleared as (delete from rate_limits where starts_with(key, 'admin_password') returning 1),
+          audit as (insert into audit_log (action) values ('admin_unlocked'))
+     select count(*)::int as cleared from cleared`,
+  );
+  return rows[0].cleared;
 }

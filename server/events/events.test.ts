@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mergeSources } from './merge.ts';
+import { mergeSources } from './events.ts';
 import type { EventRow, Source } from './store.ts';
 
 const row = (id: number, at: number): EventRow => ({

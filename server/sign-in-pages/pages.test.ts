@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { randomSecret } from '../secrets.ts';
-import { StepsReader } from './steps.ts';
+import { StepsReader } from './pages.ts';
 
 const asked: string[] = [];
 const reader = new StepsReader(

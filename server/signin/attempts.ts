@@ -1,0 +1,224 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
+import type { AttemptStatus, OwnAttempt } from '../../contract/sign-in-steps.ts';
+import type { Database } from '../db/database.ts';
+import type { Mail, MailSecrets } from '../mail/mail.ts';
+import type { SecretKeys } from '../secret-keys.ts';
+
+/**
+ * What an attempt signs in to: a website, the portal by its token, an OAuth client with PKCE, or a client of OpenID Connect.
+ * `registration`, `invitation`: the portal too, by the email about the registration of a domain or an invitation to a team.
+ */
+export type AttemptKind = 'site' | 'portal' | 'app' | 'oidc' | 'registration' | 'invitation';
+
+const KINDS: readonly AttemptKind[] = ['site', 'app', 'portal', 'oidc', 'registration', 'invitation'];
+const ID_BYTES = 16;
+const LINK = /^[A-Za-z0-9_-]{64}$/;
+
+/** The link secret and the code that one email carries. Both derive from the attempt's id, so that neither is stored. */
+export class AttemptSecrets {
+  readonly #keys: SecretKeys;
+
+  constructor(keys: SecretKeys) {
+    this.#keys = keys;
+  }
+
+  /** Returns the secret of the link: base64url(attempt id ‖ HMAC-SHA256), 64 characters. */
+  link(kind: AttemptKind, id: string): string {
+    const bytes = idToBytes(id);
+    return Buffer.concat([bytes, mac(this.#keys.writing, kind, 'link', bytes)]).toString('base64url');
+  }
+
+  /** Returns the six-digit code of the same email. */
+  code(kind: AttemptKind, id: string): string {
+    return codeOf(this.#keys.writing, kind, id);
+  }
+
+  /** Returns the attempt of a link secret, or null when this service did not issue it. */
+  readLink(secret: string): { kind: AttemptKind; id: string } | null {
+    if (!LINK.test(secret)) return null;
+    const bytes = Buffer.from(secret, 'base64url');
+    const id = bytes.subarray(0, ID_BYTES);
+    const given = bytes.subarray(ID_BYTES);
+    for (const key of this.#keys.reading) {
+      const kind = KINDS.find((candidate) => timingSafeEqual(mac(key, candidate, 'link', id), given));
+      if (kind) return { kind, id: bytesToId(id) };
+    }
+    return null;
+  }
+
+  /** Compares a code in constant time. */
+  isCode(kind: AttemptKind, id: string, given: string): boolean {
+    if (given.length !== 6) return false;
+    return this.#keys.reading.some((key) => timingSafeEqual(Buffer.from(codeOf(key, kind, id)), Buffer.from(given)));
+  }
+
+  /**
+   * Returns the link and the code of an email, the same at each try; null for an email that signs nobody in.
+   * @param publicUrl origin of the service
+   */
+  ofMail({ id, language, data }: Mail, publicUrl: string): MailSecrets | null {
+    const kind = data.attempt as AttemptKind | undefined;
+    if (!kind) return null;
+    const secret = this.link(kind, id);
+    // RFC 6749 §4.1.2 with the issuer of RFC 9207, for the portal's own page; every other link opens the link page.
+    const link =
+      kind === 'app' && data.state !== undefined
+        ? `${publicUrl}/auth/callback?${new URLSearchParams({ code: secret, state: data.state, iss: publicUrl, language })}`
+        : `${publicUrl}/auth/link?t=${secret}`;
+    return { link, code: hasCode(kind) ? this.code(kind, id) : null };
+  }
+}
+
+/** Returns whether the email of an attempt has a code: not when no browser began it, since there is no window in which to enter one. */
+export function hasCode(kind: AttemptKind): boolean {
+  return kind !== 'registration' && kind !== 'invitation';
+}
+
+function mac(key: Buffer, kind: AttemptKind, use: 'link' | 'code', id: Buffer): Buffer {
+  return createHmac('sha256', key).update(`${kind}|${use}|`).update(id).digest();
+}
+
+function codeOf(key: Buffer, kind: AttemptKind, id: string): string {
+  return String(mac(key, kind, 'code', idToBytes(id)).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+}
+
+/** Returns the 16 bytes of a UUID in base64url: the handle of an attempt that a program gets. */
+export function idToHandle(id: string): string {
+  return idToBytes(id).toString('base64url');
+}
+
+/** Returns the UUID of a handle, or null when it is not a handle. */
+export function handleToId(handle: string): string | null {
+  const bytes = Buffer.from(handle, 'base64url');
+  return bytes.length === ID_BYTES ? bytesToId(bytes) : null;
+}
+
+function idToBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+function bytesToId(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/**
+ * Returns the life of an attempt, an interval as SQL: ATTEMPT_SECONDS, and days for the link of a registration or an invitation.
+ * @param row alias of a row with the attempt's kind
+ */
+export const lifeOf = (row: string) =>
+  `case ${row}.kind when 'registration' then interval '${REGISTRATION_DAYS} days' when 'invitation' then interval '${INVITATION_DAYS} days'
+    else interval '${ATTEMPT_SECONDS} seconds' end`;
+
+/**
+ * Returns a condition: whether what an attempt was sent for is still to do. A registration has to be confirmed by its linked address,
+ * an invitation to be accepted; `host` contains the domain. True for attempts of other kinds.
+ * @param attempt alias of the row
+ */
+export const stillAwaited = (attempt: string) => `(${attempt}.kind not in ('registration', 'invitation') or (
+      select coalesce(w.moved_at, w.created_at) <= ${attempt}.expires_at - ${lifeOf(attempt)}
+        and case ${attempt}.kind when 'registration' then w.email = ${attempt}.email and w.claimed_at is null
+          else exists (select from website_members m where m.website_id = w.id and m.email = ${attempt}.email and m.joined_at is null) end
+      from websites w where w.domain = ${attempt}.host) is true)`;
+
+/**
+ * Returns a condition: whether an attempt has ended because another one of the same browser, address and target was used while it
+ * was open. It is evaluated when it matters instead of being written, so that no statement waits for the rows of two attempts.
+ * @param attempt alias of the row
+ * @param seconds life of an attempt, as SQL
+ */
+export const endedBySibling = (attempt: string, seconds: string) => `exists (
+      select from sign_in_attempts sibling
+      where sibling.browser = ${attempt}.browser and sibling.id <> ${attempt}.id and sibling.kind = ${attempt}.kind
+        and sibling.email = ${attempt}.email and sibling.domain is not distinct from ${attempt}.domain
+        and sibling.client_id is not distinct from ${attempt}.client_id
+        and (${attempt}.kind <> 'oidc' or sibling.host = ${attempt}.host)
+        and sibling.consumed_at > ${attempt}.expires_at - make_interval(secs => ${seconds}))`;
+
+/**
+ * Returns a condition: whether the client of an attempt is an application that exists and has been active since the attempt began.
+ * @param attempt alias of the row
+ */
+export const applicationActive = (attempt: string) => `exists (select from applications p
+      where p.client_id = ${attempt}.client_id and p.is_active
+        and p.active_since <= ${attempt}.expires_at - interval '${ATTEMPT_SECONDS} seconds')`;
+
+/**
+ * Returns a condition: whether the client of an attempt is a built-in one, or an application that has been active since the
+ * attempt began.
+ * @param attempt alias of the row
+ */
+export const clientActive = (attempt: string) =>
+  `(${attempt}.client_id in ('${WEB_CLIENT_ID}', '${CLI_CLIENT_ID}') or ${applicationActive(attempt)})`;
+
+/**
+ * Returns a condition: whether the registration of a website is the one for which something was issued, and was neither deleted
+ * nor taken over nor moved to another domain since. Null, which is not true, when the domain is not registered. A scalar subquery
+ * on the unique index, which the planner cannot turn into a join over all websites.
+ * @param domain the website's domain, as SQL
+ * @param issuedAt as SQL
+ */
+export const sameRegistration = (domain: string, issuedAt: string) =>
+  `(select coalesce(w.moved_at, w.created_at) from websites w where w.domain = ${domain}) <= ${issuedAt}`;
+
+/** What an attempt signs in to: a forward_url of a website, the portal, or an authorization request by the mark of its token. */
+export type AttemptTarget = { kind: 'site'; forwardUrl: string } | { kind: 'portal' } | { kind: 'oidc'; mark: string };
+
+/** The hashed cookies of a browser; `device` is null when it has none. */
+type OwnBrowser = { attempt: Buffer; device: Buffer | null };
+
+const LIFE = `interval '${ATTEMPT_SECONDS} seconds'`;
+
+// A sign-in remembers the account on the device of the browser that completed it, in the transaction that uses the attempt up.
+const STATUS = `case
+    when a.consumed_at is not null or ${endedBySibling('a', `${ATTEMPT_SECONDS}`)} then
+      case when exists (
+        select from remembered_keys k where k.device = $2 and k.email = a.email and k.rotated_at >= coalesce(a.consumed_at, a.expires_at - ${LIFE})
+      ) then 'opened' else 'opened_elsewhere' end
+    when a.mail_failed then 'mail_failed'
+    when a.expires_at <= now() then 'expired'
+    when a.code_tries >= ${MAX_CODE_TRIES} then 'code_spent'
+    else 'waiting' end`;
+
+const NEWEST_STATUS = `select ${STATUS} as status from sign_in_attempts a where browser = $1 and email = $3 order by id desc limit 1`;
+
+/** Whether an attempt is for the target: $3 its forward_url, or $4 its mark, or neither for the portal. */
+const forTarget = (attempt: string) => `case
+    when $3::text is not null then ${attempt}.kind = 'site' and ${attempt}.forward_url = $3
+    when $4::text is not null then ${attempt}.kind = 'oidc' and ${attempt}.host = $4
+    else ${attempt}.kind = 'portal' or ${attempt}.kind = 'app' and ${attempt}.client_id = '${WEB_CLIENT_ID}' end`;
+
+const NEWEST_FOR_TARGET = `
+select a.email, a.state, ${STATUS} as status, greatest(0, ceil(extract(epoch from a.expires_at - now())))::integer as "secondsLeft",
+  (select count(*) from sign_in_attempts o
+    where o.browser = a.browser and o.email = a.email and o.expires_at > now() and ${forTarget('o')})::integer as "emailCount"
+from sign_in_attempts a
+where a.browser = $1 and ${forTarget('a')} and ($5::text is null or a.email = $5)
+order by a.id desc limit 1`;
+
+/** The attempts of a browser, as it may see them itself. */
+export class OwnAttempts {
+  readonly #core: Database['core'];
+
+  constructor(core: Database['core']) {
+    this.#core = core;
+  }
+
+  /** Returns the status of a browser's newest attempt for an address; `expired` when there is none. */
+  async status({ attempt, device }: OwnBrowser, email: string): Promise<AttemptStatus> {
+    const values = [attempt, device, email];
+    const { rows } = await this.#core.query<{ status: AttemptStatus }>({ name: 'signin-status', text: NEWEST_STATUS, values });
+    return rows[0]?.status ?? 'expired';
+  }
+
+  /** Returns a browser's newest attempt for a target, or null. @param email only for this address */
+  async newest({ attempt, device }: OwnBrowser, target: AttemptTarget, email?: string): Promise<OwnAttempt | null> {
+    const forwardUrl = target.kind === 'site' ? target.forwardUrl : null;
+    const mark = target.kind === 'oidc' ? target.mark : null;
+    const values = [attempt, device, forwardUrl, mark, email ?? null];
+    const { rows } = await this.#core.query<OwnAttempt>({ name: 'signin-own-attempt', text: NEWEST_FOR_TARGET, values });
+    return rows[0] ?? null;
+  }
+}
