@@ -1,3 +1,4 @@
+import MailComposer from 'nodemailer/lib/mail-composer';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { languages } from '../../contract/languages.ts';
@@ -72,6 +73,24 @@ test.each(kinds)('%s is translated into every language and has no empty slots', 
     if (!signsIn) expect(mail.text).toContain('https://auth.example/developer-email-auth');
   }
   expect(texts.size).toBe(languages.length);
+});
+
+test('the OTP-Token header binds the code to the origin, as nodemailer writes it, and the last line of the text to its host', async () => {
+  const { raw, mail } = await written(mailOf());
+  const theirs = await new MailComposer({ text: ' ', otp: { code: secrets.code, origin: sender.publicUrl } }).compile().build();
+  const [header] = /^OTP-Token: .*$/m.exec(theirs.toString()) ?? [];
+  expect(header).toBe('OTP-Token: "012345"; origin="https://auth.example"');
+  expect(raw).toContain(`\r\n${header}\r\n`);
+  expect(mail.text?.trimEnd().split('\n').at(-1)).toBe('@auth.example #012345');
+});
+
+test('an email without a code, and one of a service without https, have no OTP-Token header', async () => {
+  const proven = await written(mailOf({ kind: 'domain_proven', data: { domain: 'shop.example' } }), null);
+  expect(proven.raw).not.toContain('OTP-Token');
+  const plain = { ...sender, publicUrl: 'http://auth.example' };
+  expect((await compose('sign_in', 'en', plain)).fill(mailOf(), secrets)).not.toContain('OTP-Token');
+  const local = { ...sender, publicUrl: 'http://localhost:3000' };
+  expect((await compose('sign_in', 'en', local)).fill(mailOf(), secrets)).toContain('origin="http://localhost:3000"');
 });
 
 test('the headers mark the email as generated, and the Message-ID derives from its id', async () => {

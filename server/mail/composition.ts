@@ -1,6 +1,6 @@
 import { buttonColors } from '../../contract/colors.ts';
 import type { LanguageCode } from '../../contract/languages.ts';
-import { normalEmail } from '../../contract/rules.ts';
+import { isThisMachine, normalEmail } from '../../contract/rules.ts';
 import { brandOf, type Mail, type MailKind, type MailSecrets, shownDevice, shownHost } from './mail.ts';
 import { escapeHtml, headerText, mailboxHeader, quotedPrintable } from './mime.ts';
 import { requestTimeOf } from './request-time.ts';
@@ -54,7 +54,10 @@ export async function compose(
   const { htmlOf } = await import('./templates/layout.tsx');
   const content = templates[kind](language, sender);
   const subject = splitAtSlots(content.subject);
-  const text = encodedBody(plainText(content));
+  const { origin, protocol, hostname } = new URL(sender.publicUrl);
+  const text = encodedBody(plainText(content, hostname));
+  // Clients fill a code into pages of trustworthy origins only (draft-goto-otp-token).
+  const hasToken = content.codeIntroduction !== null && (protocol === 'https:' || isThisMachine(hostname));
   const html = encodedBody(htmlOf(content, language, branding));
   const from = mailboxHeader(sender);
   const { beforeText, beforeHtml, end } = mimeParts(language);
@@ -72,6 +75,7 @@ export async function compose(
         `Subject: ${headerText(joined(subject, slots))}`,
         `Date: ${dateNow()}`,
         `Message-ID: <${mail.id}@${sender.messageIdHost}>`,
+        ...(hasToken ? [`OTP-Token: "${filledSlot('code', slots)}"; origin="${origin}"`] : []),
       ].join('\r\n');
       return `${headers}\r\n${beforeText}${text(slots, (value) => value)}${beforeHtml}${html(slots, escapeHtml)}${end}`;
     },
@@ -101,10 +105,14 @@ function mimeParts(language: LanguageCode): { beforeText: string; beforeHtml: st
   return { beforeText, beforeHtml, end: `\r\n--${BOUNDARY}--\r\n` };
 }
 
-/** The link and the code are on lines of their own, so that they can be copied and programs find them. */
-function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content): string {
-  const code = codeIntroduction === null ? [] : [`${codeIntroduction}\n${slot('code')}`];
-  return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...code, ...notes].join('\n\n');
+/**
+ * The link and the code are on lines of their own, so that they can be copied and programs find them. The last line binds the code to the
+ * host of the page that asks for it, as origin-bound one-time codes of text messages do (WICG).
+ */
+function plainText({ title, paragraphs, action, codeIntroduction, notes }: Content, hostname: string): string {
+  const [code, bound] =
+    codeIntroduction === null ? [[], []] : [[`${codeIntroduction}\n${slot('code')}`], [`@${hostname} #${slot('code')}`]];
+  return [title, ...paragraphs, `${action.introduction}\n${action.href}`, ...code, ...notes, ...bound].join('\n\n');
 }
 
 function slotsOf(mail: Mail, secrets: MailSecrets | null): Slots {
