@@ -143,6 +143,7 @@ function present(key: ApiKey, isActive: boolean): Output<'listApiKeys'>[number] 
   };
 }
 
+/** Binds the calls of API keys. */
 export function apiKeyRoutes(apiKeys: ApiKeys): Served[] {
   return [
     serve('listApiKeys', (_, { account }) => apiKeys.list(account)),
