@@ -1,5 +1,5 @@
 import { SessionStore, Sessions } from './accounts/sessions.ts';
-import { ApiKeyBearers } from './api-keys/api-keys.ts';
+import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';

@@ -140,6 +140,7 @@ function present({ email, name, organisation, brandName, brandLogoUrl, createdAt
   };
 }
 
+/** Binds the calls of an account: settings, audit log and waitlists. */
 export function accountRoutes(accounts: Accounts): Served[] {
   return [
     serve('me', (_, { account: { id, email, name } }) => ({ id, email, name })),
@@ -269,6 +270,7 @@ function devicesOf(uses: Use[]): Device[] {
   return listed.sort((a, b) => Number(b.current) - Number(a.current));
 }
 
+/** Binds the calls of devices. */
 export function deviceRoutes(devices: Devices): Served[] {
   return [
     serve('listDevices', (_, caller) => devices.list(caller.account, sessionOf(caller))),

@@ -4,7 +4,7 @@ import { v7 as uuid } from 'uuid';
 import { Fault } from '../../contract/errors.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
-import type { ApiKeyBearers } from '../api-keys/api-keys.ts';
+import type { ApiKeyBearers } from '../api-keys/bearers.ts';
 import { inTransaction } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';

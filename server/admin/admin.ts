@@ -207,6 +207,7 @@ export class Admin {
 
 const withTimes = <Entry extends { createdAt: Date }>(entry: Entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() });
 
+/** Binds the calls of the admin pages. */
 export function adminRoutes(admin: Admin): Served[] {
   return [
     serve('adminSession', (_, { cookies }) => admin.session(cookies)),

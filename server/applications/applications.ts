@@ -220,6 +220,7 @@ function present(application: Application): Output<'listClients'>[number] {
 const presentChanged = (application: Application, clientSecret: string | null): Output<'createClient'> =>
   clientSecret === null ? present(application) : { ...present(application), clientSecret };
 
+/** Binds the calls of applications. */
 export function applicationRoutes(applications: Applications): Served[] {
   return [
     serve('listClients', (_, { account }) => applications.list(account)),

@@ -165,6 +165,7 @@ function describeResponse({ host, pathname }: URL, { status }: PageResponse): Fi
   return pass(`${where} responds with ${status} to a request without a code.`);
 }
 
+/** Binds the call that tests a redirect URI. */
 export function redirectTestRoutes(tests: RedirectTests): Served[] {
   // The application may take its time to respond.
   return [serve('testClient', (input, { account }) => tests.run(account, input), { timeoutSeconds: 15 })];

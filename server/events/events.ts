@@ -77,6 +77,7 @@ export function positionOf(cursor: string): Position {
 /** Returns a position that does not exceed the newest one: after a restore, the numbers of new rows are smaller than old cursors. */
 const atMost = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
 
+/** Binds the call that returns events; it may wait for the next one. */
 export function eventRoutes(events: WebsiteEvents): Served[] {
   const options = { timeoutSeconds: MAX_EVENT_WAIT_SECONDS + MAX_READ_SECONDS };
   return [serve('websiteEvents', (input, { account }) => events.read(account, input), options)];

@@ -32,7 +32,7 @@ export class WebsiteLog {
   readonly #database: Parts['database'];
   readonly #feed: EventFeed;
   /** Statements of all searches run one after the other, so that they leave the connections to the sign-ins. */
-  #lane: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   constructor({ config, database }: Parts) {
     this.#isLocal = config.mode === 'local';
@@ -64,7 +64,7 @@ export class WebsiteLog {
     const end = Date.now() + SEARCH_MS;
     const found: Merged['rows'] = [];
     for (let below = start; ; ) {
-      const piece = await this.#inLane(() => this.#readPiece(search, below));
+      const piece = await this.#inTurn(() => this.#readPiece(search, below));
       found.push(...piece.rows);
       below = piece.end;
       if (!piece.more || found.length >= PAGE_ROWS || Date.now() >= end) return { ...piece, rows: found };
@@ -77,9 +77,9 @@ export class WebsiteLog {
     return { ...piece, end: { ...piece.end, audit: await store.skipQuietDays(website, piece.end.audit, floor.audit) } };
   }
 
-  #inLane<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#lane.then(work);
-    this.#lane = result.catch(() => {});
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => {});
     return result;
   }
 
@@ -105,6 +105,7 @@ export class WebsiteLog {
 
 const lowest = (a: Position, b: Position): Position => ({ audit: Math.min(a.audit, b.audit), event: Math.min(a.event, b.event) });
 
+/** Binds the call that returns the log of a website. */
 export function logRoutes(log: WebsiteLog): Served[] {
   return [serve('websiteLog', (input, { account }) => log.read(account, input), { timeoutSeconds: TIMEOUT_SECONDS })];
 }

@@ -71,7 +71,7 @@ export class EventRecorder {
 
 /**
  * Returns whose event a step of a sign-in is: a registrable domain, or the client ID of an application. A website is a client of OpenID
- * Connect under its origin. Null for the portal and for programs that registered themselves, whose events nobody could read.
+ * Connect under its origin. Null for the portal and for programs that registered themselves, whose events no one could read.
  */
 export function subjectOf({ domain, clientId }: { domain: string | null; clientId: string | null }): string | null {
   if (domain !== null || clientId === null || isApplicationId(clientId)) return domain ?? clientId;

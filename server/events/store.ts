@@ -35,7 +35,7 @@ export type Source = {
   endAt: Date | null;
 };
 
-/** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which nobody owns. */
+/** Whose events to read: those of the websites that an account manages, and of its applications. `localhost`: also those of localhost, which no one owns. */
 export type Owner = { id: string; email: string; localhost: boolean };
 
 /** A new row. */
@@ -149,7 +149,7 @@ select subject as domain from audit_log cross join lateral (select ${subjectOfRo
 where id > $2 and id <= $3 and ${IS_EVENT} and subject = any($1::text[])
 union select domain from website_events where id > $4 and id <= $5 and domain = any($1::text[])`;
 
-// Rows of domains that are not registered, and of applications that do not exist, would be seen by nobody.
+// Rows of domains that are not registered, and of applications that do not exist, would be seen by no one.
 const INSERT = `
 insert into website_events (domain, kind, reason, email, count)
 select g.domain, kind, reason, g.email, count

@@ -23,7 +23,7 @@ const MAX_REGISTRATIONS = 10_000;
 
 /** Who may open the app, and for how long a sign-in lasts: parameters of the URL in the proxy's configuration. */
 export type Policy = {
-  /** Addresses, and domains of addresses; null: everybody. */
+  /** Addresses, and domains of addresses; null: everyone. */
   allow: readonly string[] | null;
   maxAgeSeconds: number;
 };
@@ -32,7 +32,7 @@ export type Policy = {
 export type Decision =
   | { kind: 'allowed'; email: string }
   | { kind: 'redirect'; url: string; cookies: string[] }
-  /** Nobody is signed in; `url` leads to the sign-in page. `null`: the request is no navigation, so it cannot sign in. */
+  /** No one is signed in; `url` leads to the sign-in page. `null`: the request is not a navigation, so it cannot sign in. */
   | { kind: 'sign_in'; url: string | null; cookies: string[] }
   | { kind: 'refused'; reason: 'not_registered' | 'not_allowed' | 'other_browser'; email?: string };
 

@@ -30,18 +30,18 @@ const MAX_MAX_AGE_SECONDS = 30 * 86_400;
 export function forwardAuthRouter({ local, trustProxy, headers, ...parts }: Parts): Router {
   const auth = new ForwardAuth(parts);
   const router = Router();
-  const answer = async (request: Request, response: Response, redirectStatus: 302 | 401) => {
+  const respond = async (request: Request, response: Response, redirectStatus: 302 | 401) => {
     const original = readOriginalRequest(request, local);
     const cookies = new SessionCookies(request.headers.cookie, original);
     const decision = await auth.decide(original, cookies, policyOf(request), clientAddressOf(request, trustProxy));
     send(response.set(headers), decision, original.host, redirectStatus);
   };
-  router.all('/api/forward-auth', (request, response) => answer(request, response, 302));
-  router.all('/api/forward-auth/nginx', (request, response) => answer(request, response, 401));
+  router.all('/api/forward-auth', (request, response) => respond(request, response, 302));
+  router.all('/api/forward-auth/nginx', (request, response) => respond(request, response, 401));
   return router;
 }
 
-/** @throws Fault bad_request, so that a mistake in the configuration lets nobody in */
+/** @throws Fault bad_request, so that a mistake in the configuration lets no one in */
 function policyOf(request: Request): Policy {
   const { allow, max_age } = queryOf(request);
   const allowed = allow === undefined ? null : readAllowed([allow].flat().flatMap((entry) => entry.split(',')));

@@ -21,7 +21,7 @@ export type AdapterParts = {
 
 /**
  * The interaction that a request continues, with its result (see Interactions). A sign-in is never stored as a result, so that what
- * is stored lets nobody in.
+ * is stored lets no one in.
  */
 export const interactionResults = new WeakMap<IncomingMessage, { uid: string; payload: object }>();
 
@@ -73,7 +73,7 @@ class RecordsAdapter implements Adapter {
     const found = await this.parts.store.find(this.kind, id);
     if (!found) return undefined;
     const payload = { ...this.#open(found, id), jti: id };
-    // A website that was registered again, perhaps by somebody else, gets nothing that was granted to the former one.
+    // A website that was registered again, perhaps by someone else, gets nothing that was granted to the former one.
     if (this.kind === 'Grant' && (payload.iat ?? 0) < (this.parts.clientSince() ?? 0)) return undefined;
     return payload;
   }
@@ -147,7 +147,7 @@ class RecordsAdapter implements Adapter {
   }
 }
 
-/** Returns a hash that does not reveal a short code to somebody who can compute many hashes. */
+/** Returns a hash that does not reveal a short code to someone who can compute many hashes. */
 function keyedHash(key: Buffer, userCode: string): string {
   return createHmac('sha256', deriveKey(key, 'user codes')).update(userCode).digest('base64url');
 }

@@ -25,7 +25,7 @@ const EVENTS = [
   'end_session.error',
 ] as const;
 
-/** Answers that belong to the protocol and are no fault of the client. */
+/** Error codes that are part of the protocol, and not a fault of the client. */
 const EXPECTED = new Set([
   'authorization_pending',
   'slow_down',
@@ -67,7 +67,7 @@ export class ClientRequestRecorder {
 
   #recordRefusal({ oidc, req }: KoaContextWithOIDC, refused: Error): void {
     const { message: error, error_description, error_detail } = refused as errors.OIDCProviderError;
-    // A client_id that does not exist, or that nobody here owns, is not recorded.
+    // A client_id that does not exist, or that no one here owns, is not recorded.
     const clientId = oidc.client?.clientId;
     const domain = clientId === undefined ? null : subjectOf({ domain: null, clientId });
     if (!clientId || !domain || EXPECTED.has(error)) return;
@@ -135,7 +135,7 @@ type LimitParts = {
   limitFactor: number;
 };
 
-/** The endpoints that store a record for every request of anybody. */
+/** The endpoints that store a record for each request, from anyone. */
 const STARTS = new Set(['/oauth/authorize', '/oauth/par', '/oauth/device/authorize']);
 const TOKEN = '/oauth/token';
 const DEVICE = '/oauth/device';

@@ -215,6 +215,7 @@ function hostOf(uri: string): string | null {
   return hostname || protocol.slice(0, -1);
 }
 
+/** Binds the calls of connections. */
 export function connectionRoutes(connections: Connections): Served[] {
   return [
     serve('listConnections', (_, { account }) => connections.list(account)),

@@ -43,8 +43,8 @@ const PATH =
   /^(?:\/(?:domain-)?auth|\/oauth\/interaction\/([A-Za-z0-9_-]{21,64}))(?:\/(code|resend|account|forget|consent|link|browser))?\/?$/;
 
 /**
- * The forms of the sign-in pages, for browsers without a script. Each makes the call of the API that the script makes, and is
- * answered with a redirect to the next page, or with its own page again and the error.
+ * The forms of the sign-in pages, for browsers without a script. Each makes the call of the API that the script makes, and responds
+ * with a redirect to the next page, or with its own page again and the error.
  */
 export class SignInForms {
   readonly #parts: Parts;

@@ -93,7 +93,7 @@ export function pageOfRefusal({ interaction, forward_url, language }: Refusal): 
 /** Returns the path of the page of an authorization request; without one, of the sign-in page. */
 export const baseOf = (uid: string | undefined) => (uid ? `/oauth/interaction/${uid}` : SIGN_IN);
 
-/** Returns the query of a page. A NUL character becomes another control character: the page tells what is wrong with a forward_url. */
+/** Returns the query of a page. A NUL character becomes another control character: the page shows what is wrong with a forward_url. */
 function queryOfPage({ url = '' }: IncomingMessage): PageQuery {
   const at = url.indexOf('?');
   return at < 0 ? {} : fieldsOf(url.slice(at + 1).replaceAll('%00', '%01'));

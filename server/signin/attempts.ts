@@ -55,7 +55,7 @@ export class AttemptSecrets {
   }
 
   /**
-   * Returns the link and the code of an email, the same at each try; null for an email that signs nobody in.
+   * Returns the link and the code of an email, the same at each try; null for an email that signs no one in.
    * @param publicUrl origin of the service
    */
   ofMail({ id, language, data }: Mail, publicUrl: string): MailSecrets | null {

@@ -27,7 +27,7 @@ const { wrong_codes: OF_NETWORK, wrong_codes_total: IN_TOTAL } = RATE_LIMITS;
 const TOTAL_KEY = 'wrong codes';
 
 // Every open attempt of this browser for the address counts the try, before anything is compared. A network without wrong codes
-// is never refused, so that an attacker cannot disable codes for everybody. $4 key of the network, $5 its limit, $6 the total limit.
+// is never refused, so that an attacker cannot disable codes for everyone. $4 key of the network, $5 its limit, $6 the total limit.
 const tryCode = (column: 'browser' | 'id') => `
 with refused as materialized (
   select greatest(1, ceil(extract(epoch from n.resets_at - now())))::integer as seconds from sign_in_limits n

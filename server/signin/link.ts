@@ -36,7 +36,7 @@ const COUNT_BROWSER_TRY = `
 update sign_in_attempts a set secret_tries = secret_tries + 1
 where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a')} > now() - interval '1 hour' returning email`;
 
-// Like the row that a logout leaves: the rate limits know the device by it, and it signs nobody in.
+// Like the row that a logout leaves: the rate limits know the device by it, and it signs no one in.
 const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
 values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
@@ -82,7 +82,7 @@ export class SignInLinks {
 
   /**
    * Makes the browser known to the rate limits of a mailbox, by a link that was sent to the mailbox within the last hour, even one
-   * that was used, expired or was requested in another browser. Nobody is signed in, and the link stays as it is.
+   * that was used, expired or was requested in another browser. No one is signed in, and the link stays as it is.
    * @throws Fault bad_link
    */
   async confirmBrowser({ t, email }: Parsed<'confirmBrowser'>, browser: Browser): Promise<void> {
@@ -214,7 +214,7 @@ export async function describeLink(parts: PageParts, secret: string, isVisit: bo
 
 /**
  * Returns the page of the portal's link for a browser that cannot complete its sign-in, because the link has ended or another browser
- * began it; null for the browser that began it, and for a text that is no such link. The link is not used.
+ * began it; null for the browser that began it, and for a text that is not such a link. The link is not used.
  * @param code the link secret, as the authorization code of the callback
  * @param attempt the attempt cookie of the browser
  */

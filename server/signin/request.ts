@@ -147,7 +147,7 @@ export class SignInRequests {
   }
 }
 
-/** Returns a browser that nobody has, for an email that its recipient did not request. */
+/** Returns a browser that no one has, for an email that its recipient did not request. */
 const noBrowser = (clientAddress: string, userAgent: string): Browser => ({
   attempt: randomSecret(),
   device: randomSecret(),

@@ -215,6 +215,7 @@ export class TestSignIns {
   }
 }
 
+/** Binds the call that verifies the token of a test sign-in. */
 export function testSignInRoutes(tests: TestSignIns): Served[] {
   return [serve('verifyTestToken', (input, { account }) => tests.verify(account, input))];
 }

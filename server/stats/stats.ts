@@ -87,6 +87,7 @@ export class Stats {
   }
 }
 
+/** Binds the calls of statistics. */
 export function statsRoutes(stats: Stats): Served[] {
   return [
     serve('websiteStats', (_, { account }) => stats.ofWebsites(account)),

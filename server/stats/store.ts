@@ -18,7 +18,9 @@ export const IS_APPLICATION_SIGN_IN = "(action = 'application_signed_in' or acti
 export const COUNTED =
   "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
+/** The UTC day of a row, as SQL. */
 export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
+/** The present UTC day, as SQL. */
 export const TODAY = "(now() at time zone 'UTC')::date";
 const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
 
@@ -209,6 +211,7 @@ select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_site
 
 // The statements run with settings that make the planner use the indexes: those of the core's pool, or of ReadReplica.
 
+/** Reads all sign-ins of the service per day, newest day first. */
 export async function readDailyLogins(reader: Reader): Promise<Output<'dailyLogins'>> {
   return (await reader.query<Output<'dailyLogins'>[number]>({ name: 'stats-daily', text: DAILY_LOGINS })).rows;
 }
@@ -225,6 +228,7 @@ export async function readWebsiteIds(core: pg.Pool, email: string): Promise<stri
   return (await core.query<{ id: string }>({ name: 'stats-ids', text, values: [email] })).rows.map(({ id }) => id);
 }
 
+/** Reads how many sign-ins and API calls an account had. */
 export async function readOverview(
   reader: Reader,
   account: { id: string; email: string },

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { READ_ONLY_CAUSE } from '../db/client.ts';
 import type { Log } from '../log.ts';
 
-/** @property at on the clock of performance.now(), which nobody can set */
+/** @property at on the clock of performance.now(), which no one can set */
 export type Probe = Measured & { at: number; checkedAt: Date };
 
 type Parts = {

@@ -22,6 +22,7 @@ const TIMEOUT_SECONDS = 10;
 /** The version in package.json. */
 export const VERSION = readVersion();
 
+/** Binds the calls that describe the service and its state. */
 export function statusRoutes(status: Status, settings: AboutSettings): Served[] {
   const about = describeService(settings);
   const { host } = new URL(settings.publicUrl);

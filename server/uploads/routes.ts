@@ -7,6 +7,7 @@ import type { Uploads } from './uploads.ts';
 
 const PATH = '/objects/uploads/:id';
 
+/** Binds the call that begins an upload. */
 export function uploadRoutes(uploads: Uploads): Served[] {
   return [serve('beginUpload', (_, { account }) => uploads.begin(account))];
 }

@@ -102,7 +102,7 @@ export class Uploads {
   /**
    * Removes uploads that did not arrive or that no website shows, after a day, with their bytes. A row is deleted after its bytes, so
    * that a failed removal is repeated. The next run continues where a run stopped early.
-   * @param query a connection of the timed jobs
+   * @param query a connection of the scheduled jobs
    * @returns their number
    * @throws the first error of the storage
    */
@@ -206,6 +206,7 @@ type UploadUrls = {
   isSigned(id: string, query: { expires?: unknown; signature?: unknown }): boolean;
 };
 
+/** Returns the signer of upload addresses below PUBLIC_URL. */
 export function createUploadUrls(keys: SecretKeys, publicUrl: string): UploadUrls {
   const mac = (key: Buffer, id: string, expires: string) => createHmac('sha256', key).update(`upload|put|${id}|${expires}`).digest();
   return {
@@ -234,7 +235,7 @@ const UNNEEDED = `(stored_at is null and expires_at < now() - interval '1 day')
 const BATCH = 1_000;
 
 /**
- * Reads the next uploads after the id `after`, on a connection of the timed jobs.
+ * Reads the next uploads after the id `after`, on a connection of the scheduled jobs.
  * @returns the ids of those that are not needed, and the last id that was read; null after the last upload
  */
 async function findUnneeded(query: Query, after: string): Promise<{ unneeded: string[]; last: string | null }> {

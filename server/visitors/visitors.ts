@@ -73,6 +73,7 @@ const present = ({ firstAt, lastAt, ...visitor }: VisitorRow): Visitor => ({
   lastAt: lastAt.toISOString(),
 });
 
+/** Binds the calls of visitors. */
 export function visitorRoutes(visitors: Visitors): Served[] {
   return [
     serve('listVisitors', (query, { account }) => visitors.list(account, query)),
@@ -81,10 +82,10 @@ export function visitorRoutes(visitors: Visitors): Served[] {
   ];
 }
 
-/** Rows that a call reads beyond the sums. More rows wait only after an upgrade, or when the job does not run. */
+/** Rows that a call reads beyond the totals. More rows wait only after an upgrade, or when the job does not run. */
 const MAX_NEW_ROWS = 100_000;
 
-/** The visitors of the website $1, with the rows that the sums do not include, in one snapshot. */
+/** The visitors of the website $1, with the rows that the totals do not include, in one snapshot. */
 const VISITORS = `
 site as materialized (select id, domain, ${SINCE} as since from websites w where id = $1),
 newest as materialized (select coalesce(max(id), 0) as id from audit_log),

@@ -1,7 +1,7 @@
 import { VISITOR_DAYS } from '../../contract/limits.ts';
 
 /*
- * The visitors of websites are sums of the audit log up to a row number in visitor_roll_up, plus the later rows. They have a position
+ * The visitors of websites are totals of the audit log up to a row number in visitor_roll_up, plus the later rows. They have a position
  * of their own, since after an upgrade the whole audit log is still to be added, in batches beside the totals of the statistics.
  */
 

@@ -84,6 +84,7 @@ export function mailBrandOf(branding: Omit<Branding, 'defaults'>, defaults: Bran
   };
 }
 
+/** Binds the calls of the branding of a website. */
 export function brandingRoutes(brandings: WebsiteBrandings): Served[] {
   return [
     serve('websiteBranding', ({ id }, { account }) => brandings.read(account, id)),

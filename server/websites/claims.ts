@@ -21,7 +21,7 @@ type Parts = {
 /** The claims of accounts to domains, and their proofs. */
 export class Claims {
   readonly #parts: Parts;
-  /** Addresses whose proof is being searched: one search at a time, so that nobody has the service connect to many hosts. */
+  /** Addresses whose proof is being searched: one search at a time, so that no one has the service connect to many hosts. */
   readonly #proving = new Set<string>();
 
   constructor(parts: Parts) {
@@ -90,6 +90,7 @@ function notProven(needsDns: boolean): Fault {
   return new Fault('not_proven', needsDns ? { message, field: 'domain' } : { field: 'domain' });
 }
 
+/** Binds the calls of claims and proofs. */
 export function claimRoutes(claims: Claims): Served[] {
   return [
     serve('claimWebsite', ({ domain }, { account }) => claims.claim(account, domain)),

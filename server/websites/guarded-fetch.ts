@@ -21,6 +21,7 @@ type Parts = {
   maxBytes?: number;
 };
 
+/** A response has more bytes than are read. */
 export class ResponseTooLarge extends TypeError {}
 
 /**

@@ -181,6 +181,7 @@ const linkedStays = () =>
     hint: 'To give the website to another address, that address leaves the team and proves the domain.',
   });
 
+/** Binds the calls of teams and invitations. */
 export function memberRoutes(members: Members): Served[] {
   return [
     serve('listMembers', ({ id }, { account }) => members.list(account, id)),

@@ -12,6 +12,7 @@ type DomainProof = { record: string; value: string; fileUrl: string; fileBody: s
 /** The kind of a proof; a DNS record is the stronger one. */
 export type ProofKind = 'dns' | 'file';
 
+/** How the proof of a domain is searched. */
 export type ProofOptions = {
   /** Name servers as `ip[:port]`; null: the system's. */
   dnsServers: string[] | null;

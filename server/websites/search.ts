@@ -70,6 +70,7 @@ function matching(q: string): (name: Name) => boolean {
   return ({ domain, displayDomain }) => displayDomain.includes(text) || domain.includes(text) || domain.includes(ascii);
 }
 
+/** Binds the call that searches websites. */
 export function websiteSearchRoutes(search: WebsiteSearch): Served[] {
   return [serve('searchWebsites', (input, { account }) => search.find(account, input))];
 }

@@ -58,7 +58,7 @@ export async function registerWebsite(query: Query, website: { id: string; domai
   return (await query(REGISTER, [id, domain, email])).rows.length === 1;
 }
 
-/** Deletes websites whose linked address never signed in. @param query a connection of the timed jobs @returns how many of at most `limit` */
+/** Deletes websites whose linked address never signed in. @param query a connection of the scheduled jobs @returns how many of at most `limit` */
 export async function releaseUnclaimed(query: Query, afterDays: number, limit: number): Promise<number> {
   const { rows } = await query(RELEASE, [afterDays, limit]);
   return (rows[0] as { count: number }).count;

@@ -166,7 +166,7 @@ export class Websites {
 
   /**
    * Deletes registrations whose linked address did not sign in within seven days; takes at most 20 s.
-   * @param query a connection of the timed jobs
+   * @param query a connection of the scheduled jobs
    * @returns their number
    */
   async releaseUnclaimed(query: Query): Promise<number> {
@@ -222,6 +222,7 @@ const onProbation = () =>
     message: 'Sign in by email once more to confirm this website; then it can have an icon.',
   });
 
+/** Binds the calls of websites. */
 export function websiteRoutes(websites: Websites): Served[] {
   return [
     serve('registerWebsite', (input, { clientAddress, header }) =>
