@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { type Framework, withVariant } from '../../templates/framework.ts';
-import { assistantPrompt } from '../../templates/prompt.ts';
-import { type Integration, render, type Sources } from '../../templates/render.ts';
+import { assistantPrompt, type Integration, render, type Sources } from '../../templates/render.ts';
 import { local, readStored, writeStored } from './storage.ts';
 import { createStore, useStore } from './store.ts';
 
