@@ -3,15 +3,13 @@ import { errors } from '../contract/errors.ts';
 import { VerifyResponse } from '../contract/signin.ts';
 import { frameworks } from '../templates/catalog.ts';
 import { verifyRequest } from '../templates/next-steps.ts';
-import { assistantPrompt } from '../templates/prompt.ts';
 import { readSources } from '../templates/read.ts';
-import { render } from '../templates/render.ts';
+import { assistantPrompt, render } from '../templates/render.ts';
 import { answerSnippet, linkSnippet, redirectSnippet, returnSnippet, verifySnippet } from '../web/lib/snippets.ts';
 import { EXAMPLE_DOMAIN } from './framework-pages.ts';
 import { docPageOf, docPages, frameworkPages, markdownPath, promptPages, slugAt } from './pages.ts';
 import { readDoc, readSkill } from './read.ts';
-import { searchDocs } from './search.ts';
-import { sectionsOf } from './sections.ts';
+import { searchDocs, sectionsOf } from './search.ts';
 
 const origin = 'https://auth.example';
 const values = { origin };

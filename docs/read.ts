@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { frameworkOf } from '../templates/catalog.ts';
 import { readSources } from '../templates/read.ts';
-import { frameworkTable, frameworkText, promptList, promptText } from './framework-pages.ts';
+import { frameworkTable, frameworkText, projectTable, promptList, promptText } from './framework-pages.ts';
 import { docPageOf, docPages, markdownPath } from './pages.ts';
-import { projectTable } from './project-table.ts';
 
 /** The values that the texts are filled in with. */
 export type DocValues = {

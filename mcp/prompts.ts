@@ -1,7 +1,7 @@
 import { completable, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { oneLine } from '../diagnostics/check.ts';
-import { assistantPrompt } from '../templates/prompt.ts';
+import { assistantPrompt } from '../templates/render.ts';
 import type { McpContext } from './context.ts';
 import { frameworkIds, renderIntegration, requireFramework } from './integration.ts';
 import { orProtocolError } from './resources.ts';

@@ -3,7 +3,7 @@ import type { McpContext } from './context.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import type { Tool } from './tool.ts';
-import { getAccount, updateAccount } from './tools/account.ts';
+import { getAccount, listConnections, listDevices, revokeConnection, signOutDevice, updateAccount } from './tools/account.ts';
 import { listApiKeys, revokeApiKey } from './tools/api-keys.ts';
 import {
   createApplication,
@@ -14,18 +14,11 @@ import {
   updateApplication,
 } from './tools/applications.ts';
 import { checkIntegration } from './tools/check-integration.ts';
-import { listConnections, revokeConnection } from './tools/connections.ts';
-import { listDevices, signOutDevice } from './tools/devices.ts';
-import { explainSignIn } from './tools/explain-sign-in.ts';
-import { getStats } from './tools/get-stats.ts';
-import { getStatus } from './tools/get-status.ts';
-import { completeLogin, startLogin } from './tools/login.ts';
-import { proveDomain } from './tools/prove-domain.ts';
-import { registerDomain } from './tools/register-domain.ts';
 import { listFrameworks, scaffoldIntegration } from './tools/scaffold-integration.ts';
 import { searchDocs } from './tools/search-docs.ts';
-import { deleteSite, getSite, listSites, updateSite } from './tools/sites.ts';
-import { verifyToken } from './tools/verify-token.ts';
+import { completeLogin, getStatus, startLogin } from './tools/session.ts';
+import { explainSignIn, getStats, verifyToken } from './tools/sign-ins.ts';
+import { deleteSite, getSite, listSites, proveDomain, registerDomain, updateSite } from './tools/sites.ts';
 
 /** Every tool, in the order in which clients show them. */
 const tools: readonly Tool[] = [

@@ -1,5 +1,7 @@
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import { z } from 'zod';
+import { Email, VerifyRequest } from '../contract/signin.ts';
+import { DomainInput } from '../contract/websites.ts';
 import type { McpContext } from './context.ts';
 import { errorResult, refusal, successResult } from './result.ts';
 
@@ -75,3 +77,16 @@ function withoutValidation(schema: z.ZodObject) {
   const { jsonSchema } = schema['~standard'];
   return { '~standard': { version: 1 as const, vendor: 'zod', jsonSchema, validate: (value: unknown) => ({ value }) } };
 }
+
+/** Input and output fields that several tools share. */
+export const Domain = DomainInput.shape.domain.describe(
+  'Root domain of the website, such as shop.example; https://www.shop.example/page is read as shop.example',
+);
+
+export const OwnDomain = DomainInput.shape.domain.describe('Domain of one of your own websites, as list_sites shows it');
+
+export const Address = Email.describe('One email address, such as ann@shop.example');
+
+export const Token = VerifyRequest.shape.token.describe('The token parameter that the callback received');
+
+export const NextSteps = z.array(z.string()).describe('What to do next, in order');

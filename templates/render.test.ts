@@ -2,9 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { frameworkOf, frameworks } from './catalog.ts';
 import { withVariant } from './framework.ts';
-import { assistantPrompt } from './prompt.ts';
 import { readSources } from './read.ts';
-import { render } from './render.ts';
+import { assistantPrompt, render } from './render.ts';
 
 const values = { origin: 'https://auth.example.com', domain: 'shop.example', callbackPath: '/sign-in/done', language: 'lt' } as const;
 

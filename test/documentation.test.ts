@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../contract/errors.ts';
 import { type Route, routes } from '../contract/routes.ts';
 import { docPages, docPath, frameworkPages, markdownPath, promptPages } from '../docs/pages.ts';
-import { sectionsOf } from '../docs/sections.ts';
+import { sectionsOf } from '../docs/search.ts';
 import { frameworks } from '../templates/catalog.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
 

@@ -34,7 +34,7 @@ const REVIEWED: Record<string, Record<string, string>> = {
     'new RegExp(`${OPEN}(\\\\w+)${CLOSE}`)': 'Its constants are two private characters, so that no match can begin twice.',
   },
   'server/mail/templates/layout.tsx': { '/<!--(?!\\[if|<!)[^>]*-->/g': 'Reads the HTML that our own components rendered.' },
-  'docs/sections.ts': {
+  'docs/search.ts': {
     '/<!--[\\s\\S]*?-->/g': 'Reads the documentation of this repository.',
     '/^\\s*(?:[-*>]|\\d+\\.) +/gm': 'Reads the documentation of this repository.',
     '/ *\\| */g': 'Reads the documentation of this repository.',

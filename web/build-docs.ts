@@ -9,7 +9,7 @@ import { unified } from 'unified';
 import type { Plugin } from 'vite';
 import { docPages, frameworkPages, promptPages } from '../docs/pages.ts';
 import { readDoc } from '../docs/read.ts';
-import { sectionsOf } from '../docs/sections.ts';
+import { sectionsOf } from '../docs/search.ts';
 import { type DocNode, type DocText, ORIGIN_PLACEHOLDER } from './features/docs/doc-text.ts';
 
 const MODULE = 'virtual:docs';

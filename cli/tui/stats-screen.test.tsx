@@ -3,9 +3,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { sleep } from '../../test/waiting.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { summarize } from '../stats.ts';
-import { glyphsFor } from './glyphs.ts';
-import { StatsScreen } from './stats-screen.tsx';
-import { AUTO_REFRESH_MS, type Load } from './use-stats.ts';
+import { AUTO_REFRESH_MS, type Load, StatsScreen } from './stats-screen.tsx';
+import { glyphsFor } from './words.ts';
 
 const glyphs = glyphsFor({ LANG: 'C.UTF-8' }, 'linux');
 const NEWEST = Date.UTC(2026, 10, 21);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { glyphsFor } from './glyphs.ts';
-import { dayParts, firstFitting, formatShort, fullDay, sanitize, shortDay, truncate } from './words.ts';
+import { dayParts, firstFitting, formatShort, fullDay, glyphsFor, sanitize, shortDay, truncate } from './words.ts';
 
 test('formats days', () => {
   expect(fullDay('2026-11-21')).toBe('Sat 21 Nov 2026');

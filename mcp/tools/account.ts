@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { AuditEntry, Branding, Organization, Profile } from '../../contract/account.ts';
+import { AuditEntry, Branding, Device, Organization, Profile } from '../../contract/account.ts';
 import type { Client } from '../../contract/client.ts';
+import { Connection } from '../../contract/connections.ts';
 import type { Output } from '../../contract/routes.ts';
+import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { refusal } from '../result.ts';
 import { defineTool } from '../tool.ts';
@@ -97,3 +99,99 @@ async function saveChanges(
   if (organization !== undefined) settings = await client.saveOrganisation({ organisation: organization }, { signal });
   return settings;
 }
+
+export const listDevices = defineTool({
+  name: 'list_devices',
+  title: 'My devices',
+  description:
+    'Lists the browsers and programs in which the account is signed in or remembered, with the time of their last use; current is the sign-in of this session. Call it when the person suspects a foreign sign-in, or to find the id that sign_out_device takes. It needs the sign-in of a person, not an API key.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.object({}),
+  output: z.object({ devices: z.array(z.object(Device.shape)) }),
+  run: async (_, { client }, signal) => ({ devices: await client.listDevices({}, { signal }) }),
+  text: ({ devices }) =>
+    devices
+      .map(({ id, label, current, signedIn, lastSeen }) => {
+        const state = current ? 'this session' : signedIn ? 'signed in' : 'remembered: one click signs in';
+        return `${oneLine(label, 80)} (${id}): ${state}, last seen ${lastSeen}.`;
+      })
+      .join('\n'),
+});
+
+export const signOutDevice = defineTool({
+  name: 'sign_out_device',
+  title: 'Sign a device out',
+  description:
+    'Ends the sign-ins of the account in one browser or program, which then needs an email to sign in again. Call it only when the person asked for exactly this device, and repeat its label in confirmLabel. list_devices shows both. Signing out everywhere is left to the person: `emailauth devices revoke --all`.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    deviceId: z.string().trim().min(1).max(60).describe('Id of the device, as list_devices shows it'),
+    confirmLabel: z.string().max(200).describe('The label of the device, as the person confirmed it'),
+  }),
+  output: z.object({ deviceId: z.string(), label: z.string(), signedOut: z.literal(true) }),
+  async run({ deviceId, confirmLabel }, { client }, signal) {
+    const device = (await client.listDevices({}, { signal })).find(({ id }) => id === deviceId);
+    if (!device)
+      throw refusal('device_not_found', `"${oneLine(deviceId, 60)}" is not the id of one of your devices.`, 'list_devices shows them.');
+    if (confirmLabel.trim() !== device.label) {
+      throw refusal(
+        'confirmation_needed',
+        'confirmLabel is not the label of this device, so nothing was ended.',
+        'Ask the person whether this device is to be signed out, and only then repeat its label in confirmLabel.',
+      );
+    }
+    await client.signOutDevice({ id: deviceId }, { signal });
+    return { deviceId, label: device.label, signedOut: true as const };
+  },
+  text: ({ label }) => `${oneLine(label, 80)} is signed out.`,
+});
+
+export const listConnections = defineTool({
+  name: 'list_connections',
+  title: 'My connected applications',
+  description:
+    'Lists the applications, websites and programs that the person signed in to with this service by OpenID Connect, what each may do, and when it last received a token. Call it when the person asks which applications have access, or to find the id that revoke_connection takes. It needs the sign-in of a person, not an API key.',
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.object({}),
+  output: z.object({ connections: z.array(z.object(Connection.shape)) }),
+  run: async (_, { client }, signal) => ({ connections: await client.listConnections({}, { signal }) }),
+  text: ({ connections }) =>
+    connections.length === 0
+      ? 'There is no connected application.'
+      : connections
+          .map(({ id, name, host, scopes, lastUsed }) => {
+            const may = scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', ');
+            return `${oneLine(name, 80)}${host ? ` at ${oneLine(host, 80)}` : ''} (${id}): it may ${may || 'do nothing'}; last used ${lastUsed}.`;
+          })
+          .join('\n'),
+});
+
+export const revokeConnection = defineTool({
+  name: 'revoke_connection',
+  title: 'Disconnect an application',
+  description:
+    'Disconnects an application that the person signed in to: all of its tokens become invalid immediately, and it has to ask again. Call it only when the person asked for exactly this application, and repeat its name in confirmName. list_connections shows both.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({
+    connectionId: z.string().trim().min(1).max(60).describe('Id of the connection, as list_connections shows it'),
+    confirmName: z.string().max(300).describe('The name of the application, as the person confirmed it'),
+  }),
+  output: z.object({ connectionId: z.string(), name: z.string(), revoked: z.literal(true) }),
+  async run({ connectionId, confirmName }, { client }, signal) {
+    const connection = (await client.listConnections({}, { signal })).find(({ id }) => id === connectionId);
+    if (!connection) {
+      const message = `"${oneLine(connectionId, 60)}" is not the id of one of your connections.`;
+      throw refusal('connection_not_found', message, 'list_connections shows them.');
+    }
+    if (confirmName.trim() !== connection.name) {
+      throw refusal(
+        'confirmation_needed',
+        'confirmName is not the name of this application, so nothing was ended.',
+        'Ask the person whether this application is to be disconnected, and only then repeat its name in confirmName.',
+      );
+    }
+    await client.revokeConnection({ id: connectionId }, { signal });
+    return { connectionId, name: connection.name, revoked: true as const };
+  },
+  text: ({ name }) => `${oneLine(name, 80)} is disconnected. Its tokens are invalid.`,
+});

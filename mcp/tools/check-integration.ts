@@ -3,8 +3,7 @@ import { oneLine } from '../../diagnostics/check.ts';
 import type { WebsiteCheck } from '../../diagnostics/website-checks.ts';
 import { refusal } from '../result.ts';
 import { LOCALHOST } from '../service.ts';
-import { defineTool } from '../tool.ts';
-import { OwnDomain } from './fields.ts';
+import { defineTool, OwnDomain } from '../tool.ts';
 
 export const checkIntegration = defineTool({
   name: 'check_integration',

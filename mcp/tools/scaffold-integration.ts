@@ -15,8 +15,7 @@ import {
   requireFramework,
 } from '../integration.ts';
 import { inboxAt, isServed, LOCALHOST } from '../service.ts';
-import { defineTool } from '../tool.ts';
-import { Domain, NextSteps } from './fields.ts';
+import { Domain, defineTool, NextSteps } from '../tool.ts';
 
 const CALLBACK_PATH = '/auth/callback';
 const LOGIN_PATH = '/login';

@@ -2,10 +2,90 @@ import { z } from 'zod';
 import { normalDomain } from '../../contract/rules.ts';
 import { WebsiteUpdate } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
+import { nextSteps } from '../../templates/next-steps.ts';
+import type { McpContext } from '../context.ts';
+import { numberedList } from '../integration.ts';
 import { hasCode, refusal } from '../result.ts';
-import { type OwnSite, requireOwnSite } from '../service.ts';
-import { defineTool } from '../tool.ts';
-import { Domain, OwnDomain } from './fields.ts';
+import { findByDomain, findCaller, findInbox, isServed, LOCALHOST, type OwnSite, requireOwnSite } from '../service.ts';
+import { Address, Domain, defineTool, NextSteps, OwnDomain } from '../tool.ts';
+
+type Registered = { domain: string; email?: string; status: 'active' | 'already registered'; authUrl: string };
+
+export const registerDomain = defineTool({
+  name: 'register_domain',
+  title: 'Register a domain',
+  description:
+    'Registers the domain of a website, so that its visitors can sign in by email. It needs no sign-in and takes effect immediately; the linked address gets an email with a link that keeps the domain. Ask the person for both, never invent an address. The domain localhost needs no registration where the service runs in local mode. Then call scaffold_integration.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({
+    domain: Domain,
+    email: Address.describe('Address of the person who will manage the domain'),
+  }),
+  output: z.object({
+    domain: z.string().describe('As A-label'),
+    email: z.string().optional().describe('The linked address, which manages the domain'),
+    status: z.enum(['active', 'already registered']),
+    authUrl: z.string().describe('The sign-in page to send visitors to'),
+    nextSteps: NextSteps,
+  }),
+  async run(input, context, signal) {
+    const [registered, ...firstSteps] = await register(input, context, signal);
+    return { ...registered, nextSteps: [...firstSteps, ...stepsFor(registered, context.besideApp)] };
+  },
+  text: ({ domain, status, nextSteps: steps }) =>
+    [`${domain} is ${status === 'active' ? 'registered' : status}. Visitors can sign in now.`, numberedList(steps)].join('\n'),
+});
+
+/** Registers the domain. @returns what is registered, and the steps that follow from how it was registered */
+async function register(
+  { domain, email }: { domain: string; email: string },
+  context: Pick<McpContext, 'client' | 'host'>,
+  signal: AbortSignal,
+): Promise<[Registered, ...string[]]> {
+  const { client, host } = context;
+  const authUrl = `${host}/auth`;
+  if (domain.toLowerCase() === LOCALHOST) {
+    if (await isServed(client, LOCALHOST, signal)) return [{ domain: LOCALHOST, status: 'already registered', authUrl }];
+    throw refusal(
+      'bad_domain',
+      `${host} does not serve localhost.`,
+      'Register the real domain, or run your own service during development: `emailauth start`.',
+    );
+  }
+  const caller = await findCaller(client, signal);
+  const own = caller && findByDomain(caller.sites, domain);
+  if (own) return [{ domain: own.domain, email: caller.email, status: 'already registered', authUrl }];
+  try {
+    // The address of the signed-in account is confirmed already, so no email is needed.
+    if (caller?.email === email) {
+      const site = await client.createWebsite({ domain }, { signal });
+      return [{ domain: site.domain, email, status: 'active', authUrl }];
+    }
+    const registered = await client.registerWebsite({ domain, email }, { signal });
+    const inbox = await findInbox(context, signal);
+    const where = inbox ? `the email to ${registered.email} is at ${inbox}` : `an email is on its way to ${registered.email}`;
+    return [{ ...registered, status: 'active' }, `Tell the person: ${where}; its link, opened within 7 days, keeps the domain.`];
+  } catch (error) {
+    if (!hasCode(error, 'domain_taken')) throw error;
+    // The owner is not disclosed, not even to the owner's own address before a sign-in.
+    return [
+      { domain: normalDomain(domain) ?? domain, status: 'already registered', authUrl },
+      `If another account registered it and it belongs to the person, they sign in at ${host}/developer and prove it under My Websites.`,
+    ];
+  }
+}
+
+function stepsFor({ domain, authUrl }: Registered, besideApp: boolean): string[] {
+  const scaffold = `Call scaffold_integration with the framework of the app and domain ${domain}, and write the files that it returns.`;
+  if (domain === LOCALHOST) return [scaffold];
+  return [
+    scaffold,
+    besideApp
+      ? 'Once the app is online, call check_integration.'
+      : 'Once the app is online and the domain is proved (prove_domain), call check_integration.',
+    ...nextSteps({ domain, authUrl }).map((step, i) => `By hand instead, ${i + 1} of 3: ${step}`),
+  ];
+}
 
 /** A website as the tools show it. */
 const Site = z.object({
@@ -16,7 +96,7 @@ const Site = z.object({
 });
 
 /** What proves a domain. */
-export const Proof = z
+const Proof = z
   .object({ record: z.string(), value: z.string(), fileUrl: z.string(), fileBody: z.string() })
   .describe('What proves the domain: the TXT record with its value, or the file with its body');
 
@@ -117,4 +197,47 @@ export const deleteSite = defineTool({
     return { domain: site.domain, deleted: true as const };
   },
   text: ({ domain }) => `${domain} is deleted. Visitors can no longer sign in there. Remove the sign-in from its app.`,
+});
+
+export const proveDomain = defineTool({
+  name: 'prove_domain',
+  title: 'Prove a domain',
+  description:
+    'Checks whether the DNS record or the file that proves a domain is published, and returns what to publish where it is not. A proof lifts the limits of a new website, allows its branding and check_integration over HTTP, and transfers a domain that another account registered without proving it. Call it without preparation for the record to publish, then again once the person or you have published it; DNS usually takes minutes.',
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({ domain: Domain.describe('Root domain to prove: of one of your own websites, or one to take over') }),
+  output: z.object({
+    domain: z.string().describe('As A-label'),
+    verified: z.boolean(),
+    reason: z.string().optional().describe('Why it is not verified'),
+    proof: Proof,
+  }),
+  async run({ domain }, { client }, signal) {
+    const own = findByDomain(await client.listWebsites({}, { signal }), domain);
+    if (own?.verified) return { domain: own.domain, verified: true, proof: toProof(own.proof) };
+    const claim = own ?? (await client.claimWebsite({ domain }, { signal }));
+    try {
+      const site = await client.proveWebsite({ domain: claim.domain }, { signal });
+      return { domain: site.domain, verified: true, proof: toProof(site.proof) };
+    } catch (error) {
+      if (!hasCode(error, 'not_proven')) throw error;
+      // A failed check may replace the value, so that an old record proves nothing.
+      const { proof } = await client.claimWebsite({ domain: claim.domain }, { signal });
+      return { domain: claim.domain, verified: false, reason: error.message, proof: toProof(proof) };
+    }
+  },
+  text: ({ domain, verified, reason, proof }) =>
+    verified
+      ? `${domain} is proved.`
+      : `${domain} is not proved: ${reason}
+Publish one of these, then call prove_domain again:
+- the TXT record ${proof.record} with the value ${proof.value}
+- the file ${proof.fileUrl} with the body ${proof.fileBody}`,
+});
+
+const toProof = ({ record, value, fileUrl, fileBody }: z.input<typeof Proof>): z.input<typeof Proof> => ({
+  record,
+  value,
+  fileUrl,
+  fileBody,
 });

@@ -78,7 +78,7 @@ const frontEnd = (template: string): ProjectRecipe => ({
 const starter = (contents: Record<string, string>, command: readonly string[]) => (directory: string, run: Run) =>
   newest ? run('npx', ['--yes', ...command], directory) : files(contents)(directory);
 
-/** The projects by the ids of templates/tested-projects.ts. */
+/** The projects by the ids of docs/framework-pages.ts. */
 export const javascriptProjects = {
   'npm-express-cjs': {
     make: npmProject(['express'], { 'app.js': expressApp('require') }),

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type TestedProject, testedProjects } from '../../templates/tested-projects.ts';
+import { type TestedProject, testedProjects } from '../../docs/framework-pages.ts';
 import { missingPackages } from '../templates/debian.ts';
 import { recipes } from '../templates/recipes/all.ts';
 import { go } from '../templates/recipes/go.ts';
@@ -28,7 +28,7 @@ function generatedProjects(): Generated[] {
   const made = { ...ofJavaScript, ...ofOthers };
   const known = new Set<string>(testedProjects.map(({ id }) => id));
   const unlisted = Object.keys(made).filter((id) => !known.has(id));
-  if (unlisted.length > 0) throw new Error(`templates/tested-projects.ts lacks ${unlisted.join(', ')}.`);
+  if (unlisted.length > 0) throw new Error(`docs/framework-pages.ts lacks ${unlisted.join(', ')}.`);
   const projects: readonly TestedProject[] = testedProjects;
   return projects.flatMap((project) => {
     if (!made[project.id]) throw new Error(`There is no recipe for ${project.id}.`);

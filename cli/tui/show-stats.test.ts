@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FrameWriter, updateSequence } from './frames.ts';
+import { FrameWriter, updateSequence } from './show-stats.tsx';
 
 const held = (text: string) => `\x1b[?2026h${text}\x1b[?2026l`;
 

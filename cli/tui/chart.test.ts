@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cellsOf, halvesOf, labelLine, plotOf, scaleTop } from './bars.ts';
+import { cellsOf, halvesOf, labelLine, plotOf, scaleTop } from './chart.tsx';
 
 test.each([
   [0, 2],

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { frameworkOf } from '../templates/catalog.ts';
-import { type TestedProject, testedProjects } from '../templates/tested-projects.ts';
-import { projectTable } from './project-table.ts';
+import { projectTable, type TestedProject, testedProjects } from './framework-pages.ts';
 
 const projects: readonly TestedProject[] = testedProjects;
 

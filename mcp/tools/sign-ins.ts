@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { Overview } from '../../contract/account.ts';
 import type { Client } from '../../contract/client.ts';
 import { WebsiteEvent } from '../../contract/events.ts';
-import { MAX_EVENT_AGE_SECONDS } from '../../contract/limits.ts';
+import { MAX_EVENT_AGE_SECONDS, STATS_DAYS } from '../../contract/limits.ts';
 import { maskEmail, secondsOf } from '../../contract/rules.ts';
+import { VerifyRequest } from '../../contract/signin.ts';
+import { WebsiteStats } from '../../contract/websites.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { hasCode, refusal } from '../result.ts';
-import { defineTool } from '../tool.ts';
-import { Address, OwnDomain } from './fields.ts';
+import { requireOwnSite } from '../service.ts';
+import { Address, defineTool, OwnDomain, Token } from '../tool.ts';
 
 type Event = z.output<typeof WebsiteEvent>;
 
@@ -95,3 +98,72 @@ function summaryOf([first, second]: Event[], domain: string, since: string): str
   const next = newest.fix ?? MISSING[newest.kind] ?? '';
   return `The newest step, at ${newest.at}: ${newest.text} ${next}`.trim();
 }
+
+const REASONS = {
+  used: 'It was already verified, and a token can only be used once. The callback may have verified it.',
+  expired: 'It has expired: a token is valid for one hour. Sign in again for a new one.',
+  unknown: 'This service did not issue such a token. Pass the whole value of the token parameter.',
+  other_domain: 'It is for another website, which can still verify it. Give the domain of the forward_url.',
+} as const;
+
+export const verifyToken = defineTool({
+  name: 'verify_token',
+  title: 'Verify a token',
+  description:
+    'Verifies a token at the service and returns the email address it was issued for. This uses up the token: the app can no longer verify it, so call it only for debugging, with a token that the app does not need. In an app, the callback does this on its server. Give domain as well: a token for another website is then refused without being used up.',
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  input: z.strictObject({
+    token: Token,
+    domain: VerifyRequest.shape.domain.describe('The website that the token must be for, such as shop.example or localhost'),
+  }),
+  output: z.object({
+    email: z.string().nullable().describe('The address that signed in; null: the token is not valid'),
+    valid: z.boolean(),
+    domain: z.string().nullable().describe('The website that the token was for; null: the token is not valid'),
+    reason: z.enum(['used', 'expired', 'unknown', 'other_domain']).optional().describe('Why it is not valid'),
+  }),
+  async run(input, { client }, signal) {
+    const result = await client.verifyTokenByPost(input, { signal });
+    return result.valid ? result : { ...result, domain: null };
+  },
+  text: ({ email, domain, reason }) =>
+    reason ? `Not valid. ${REASONS[reason]}` : `Valid: ${email} signed in at ${domain}. The token is used up.`,
+});
+
+const SiteStats = WebsiteStats.omit({ id: true }).extend({ domain: z.string() });
+
+export const getStats = defineTool({
+  name: 'get_stats',
+  title: 'Sign-in statistics',
+  description: `Returns how many people signed in at the websites of the signed-in account, over the last ${STATS_DAYS} UTC days: emails requested, links opened, tokens verified, and the median time from email to click. Give domain for one website. Many emails and few opened ones suggest a problem with email delivery; many opened and few verified ones with the website's callback, which check_integration checks.`,
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  input: z.strictObject({ domain: OwnDomain.optional() }),
+  output: z.object({ days: z.number().int(), account: Overview, sites: z.array(SiteStats) }),
+  async run({ domain }, { client }, signal) {
+    const wanted = domain === undefined ? undefined : await requireOwnSite(client, domain, signal);
+    const [sites, stats, account] = await Promise.all([
+      wanted ? [wanted] : client.listWebsites({}, { signal }),
+      client.websiteStats({}, { signal }),
+      client.overview({}, { signal }),
+    ]);
+    const statsOf = new Map(stats.map(({ id, ...counts }) => [id, counts]));
+    const { totalLogins, activeApplications, apiRequests, uptimePercent } = account;
+    return {
+      days: STATS_DAYS,
+      account: { totalLogins, activeApplications, apiRequests, uptimePercent },
+      sites: sites.flatMap(({ id, domain: name }) => {
+        const counts = statsOf.get(id);
+        return counts ? [{ domain: name, ...counts }] : [];
+      }),
+    };
+  },
+  text({ days, account, sites }) {
+    const lines = sites.map(
+      ({ domain, sent, opened, again, completed, medianSeconds }) =>
+        `${domain}: ${sent} emails, ${opened} opened${medianSeconds === null ? '' : ` after ${Math.round(medianSeconds)} s (median)`}, ${again} with remembered accounts, ${completed} tokens verified.`,
+    );
+    return [`${account.totalLogins} sign-ins in the last ${days} days.`, ...(lines.length > 0 ? lines : ['There is no website yet.'])].join(
+      '\n',
+    );
+  },
+});
