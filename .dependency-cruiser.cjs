@@ -137,7 +137,7 @@ module.exports = {
       name: 'nodemailer-stays-in-the-mailer',
       comment: 'All other code sends emails through the outbox.',
       severity: 'error',
-      from: { path: '^(?:server|cli|mcp|templates|docs)/', pathNot: '^server/mail/(?:mailer|compose|dkim|smtp)[^/]*\\.ts$' },
+      from: { path: '^(?:server|cli|mcp|templates|docs)/', pathNot: '^server/mail/(?:mailer(?:\\.test)?|composition\\.test)\\.ts$' },
       to: { path: 'node_modules/(?:@types/)?nodemailer/' },
     },
     {
