@@ -41,6 +41,21 @@ export const errors = {
   },
   sign_in_needed: { status: 401, message: 'You are not signed in.', hint: 'Sign in and try again.' },
   bad_key: { status: 401, message: 'Invalid or expired credentials. Please try again with magic link.', hint: 'Request a sign-in email.' },
+  bad_passkey: {
+    status: 401,
+    message: 'This passkey was not accepted.',
+    hint: 'Request a sign-in email, or use another passkey.',
+  },
+  unknown_passkey: {
+    status: 401,
+    message: 'This passkey is unknown: it was removed, or never added.',
+    hint: 'Request a sign-in email. You can remove the passkey from your device.',
+  },
+  passkey_expired: {
+    status: 401,
+    message: 'The page was open too long for a passkey, or the passkey was used in another browser.',
+    hint: 'Choose the passkey again, or request a sign-in email.',
+  },
   bad_api_key: {
     status: 401,
     message: 'This API key is not valid: it is unknown, revoked or expired.',
@@ -122,6 +137,7 @@ export const errors = {
     hint: 'Reload the list of your connected applications.',
   },
   api_key_not_found: { status: 404, message: 'You have no API key with this id.', hint: 'Check the list of your API keys.' },
+  passkey_not_found: { status: 404, message: 'This passkey is not one of yours.', hint: 'List your passkeys again.' },
   device_not_found: { status: 404, message: 'You are not signed in on a device with this id.', hint: 'Reload the list of your devices.' },
   mail_not_found: { status: 404, message: 'This email is no longer pending.', hint: 'Reload the list.' },
   interaction_ended: {

@@ -27,6 +27,12 @@ export const MAX_LIST_PAGE = 100;
 export const MAX_APPLICATIONS = 50;
 /** Active API keys that one account may have. */
 export const MAX_API_KEYS = 50;
+/** Passkeys that one address may have. */
+export const MAX_PASSKEYS = 20;
+/** Life of the challenge of a passkey, in seconds. */
+export const PASSKEY_CHALLENGE_SECONDS = 300;
+/** How long a browser does not offer a passkey again after one was declined, in seconds (30 days). */
+export const PASSKEY_LATER_SECONDS = 30 * 86_400;
 /** Remembered accounts that a browser keeps, newest first. */
 export const MAX_REMEMBERED_ACCOUNTS = 5;
 /** Life of the cookies that page scripts read, in seconds (3650 days). */
@@ -82,6 +88,7 @@ export const RATE_LIMITS = {
     description: 'wrong six-digit codes in total; above it, networks that sent wrong codes may not enter codes, and links still work',
   },
   failed_verify: { points: 60, duration: 60, description: 'invalid tokens from one network address' },
+  failed_passkeys: { points: 60, duration: 60, description: 'rejected passkeys from one network address' },
   wrong_user_codes: { points: 20, duration: 3600, description: 'wrong codes of devices from one network address' },
   rejected_tokens: { points: 60, duration: 60, description: 'rejected OAuth token requests from one network address' },
   authorization_requests: {

@@ -81,6 +81,10 @@ export type SignInBoot = {
     | { kind: 'unsupported'; host: string; displayHost: string; reason: 'not_registered' | 'bad_forward_url'; back: string | null };
   /** On the pages of steps 1 and 2. */
   steps?: SignInSteps;
+  /** On the same pages, unless passkeys cannot be used: a challenge in base64url; `known`: this browser has used a passkey. */
+  passkey?: { challenge: string; known: boolean };
+  /** The visitor is signed in by the link of an email, and may add a passkey before going on to `url`. */
+  offer?: { email: string; options: PasskeyCreationOptions; url: string };
   /** Why the form post that this page responds to was refused. */
   failure?: FormFailure;
   /**
@@ -100,6 +104,9 @@ export type SignInBoot = {
   /** On the pages below /oauth/: the step of the authorization request, sign-out or device flow. */
   authorization?: AuthorizationStep;
 };
+
+/** PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. */
+export type PasskeyCreationOptions = Record<string, unknown>;
 
 /** What a feature of the service decides about a sign-in page. The rest follows from the request and the language. */
 export type SignInPage = Omit<SignInBoot, 'texts' | 'path' | 'search' | 'accounts'> & Partial<Pick<SignInBoot, 'path' | 'search'>>;

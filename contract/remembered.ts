@@ -18,6 +18,12 @@ export const hintCookies = {
 /** Cookie that pages set for ten minutes when the service has confirmed the session: their first calls need not wait for that. */
 export const SESSION_SEEN_COOKIE = 'session_seen';
 
+/**
+ * Cookies that the pages of a sign-in set for the service, which renders the offer of a passkey: `ready` when the device can verify a
+ * person, `later` for PASSKEY_LATER_SECONDS after a passkey was declined.
+ */
+export const passkeyCookies = { ready: 'passkey_ready', later: 'passkey_later' } as const;
+
 /** Cookie with the language that a person chose on the page of an authorization request: its next pages have it too. */
 export const LANGUAGE_COOKIE = 'language';
 

@@ -55,6 +55,17 @@ import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
 import { Language, LanguageParams, Translations } from './language-schemas.ts';
 import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
+import {
+  Passkey,
+  PasskeyChallenge,
+  PasskeyList,
+  PasskeyName,
+  PasskeyParams,
+  PasskeyRegistered,
+  PasskeyRegistration,
+  PasskeySignInRequest,
+  PasskeySignInResponse,
+} from './passkeys.ts';
 import type { ResourceScope } from './scopes.ts';
 import {
   AttemptQuery,
@@ -148,6 +159,19 @@ export const routes = {
   authorize: route('authorize', 'Begin a PKCE sign-in by email', AuthorizeRequest, AuthorizeResponse),
   token: route('token', 'Exchange a code and its verifier for a session', TokenRequest, TokenResponse),
   validateKey: route('validateKey', 'Sign in with a remembered account', ValidateKeyRequest, ValidateKeyResponse),
+  passkeyChallenge: route(
+    'passkeyChallenge',
+    'A new challenge for a passkey, for a page that was open for long',
+    nothing,
+    PasskeyChallenge,
+  ),
+  passkeySignIn: route('passkeySignIn', 'Sign in with a passkey', PasskeySignInRequest, PasskeySignInResponse),
+  registerPasskey: route(
+    'registerPasskey',
+    'Add a passkey, with the options of a sign-in by email in the same browser',
+    PasskeyRegistration,
+    PasskeyRegistered,
+  ),
   tokenLogin: route('tokenLogin', "Open a session with the portal's own token", TokenLoginRequest, TokenLoginResponse),
   session: route('session', 'The account that is signed in in this browser; null when none is', nothing, Session),
   logout: route('logout', "End the session and forget this device's key", nothing, Done),
@@ -167,6 +191,9 @@ export const routes = {
   listDevices: route('listDevices', 'Devices on which the account is signed in', nothing, z.array(Device)),
   signOutDevice: route('signOutDevice', 'Sign a device out', DeviceParams, Done),
   signOutEverywhere: route('signOutEverywhere', 'Sign out on every device, including this one', nothing, Done),
+  listPasskeys: route('listPasskeys', 'The passkeys of the account', nothing, PasskeyList),
+  renamePasskey: route('renamePasskey', 'Rename a passkey', PasskeyParams.extend({ name: PasskeyName }), Passkey),
+  removePasskey: route('removePasskey', 'Remove a passkey', PasskeyParams, PasskeyList),
   listConnections: route('listConnections', 'Applications and websites that I signed in to by OpenID Connect', nothing, ConnectionList),
   revokeConnection: route('revokeConnection', 'Disconnect an application: its tokens become invalid', ConnectionParams, Done),
   auditLogs: route('auditLogs', 'Audit log of the account, newest first', AuditQuery, z.array(AuditEntry)),

@@ -65,6 +65,11 @@ export const TokenRequest = z.object({
   client_id: z.string().min(1).max(128),
   redirect_uri: url.optional(),
 });
+/** Options with which a page may create a passkey. */
+const PasskeyOffer = z.record(z.string(), z.unknown()).optional().meta({
+  description: 'In a browser that offers to create a passkey: the PublicKeyCredentialCreationOptionsJSON of WebAuthn for registerPasskey',
+});
+
 /** The response of RFC 6749 §5.1, and for the portal's page the second form: its session is an HttpOnly cookie, so the body has no token. */
 export const TokenResponse = z.union([
   z.object({
@@ -75,7 +80,7 @@ export const TokenResponse = z.union([
     token_type: z.literal('Bearer'),
     expires_in: z.number(),
   }),
-  z.object({ email: z.string(), authKey: z.string(), localKey: z.string() }),
+  z.object({ email: z.string(), authKey: z.string(), localKey: z.string(), passkey: PasskeyOffer }),
 ]);
 
 export const CodeRequest = z.object({
@@ -87,7 +92,7 @@ export const CodeRequest = z.object({
   state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),
   attempt: secret.optional().meta({ description: 'The handle that authorize returned, for programs without cookies' }),
 });
-export const CodeResponse = z.union([RedirectResponse, z.object({ code: z.string() })]);
+export const CodeResponse = z.union([RedirectResponse.extend({ passkey: PasskeyOffer }), z.object({ code: z.string() })]);
 
 export const AttemptQuery = z.object({ email: Email });
 /** The status of this browser's latest attempt for an address. */
@@ -108,12 +113,12 @@ export const VerifyResponse = z.union([
   z.object({ email: z.null(), valid: z.literal(false), reason: z.enum(['used', 'expired', 'unknown', 'other_domain']) }),
 ]);
 
-export const ValidateKeyRequest = z.object({
-  email: Email,
-  key: secret,
+/** What a sign-in without an email is for; the portal when nothing is given. */
+export const SignInDestination = z.object({
   forward_url: url.optional(),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
 });
+export const ValidateKeyRequest = SignInDestination.extend({ email: Email, key: secret });
 export const ValidateKeyResponse = RedirectResponse.extend({
   key: z.string().optional().meta({ description: 'Replaces the key that was sent' }),
 });

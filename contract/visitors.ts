@@ -24,7 +24,7 @@ export const Visitor = z.object({
   firstAt: z.string().meta({ description: 'The first sign-in' }),
   lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),
   byEmail: z.number().int().meta({ description: 'Sign-ins by a link or code' }),
-  remembered: z.number().int().meta({ description: 'Sign-ins of a remembered account, without an email' }),
+  remembered: z.number().int().meta({ description: 'Sign-ins with a remembered account or a passkey, without an email' }),
   openid: z.number().int().meta({ description: 'Sign-ins by OpenID Connect' }),
 });
 

@@ -68,7 +68,7 @@ export const WebsiteStats = z.object({
   id: z.uuid().meta({ description: "The website's id" }),
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
-  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email' }),
+  again: z.number().meta({ description: 'Sign-ins with remembered accounts and passkeys, without an email' }),
   completed: z.number().meta({ description: 'Tokens that the website verified' }),
   medianSeconds: z.number().nullable().meta({ description: 'From the request to the opening; null: nothing was opened' }),
 });
@@ -86,7 +86,7 @@ const counts = {
   sent: z.number().meta({ description: 'Sign-in emails requested' }),
   opened: z.number().meta({ description: 'Links opened and codes entered' }),
   openedByCode: z.number().meta({ description: 'Of these, by code' }),
-  again: z.number().meta({ description: 'Sign-ins of remembered accounts, without an email, also through OpenID Connect' }),
+  again: z.number().meta({ description: 'Sign-ins with remembered accounts and passkeys, without an email, also through OpenID Connect' }),
   completed: z.number().meta({ description: 'Tokens that the website verified, of emails and of remembered accounts' }),
   openIdSent: z.number().meta({ description: 'Sign-in emails requested through OpenID Connect' }),
   openIdOpened: z.number().meta({ description: 'Sign-ins by email through OpenID Connect' }),

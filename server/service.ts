@@ -33,6 +33,7 @@ import { mcpRouter } from './mcp/routes.ts';
 import { Connections, connectionRoutes } from './oidc/grants.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter, protectedResourcesRouter } from './pages/routes.ts';
+import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
 import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
 import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
 import { errorPage, offerConfirmation, SignInPages, wantsErrorPage } from './sign-in-pages/pages.ts';
@@ -149,6 +150,7 @@ function createPortal(
     brandings: new WebsiteBrandings({ database, logos }),
     visitors: new Visitors({ config, database }),
     devices: new Devices(database),
+    passkeys: new OwnPasskeys({ database, publicUrl: config.publicUrl }),
     apiKeys: new ApiKeys(database),
     connections: new Connections(database),
     redirectTests: new RedirectTests({ config, applications, limits }),
@@ -175,6 +177,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
     ...uploadRoutes(portal.uploads),
     ...accountRoutes(portal.accounts),
     ...deviceRoutes(portal.devices),
+    ...passkeyRoutes(core.passkeys, portal.passkeys),
     ...applicationRoutes(core.applications),
     ...redirectTestRoutes(portal.redirectTests),
     ...apiKeyRoutes(portal.apiKeys),
@@ -247,6 +250,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
     }),
     openLink: linkListener({
       links,
+      passkeys: core.passkeys,
       describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
       browserRequestOf,
       sendPage: web.sendSignIn,

@@ -4,7 +4,7 @@ import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { EventRecorder } from './events/recorder.ts';
-import { receivedCookies } from './http/cookies.ts';
+import { cookiesOf, receivedCookies } from './http/cookies.ts';
 import { ErrorLog } from './http/error-log.ts';
 import { createDescribeError } from './http/errors.ts';
 import { Limits } from './http/limits.ts';
@@ -16,7 +16,9 @@ import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { AccessTokens } from './oidc/access-tokens.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId } from './oidc/oidc.ts';
-import { loadWebApp } from './pages/web-app.ts';
+import { loadWebApp, type WebApp } from './pages/web-app.ts';
+import { Passkeys } from './passkeys/passkeys.ts';
+import { PasskeyStore } from './passkeys/store.ts';
 import type { SecretKeys } from './secret-keys.ts';
 import { StepsReader } from './sign-in-pages/pages.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
@@ -61,13 +63,17 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   });
   const targets = new Targets({ publicUrl, local: config.mode === 'local', core, events });
   const headers = dataHeaders(config.secure);
-  const web = loadWebApp(config);
+  const webApp = loadWebApp(config);
   const providerKeys = new ProviderKeys({ core, secretKeys, log });
   const statusStore = new StatusStore(core);
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
   const ownAttempts = new OwnAttempts(core);
   const steps = new StepsReader(ownAttempts, sessions);
+  const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
+    const passkey = page.steps && passkeys.ofPage(cookiesOf(response.req, response, config.secure));
+    webApp.sendSignIn(response, passkey ? { ...page, passkey } : page, status);
+  };
   const openId = createOpenId({
     config,
     secretKeys,
@@ -78,11 +84,22 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     events,
     describeError,
     keys: providerKeys,
-    sendPage: web.sendSignIn,
+    sendPage: sendSignIn,
     readSteps: (request, page) => steps.read(receivedCookies(request, config.secure), page),
     headers,
   });
   const { interactions } = openId;
+  const passkeys = new Passkeys({
+    publicUrl,
+    secretKeys,
+    store: new PasskeyStore(core),
+    targets,
+    interactions,
+    limits,
+    secrets,
+    outbox,
+    log,
+  });
   const requests = new SignInRequests({ targets, interactions, store, outbox, events });
   const opener = new AttemptOpener(core);
   const apiKeyBearers = new ApiKeyBearers(database);
@@ -92,7 +109,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     accessTokens: new AccessTokens({ core, keys: providerKeys, issuer: publicUrl }),
     events,
     headers,
-    web,
+    web: { ...webApp, sendSignIn },
+    passkeys,
     statusStore,
     describeError,
     openId,

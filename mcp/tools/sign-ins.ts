@@ -28,6 +28,7 @@ const MISSING: Readonly<Record<string, string>> = {
   mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
   opened: UNVERIFIED,
   remembered: UNVERIFIED,
+  passkey: UNVERIFIED,
   exchanged: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
   verified: 'So the sign-in was successful. If the app does not show it, check the cookie of its own session.',
 };

@@ -37,6 +37,7 @@ const STATEMENTS: Statement[] = [
   ['sign_in_attempts', 'delete from sign_in_attempts a using given where a.email = given.email'],
   ['outbox', `delete from outbox o using given where recipient = email or ${contains('o.data')}`],
   ['tokens', 'delete from tokens t using given where t.email = given.email'],
+  ['passkeys', 'delete from passkeys p using given where p.email = given.email'],
   ['remembered_keys', 'delete from remembered_keys k using given where k.email = given.email'],
   [
     'oidc_records',

@@ -21,6 +21,8 @@ export const KEPT: readonly KeptTable[] = [
   // The salt of pairwise subjects, so that people keep their `sub`; encrypted with SECRET_KEY.
   { name: 'oidc_keys', where: 'algorithm is null' },
   { name: 'waitlist' },
+  // Public keys: what signs in stays in the devices of the people.
+  { name: 'passkeys' },
   { name: 'audit_log' },
   { name: 'daily_logins' },
   { name: 'daily_sites' },
@@ -45,6 +47,7 @@ export const LEFT_OUT: readonly string[] = [
   'sessions',
   'remembered_keys',
   'admin_sessions',
+  'passkey_challenges',
   'outbox',
   // Diagnostics of a few days.
   'website_events',

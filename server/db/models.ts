@@ -128,6 +128,19 @@ export interface AuditEntry extends Entity<AuditEntry> {
   clientId: CreationOptional<string | null>;
 }
 
+/** A passkey of an address (WebAuthn). server/passkeys/store.ts writes the columns that only a sign-in reads. */
+export interface Passkey extends Entity<Passkey> {
+  id: string;
+  /** Base64url. */
+  credentialId: string;
+  email: string;
+  userHandle: Buffer;
+  backedUp: boolean;
+  name: string;
+  createdAt: CreationOptional<Date>;
+  lastUsedAt: CreationOptional<Date | null>;
+}
+
 /** An address on the waitlist of a planned feature. */
 export interface WaitlistPlace extends Entity<WaitlistPlace> {
   service: 'analytics' | 'bugs';
@@ -179,7 +192,17 @@ function defineAccounts(sequelize: Sequelize) {
     },
     { tableName: 'waitlist' },
   );
-  return { User, AuditEntry, WaitlistPlace };
+  const Passkey = sequelize.define<Passkey>('Passkey', {
+    id: key(UUID),
+    credentialId: TEXT,
+    email: TEXT,
+    userHandle: BLOB,
+    backedUp: BOOLEAN,
+    name: TEXT,
+    createdAt: DATE,
+    lastUsedAt: DATE,
+  });
+  return { User, AuditEntry, WaitlistPlace, Passkey };
 }
 
 function defineRecords(sequelize: Sequelize) {

@@ -71,6 +71,7 @@ export const AUDIT_KINDS: readonly (readonly [action: string, kind: string])[] =
   ['sign_in_requested', 'requested'],
   ['signed_in', 'opened'],
   ['signed_in_again', 'remembered'],
+  ['signed_in_passkey', 'passkey'],
   ['token_verified', 'verified'],
   ['application_signed_in', 'opened'],
   ['code_exchanged', 'exchanged'],

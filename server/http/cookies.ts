@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse, serialize } from 'cookie';
 import { HINT_COOKIE_SECONDS } from '../../contract/limits.ts';
-import type { hintCookies } from '../../contract/remembered.ts';
+import type { hintCookies, passkeyCookies } from '../../contract/remembered.ts';
 
 /** The server's own cookies and their lifetimes in seconds. */
 const SECONDS = {
@@ -9,16 +9,21 @@ const SECONDS = {
   refusal: 3600,
   sid: 30 * 86_400,
   device: 400 * 86_400,
+  /** Binds the challenges of passkeys to the browser. */
+  passkey_browser: 3600,
+  /** Ids of the passkeys that the browser has used. */
+  passkeys: 400 * 86_400,
   admin: 8 * 3600,
   admin_browser: 90 * 86_400,
 } as const;
 
 export type CookieName = keyof typeof SECONDS;
 type HintName = (typeof hintCookies)[keyof typeof hintCookies];
+type PasskeyCookie = (typeof passkeyCookies)[keyof typeof passkeyCookies];
 
 /** The cookies of one request and its response. */
 export type Cookies = {
-  get(name: CookieName | HintName): string | undefined;
+  get(name: CookieName | HintName | PasskeyCookie): string | undefined;
   /** Null deletes the cookie. */
   set(name: CookieName, value: string | null): void;
   /** Sets a hint for page scripts: readable, long-lived and never trusted. */
@@ -51,6 +56,6 @@ export function receivedCookies(request: IncomingMessage, secure: boolean): Pick
   };
 }
 
-function nameOf(name: CookieName | HintName, secure: boolean): string {
+function nameOf(name: CookieName | HintName | PasskeyCookie, secure: boolean): string {
   return secure && name in SECONDS ? `__Host-${name}` : name;
 }

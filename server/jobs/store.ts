@@ -150,6 +150,14 @@ export const removeEndedRateLimits = removal({
   before: "(extract(epoch from now() - interval '1 hour') * 1000)::bigint",
 });
 
+/** Used challenges of passkeys, a day after their use: they are valid for minutes by the clock of the instance that issued them. */
+export const removeUsedChallenges = removal({
+  table: 'passkey_challenges',
+  column: 'used_at',
+  ...byTime,
+  before: "now() - interval '1 day'",
+});
+
 /** Sessions that expired, after 30 days at most. One that is idle for 7 days is not valid, and is kept until then. */
 export const removeEndedSessions = removal({ table: 'sessions', column: 'expires_at', ...byTime, before: 'now()' });
 

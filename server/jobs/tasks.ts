@@ -19,6 +19,7 @@ import {
   removeOldRecipients,
   removeOldTimes,
   removeOldVisitors,
+  removeUsedChallenges,
   type Timetable,
 } from './store.ts';
 
@@ -46,6 +47,7 @@ const SIGN_IN_REMOVALS = [
   removeOldEvents,
   removeEndedLimits,
   removeEndedRateLimits,
+  removeUsedChallenges,
 ];
 const ACCOUNT_REMOVALS = [
   removeEndedSessions,

@@ -7,7 +7,7 @@ import { requestTimeOf } from './request-time.ts';
 import { type Content, type SlotName, slot, splitAtSlots, type Template } from './templates/content.ts';
 import { invitedMember, invitedOwner } from './templates/invitations.ts';
 import type { MailBranding } from './templates/layout.tsx';
-import { domainLost, domainProven } from './templates/notices.ts';
+import { domainLost, domainProven, passkeyAdded } from './templates/notices.ts';
 import { registered } from './templates/registration.ts';
 import { portalSignIn, signIn } from './templates/sign-in.ts';
 
@@ -21,6 +21,7 @@ export const templates: Readonly<Record<MailKind, Template>> = {
   invited_member: invitedMember,
   domain_proven: domainProven,
   domain_lost: domainLost,
+  passkey_added: passkeyAdded,
 };
 
 /** The sender of the emails. */

@@ -10,7 +10,8 @@ export type MailKind =
   | 'invited_owner'
   | 'invited_member'
   | 'domain_proven'
-  | 'domain_lost';
+  | 'domain_lost'
+  | 'passkey_added';
 
 /** An email to send: one row of the table `outbox`. */
 export type Mail = {

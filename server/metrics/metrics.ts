@@ -1,3 +1,4 @@
+import { Fault } from '../../contract/errors.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -60,3 +61,15 @@ export const histograms = [requestSeconds, batchRows, batchSeconds, poolWaitSeco
 export const gauges = [poolConnections, workers];
 /** Of the database, and so the same in all processes. */
 export const sharedGauges = [outboxMails, outboxOldestSeconds];
+
+/** Counts a try to sign in by its result: `signed_in`, the code of its error, or `unavailable`. */
+export async function countSignIn<Result>(method: string, work: Promise<Result>): Promise<Result> {
+  try {
+    const result = await work;
+    signIns.count(method, 'signed_in');
+    return result;
+  } catch (error) {
+    signIns.count(method, error instanceof Fault ? error.code : 'unavailable');
+    throw error;
+  }
+}

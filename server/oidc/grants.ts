@@ -8,6 +8,7 @@ import { APPLICATION_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { digest } from '../secrets.ts';
+import type { SignInMethod } from '../signin/target.ts';
 import { clientKindOf } from './clients.ts';
 import type { RecordsStore } from './store.ts';
 
@@ -105,10 +106,15 @@ export async function grantConsent(provider: Provider, store: RecordsStore, inte
 export const EMAIL_ACR = 'urn:emailauth:acr:email';
 
 /**
- * Authentication methods (RFC 8176 §2): a secret of an email that is used once, and the click of a person in a browser that is
- * remembered for the address.
+ * Authentication methods (RFC 8176 §2): a secret of an email that is used once, the click of a person in a browser that is
+ * remembered for the address, and a key that the person unlocked: in the hardware of one device, or synced.
  */
-export const AMR = { email: ['otp'], remembered: ['user'] } as const;
+export const AMR = {
+  email: ['otp'],
+  remembered: ['user'],
+  hardware: ['hwk', 'user'],
+  synced: ['swk', 'user'],
+} as const satisfies Record<SignInMethod, readonly string[]>;
 
 /** The claims of each scope. Those of `openid` are in every ID token. */
 export const CLAIMS = {

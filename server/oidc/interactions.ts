@@ -12,7 +12,7 @@ import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { queryOf } from '../http/reading.ts';
 import { digest, isRandomSecret } from '../secrets.ts';
-import type { InteractionTargets } from '../signin/target.ts';
+import type { InteractionTargets, SignInMethod } from '../signin/target.ts';
 import { interactionResults } from './adapter.ts';
 import { cookieNames, interactionPath } from './configuration.ts';
 import { AMR, EMAIL_ACR, grantConsent, type Interaction } from './grants.ts';
@@ -66,7 +66,7 @@ export class Interactions {
       clientId: String(params.client_id),
       redirectUri: await this.#redirectUriOf(params),
       url: this.#parts.publicUrl + interactionPath(uid),
-      tokenHost: { email: tokenMark(uid, 'email'), remembered: tokenMark(uid, 'remembered') },
+      tokenHost: Object.fromEntries(METHODS.map((method) => [method, tokenMark(uid, method)])) as Record<SignInMethod, string>,
       mustBeFresh: mustBeFresh(prompt.reasons),
     };
   }
@@ -209,10 +209,12 @@ function scopesToGrant(details: Record<string, unknown>): (IdentityScope | Resou
   return [...new Set([...missingOIDCScope, ...Object.values(missingResourceScopes).flat()])];
 }
 
-// Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 $4 marks.
+const METHODS = Object.keys(AMR) as SignInMethod[];
+
+// Only in the browser that began the sign-in, and only for the interaction it was begun for. $1 token, $2 browser, $3 marks.
 const SPEND = `
 update tokens set used_at = now()
-where hash = $1 and browser = $2 and host in ($3, $4) and domain is null and used_at is null and expires_at > now()
+where hash = $1 and browser = $2 and host = any($3) and domain is null and used_at is null and expires_at > now()
   and ${notBeingSignedOut('email')}
 returning email, host`;
 
@@ -220,7 +222,7 @@ returning email, host`;
  * Returns what the token of a sign-in is for, in the column of its host: an interaction, and how the person was identified. The id of
  * the interaction is a secret of its browser.
  */
-const tokenMark = (uid: string, method: 'email' | 'remembered') => `interaction ${method} ${digest(uid).toString('base64url')}`;
+const tokenMark = (uid: string, method: SignInMethod) => `interaction ${method} ${digest(uid).toString('base64url')}`;
 
 /** Spends the token of a sign-in, once. Returns who signed in and how, or null. */
 async function spendToken(
@@ -228,10 +230,10 @@ async function spendToken(
   uid: string,
   token: Buffer,
   browser: Buffer,
-): Promise<{ email: string; method: 'email' | 'remembered' } | null> {
-  const marks = [tokenMark(uid, 'email'), tokenMark(uid, 'remembered')];
+): Promise<{ email: string; method: SignInMethod } | null> {
+  const marks = METHODS.map((method) => tokenMark(uid, method));
   type Row = { email: string; host: string };
-  const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, ...marks] });
+  const { rows } = await core.query<Row>({ name: 'oidc-spend-token', text: SPEND, values: [token, browser, marks] });
   const [row] = rows;
-  return row ? { email: row.email, method: row.host === marks[0] ? 'email' : 'remembered' } : null;
+  return row ? { email: row.email, method: METHODS[marks.indexOf(row.host)] } : null;
 }

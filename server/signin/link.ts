@@ -24,7 +24,7 @@ import {
   sameRegistration,
   stillAwaited,
 } from './attempts.ts';
-import type { AttemptOpener, SignedIn } from './opener.ts';
+import type { AttemptOpener, PasskeyOffers, SignedIn } from './opener.ts';
 import { isRedirectOf, redirectHostOf, SHOWN_WEBSITE, type ShownWebsite, siteTarget, withCode } from './target.ts';
 
 const COUNT_ADDRESS_TRY = `
@@ -106,6 +106,7 @@ export class SignInLinks {
  */
 export function linkListener(parts: {
   links: SignInLinks;
+  passkeys: PasskeyOffers;
   /** @param mayOpen whether the request would open the link in the right browser */
   describeLink(secret: string, mayOpen: boolean, cookies: Cookies): Promise<SignInPage>;
   browserRequestOf(request: IncomingMessage, response: ServerResponse): BrowserRequest;
@@ -128,11 +129,18 @@ export function linkListener(parts: {
       return;
     }
     SIGNED_IN_BY_LINK.value += 1;
-    rememberAccount(cookies, signedIn.email, signedIn.authKey);
+    const { email, authKey, redirectUrl } = signedIn;
+    rememberAccount(cookies, email, authKey);
+    const options = await parts.passkeys.offer(cookies, email);
+    if (options) {
+      const page = await parts.describeLink(secret, false, cookies);
+      parts.sendPage(response, { language: page.language, target: page.target, offer: { email, options, url: redirectUrl } });
+      return;
+    }
     response.writeHead(303, {
       ...parts.headers,
       // Express would re-encode the URL. A header is latin1, so this sends the bytes of the forward_url unchanged.
-      Location: Buffer.from(signedIn.redirectUrl).toString('latin1'),
+      Location: Buffer.from(redirectUrl).toString('latin1'),
       'Content-Length': 0,
     });
     response.end();

@@ -1,13 +1,18 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import type { PasskeyCreationOptions } from '../../contract/pages.ts';
 import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
+import type { Cookies } from '../http/cookies.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { endedBySibling, sameRegistration, stillAwaited } from './attempts.ts';
 import { withToken } from './target.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
 export type SignedIn = { email: string; authKey: string; redirectUrl: string };
+
+/** Offers a passkey after a sign-in by email (server/passkeys). */
+export type PasskeyOffers = { offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> };
 
 /** Who may open an attempt: the browser that began it (its hash), or any browser that gives the address. `byCode`: not by the link. */
 type OpenedBy = { browser: Buffer | null; email: string | null; byCode?: boolean };

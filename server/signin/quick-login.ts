@@ -6,7 +6,7 @@ import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import type { SignedIn } from './opener.ts';
-import { type InteractionTargets, type Targets, withToken } from './target.ts';
+import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
 // The verifier is replaced once it is a day old; the old one is valid for 60 s more, for concurrent requests. $1 selector,
 // $2 verifier, $3 next verifier, $4 device, $5 address, $6 domain, $7 hash of the token, $8 browser, $9 host of the token, $10 client_id.
@@ -36,19 +36,40 @@ where selector = $1 and device = $2 and previous_verifier = $3 and rotated_at <=
 /** `rotated`: the key is replaced now; `replaced`: it was replaced within the last minute, by another tab. */
 type Used = { rotated: boolean; replaced: boolean };
 
-/** What the token of a sign-in is for, and where the visitor goes with it. */
-type TokenTarget = { domain: string | null; clientId: string | null; host: string | null; forwardUrl: string };
+/** What the token of a sign-in without an email is for, and where the visitor goes with it. */
+export type TokenTarget = { domain: string | null; clientId: string | null; host: string | null; forwardUrl: string };
+
+/** What a sign-in may lead to. */
+export type TargetParts = { targets: Pick<Targets, 'of'>; interactions: InteractionTargets };
+
+/**
+ * Returns what the token of a sign-in without an email is for.
+ * @throws Fault bad_forward_url, interaction_ended, and bad_key when the application asks for a new sign-in and a remembered account is given
+ */
+export async function tokenTargetOf(
+  { targets, interactions }: TargetParts,
+  { forward_url, interaction }: { forward_url?: string; interaction?: string },
+  method: Exclude<SignInMethod, 'email'>,
+): Promise<TokenTarget> {
+  if (interaction !== undefined) {
+    const { clientId, url, tokenHost, mustBeFresh } = await interactions.waiting(interaction);
+    if (mustBeFresh && method === 'remembered')
+      throw new Fault('bad_key', { message: 'The application asks you to sign in again by email.' });
+    return { domain: null, clientId, host: tokenHost[method], forwardUrl: url };
+  }
+  const target = targets.of(forward_url);
+  if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl };
+  return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl };
+}
 
 /** Sign-ins with a remembered account, by its key and without an email. */
 export class QuickLogins {
   readonly #core: Database['core'];
-  readonly #targets: Targets;
-  readonly #interactions: InteractionTargets;
+  readonly #parts: TargetParts;
 
-  constructor({ core, targets, interactions }: { core: Database['core']; targets: Targets; interactions: InteractionTargets }) {
+  constructor({ core, ...parts }: { core: Database['core'] } & TargetParts) {
     this.#core = core;
-    this.#targets = targets;
-    this.#interactions = interactions;
+    this.#parts = parts;
   }
 
   /**
@@ -60,7 +81,7 @@ export class QuickLogins {
     { email, key, forward_url, interaction }: Parsed<'validateKey'>,
     browser: Browser,
   ): Promise<Omit<SignedIn, 'authKey'> & { authKey: string | null }> {
-    const target = interaction === undefined ? this.#targetOf(forward_url) : await this.#targetOfInteraction(interaction);
+    const target = await tokenTargetOf(this.#parts, { forward_url, interaction }, 'remembered');
     const parts = readAuthKey(key);
     if (!parts) throw new Fault('bad_key');
     const { selector, verifier } = parts;
@@ -85,18 +106,6 @@ export class QuickLogins {
     }
     const authKey = used.replaced ? null : used.rotated ? authKeyOf(selector, nextSecret) : key;
     return { email, authKey, redirectUrl: withToken(target.forwardUrl, token) };
-  }
-
-  #targetOf(forwardUrl: string | undefined): TokenTarget {
-    const target = this.#targets.of(forwardUrl);
-    if (target.kind === 'portal') return { domain: null, clientId: null, host: null, forwardUrl: target.forwardUrl };
-    return { domain: target.domain, clientId: null, host: target.audience, forwardUrl: target.forwardUrl };
-  }
-
-  async #targetOfInteraction(uid: string): Promise<TokenTarget> {
-    const { clientId, url, tokenHost, mustBeFresh } = await this.#interactions.waiting(uid);
-    if (mustBeFresh) throw new Fault('bad_key', { message: 'The application asks you to sign in again by email.' });
-    return { domain: null, clientId, host: tokenHost.remembered, forwardUrl: url };
   }
 
   async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row | undefined> {

@@ -1,4 +1,3 @@
-import { Fault } from '../../contract/errors.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import { browserOf, clearSession, rememberAccount, setSession } from '../accounts/browser.ts';
 import type { Sessions } from '../accounts/sessions.ts';
@@ -6,13 +5,13 @@ import { isApplicationId } from '../applications/applications.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { bearerOf } from '../http/reading.ts';
 import { type Served, serve } from '../http/serve.ts';
-import { signIns } from '../metrics/metrics.ts';
+import { countSignIn } from '../metrics/metrics.ts';
 import { digest } from '../secrets.ts';
 import type { OwnAttempts } from './attempts.ts';
 import type { SignInCodes } from './code.ts';
 import type { SignInLinks } from './link.ts';
 import { type OAuth, tokenResponse } from './oauth.ts';
-import type { SignedIn } from './opener.ts';
+import type { PasskeyOffers, SignedIn } from './opener.ts';
 import type { QuickLogins } from './quick-login.ts';
 import { forgetRefusal, rememberRefusal, type SignInRequests } from './request.ts';
 import type { TokenVerifier } from './verify.ts';
@@ -27,10 +26,11 @@ export type SignIn = {
   oauth: OAuth;
   sessions: Sessions;
   verifier: TokenVerifier;
+  passkeys: PasskeyOffers;
 };
 
 /** Binds the calls of signing in. */
-export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins, oauth, sessions, verifier }: SignIn): Served[] {
+export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins, oauth, sessions, verifier, passkeys }: SignIn): Served[] {
   return [
     serve('domainAuth', (input, caller) => rememberRefusal(caller.cookies, input, () => requests.start(input, browserOf(caller, 'renew')))),
     serve('attempt', async ({ email }, caller) => {
@@ -41,7 +41,7 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       // A sign-in to an application remembers nothing in this browser: its own program continues.
       const redirectUrl = await oauth.confirmLink(input);
       if (redirectUrl) return { redirectUrl };
-      return remember(caller.cookies, await counted('confirmed_link', links.confirm(input, browserOf(caller))));
+      return remember(caller.cookies, await countSignIn('confirmed_link', links.confirm(input, browserOf(caller))));
     }),
     serve('confirmBrowser', async (input, caller) => {
       await links.confirmBrowser(input, browserOf(caller, 'renew'));
@@ -49,8 +49,10 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return { success: true };
     }),
     serve('emailCode', async (input, caller) => {
-      const entered = await counted('code', codes.enter(input, browserOf(caller)));
-      return 'code' in entered ? entered : remember(caller.cookies, entered);
+      const entered = await countSignIn('code', codes.enter(input, browserOf(caller)));
+      if ('code' in entered) return entered;
+      const passkey = await passkeys.offer(caller.cookies, entered.email);
+      return { ...remember(caller.cookies, entered), ...(passkey && { passkey }) };
     }),
     serve('verifyToken', (input, caller) => verifier.verify(input, caller)),
     serve('verifyTokenByPost', (input, caller) => verifier.verify(input, caller)),
@@ -59,21 +61,22 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return input.client_id === WEB_CLIENT_ID ? rememberRefusal(caller.cookies, { email, language }, request) : request();
     }),
     serve('token', async (input, caller) => {
-      if (isApplicationId(input.client_id)) return counted('application', oauth.exchangeForApplication(input));
+      if (isApplicationId(input.client_id)) return countSignIn('application', oauth.exchangeForApplication(input));
       const browser = browserOf(caller, 'renew');
-      const session = await counted('developer', oauth.exchange(input, browser));
+      const session = await countSignIn('developer', oauth.exchange(input, browser));
       setSession(caller.cookies, session);
-      return tokenResponse(session, input.client_id, browser);
+      const passkey = input.client_id === WEB_CLIENT_ID ? await passkeys.offer(caller.cookies, session.email) : null;
+      return { ...tokenResponse(session, input.client_id, browser), ...(passkey && { passkey }) };
     }),
     serve('validateKey', async (input, caller) => {
-      const { email, authKey, redirectUrl } = await counted('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
+      const { email, authKey, redirectUrl } = await countSignIn('remembered_account', quickLogins.login(input, browserOf(caller, 'renew')));
       // Another tab got the next key. Setting the old one again would end the successors of both.
       if (authKey === null) return { redirectUrl };
       return { ...remember(caller.cookies, { email, authKey, redirectUrl }), ...(authKey !== input.key && { key: authKey }) };
     }),
     serve('tokenLogin', async (input, caller) => {
       const signedIn = await sessions.signedInBy(caller.cookies.get('sid'));
-      const session = await counted('portal_token', sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
+      const session = await countSignIn('portal_token', sessions.tokenLogin(input, browserOf(caller, 'renew'), signedIn));
       setSession(caller.cookies, session);
       return { success: true, email: session.email };
     }),
@@ -87,18 +90,6 @@ export function signInRoutes({ requests, ownAttempts, links, codes, quickLogins,
       return { success: true };
     }),
   ];
-}
-
-/** Counts a try to sign in by its result: `signed_in`, the code of its error, or `unavailable`. */
-async function counted<Result>(method: string, work: Promise<Result>): Promise<Result> {
-  try {
-    const result = await work;
-    signIns.count(method, 'signed_in');
-    return result;
-  } catch (error) {
-    signIns.count(method, error instanceof Fault ? error.code : 'unavailable');
-    throw error;
-  }
 }
 
 function remember(cookies: Cookies, { email, authKey, redirectUrl }: SignedIn): { redirectUrl: string } {

@@ -25,6 +25,9 @@ const REGISTERED = `select ${SHOWN_WEBSITE} from websites w where domain = $1`;
 const ADD_LOCALHOST = `
 insert into websites (id, domain, claimed_at) values ($1, '${LOCALHOST}', now()) on conflict (domain) do nothing`;
 
+/** How a person was identified; `hardware` and `synced`: with a passkey that is bound to one device, or that several devices may have. */
+export type SignInMethod = 'email' | 'remembered' | 'hardware' | 'synced';
+
 /** Authorization requests that wait for their person (server/oidc/interactions.ts). */
 export type InteractionTargets = {
   /** @throws Fault interaction_ended */
@@ -34,7 +37,7 @@ export type InteractionTargets = {
     /** Where the person continues after the sign-in. */
     url: string;
     /** What the token of the sign-in is for, by the method that identified the person. */
-    tokenHost: Record<'email' | 'remembered', string>;
+    tokenHost: Record<SignInMethod, string>;
     /** The application asks for a new authentication, so that a remembered account is not enough. */
     mustBeFresh: boolean;
   }>;

@@ -9,14 +9,15 @@ import { managedBy } from '../websites/managers.ts';
  * the session that follows counts.
  */
 const IS_SIGN_IN =
-  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again') and (domain is not null or client_id is not null)))";
+  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and (domain is not null or client_id is not null)))";
 
-/** Whether a row is a sign-in of an application's user, by email or with a remembered account. */
-export const IS_APPLICATION_SIGN_IN = "(action = 'application_signed_in' or action = 'signed_in_again' and client_id is not null)";
+/** Whether a row is a sign-in of an application's user, by email, with a remembered account or with a passkey. */
+export const IS_APPLICATION_SIGN_IN =
+  "(action = 'application_signed_in' or action in ('signed_in_again', 'signed_in_passkey') and client_id is not null)";
 
 /** The rows that any of the statistics counts. */
 export const COUNTED =
-  "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'token_verified', 'developer_signed_in', 'application_signed_in')";
+  "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'signed_in_passkey', 'token_verified', 'developer_signed_in', 'application_signed_in')";
 
 /** The UTC day of a row, as SQL. */
 export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
@@ -30,11 +31,11 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
  */
 export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 
-/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. */
+/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email. */
 export const WEBSITE_COUNTS = `
   count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
-  count(*) filter (where action = 'signed_in_again') as again,
+  count(*) filter (where action in ('signed_in_again', 'signed_in_passkey')) as again,
   count(*) filter (where action = 'token_verified') as completed,
   count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
   count(*) filter (where action = 'application_signed_in') as openid_opened`;
@@ -203,7 +204,7 @@ application_late as (
     and ${IS_APPLICATION_SIGN_IN} and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'application_signed_in'))
+    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8

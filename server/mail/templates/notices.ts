@@ -2,6 +2,7 @@ import type { LanguageCode } from '../../../contract/languages.ts';
 import { slot, type Template } from './content.ts';
 
 const domain = slot('domain');
+const request = slot('request');
 
 const provenTexts: Record<LanguageCode, { title: string; proven: string; effect: string; button: string; ignore: string }> = {
   en: {
@@ -104,5 +105,63 @@ export const domainLost: Template = (language, { publicUrl }) => {
     action: { introduction: `${words.button}:`, label: words.button, href: `${publicUrl}/developer-email-auth` },
     codeIntroduction: null,
     notes: [],
+  };
+};
+
+const passkeyTexts: Record<LanguageCode, { title: string; added: string; effect: string; manage: string; button: string; ignore: string }> =
+  {
+    en: {
+      title: 'A passkey was added',
+      added: `Someone who had signed in with an email to this address added a passkey: ${request}.`,
+      effect: 'It signs this address in without an email, at all websites that use this sign-in page.',
+      manage: 'You can see all your passkeys and remove them',
+      button: 'Show my passkeys',
+      ignore: 'If it was not you, remove the passkey, and check who can read your emails.',
+    },
+    lt: {
+      title: 'Pridėtas prieigos raktas',
+      added: `Prisijungus šiam adresui skirtu laišku, buvo pridėtas prieigos raktas: ${request}.`,
+      effect: 'Juo prie visų šį prisijungimo puslapį naudojančių svetainių jungiamasi be laiško.',
+      manage: 'Visus savo prieigos raktus galite peržiūrėti ir pašalinti',
+      button: 'Rodyti mano raktus',
+      ignore: 'Jei tai buvote ne jūs, pašalinkite raktą ir patikrinkite, kas gali skaityti jūsų laiškus.',
+    },
+    lv: {
+      title: 'Pievienota piekļuves atslēga',
+      added: `Pēc pierakstīšanās ar šai adresei sūtītu vēstuli tika pievienota piekļuves atslēga: ${request}.`,
+      effect: 'Ar to visās vietnēs, kas izmanto šo pierakstīšanās lapu, var pierakstīties bez vēstules.',
+      manage: 'Visas savas piekļuves atslēgas varat apskatīt un noņemt',
+      button: 'Rādīt manas atslēgas',
+      ignore: 'Ja tas nebijāt jūs, noņemiet atslēgu un pārbaudiet, kas var lasīt jūsu vēstules.',
+    },
+    uk: {
+      title: 'Додано ключ доступу',
+      added: `Після входу за допомогою листа на цю адресу було додано ключ доступу: ${request}.`,
+      effect: 'З ним можна входити без листа на всі сайти, які використовують цю сторінку входу.',
+      manage: 'Ви можете переглянути й видалити всі свої ключі доступу',
+      button: 'Показати мої ключі',
+      ignore: 'Якщо це були не ви, видаліть ключ і перевірте, хто може читати ваші листи.',
+    },
+    ru: {
+      title: 'Добавлен ключ доступа',
+      added: `После входа с помощью письма на этот адрес был добавлен ключ доступа: ${request}.`,
+      effect: 'С ним можно входить без письма на все сайты, которые используют эту страницу входа.',
+      manage: 'Вы можете посмотреть и удалить все свои ключи доступа',
+      button: 'Показать мои ключи',
+      ignore: 'Если это были не вы, удалите ключ и проверьте, кто может читать ваши письма.',
+    },
+  };
+
+/** Sent to an address when a passkey was added to it. */
+export const passkeyAdded: Template = (language, { publicUrl }) => {
+  const words = passkeyTexts[language];
+  return {
+    subject: words.title,
+    preview: words.effect,
+    title: words.title,
+    paragraphs: [words.added, words.effect],
+    action: { introduction: `${words.manage}:`, label: words.button, href: `${publicUrl}/passkeys` },
+    codeIntroduction: null,
+    notes: [words.ignore],
   };
 };

@@ -125,6 +125,7 @@ const actions: Record<string, string> = {
   sign_in_requested: 'Sign-in email requested',
   application_signed_in: 'Signed in',
   signed_in_again: 'Signed in with a remembered account',
+  signed_in_passkey: 'Signed in with a passkey',
   code_exchanged: 'Tokens issued',
   application_signed_out: 'Signed out',
 };

@@ -14,6 +14,7 @@ export function AddressForm({
   errors,
   email,
   placeholder,
+  autoComplete = 'email',
   labels: [label, busyLabel],
   fallback,
   ownTexts,
@@ -26,6 +27,7 @@ export function AddressForm({
   errors: FormErrors;
   email: string;
   placeholder: string;
+  autoComplete?: string;
   /** The labels of the button, the second while the address is sent. */
   labels: [string, string];
   /** The text for an error without a text. */
@@ -71,6 +73,7 @@ export function AddressForm({
         ref={field}
         label={t('auth.email_label')}
         placeholder={placeholder}
+        autoComplete={autoComplete}
         value={email}
         error={errorMessage}
         onChange={(event) => {

@@ -3,7 +3,7 @@ import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
 import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import type { Flow } from './flow.ts';
+import type { Flow, Onward } from './flow.ts';
 import { formAction, typedBefore, useBoot, useSteps } from './steps.ts';
 import { type Failure, isApiError, textOfFailure, useTranslator } from './texts.ts';
 
@@ -28,7 +28,7 @@ export function CodeForm({
   field: RefObject<HTMLInputElement | null>;
   flow: Flow;
   attempt: OwnAttempt;
-  onAccepted: () => void;
+  onAccepted: (onward: Onward) => void;
 }) {
   const translator = useTranslator();
   const { t } = translator;
@@ -63,9 +63,7 @@ export function CodeForm({
     setError(null);
     setChecking(true);
     try {
-      const destination = await flow.enterCode(email, digits);
-      onAccepted();
-      location.assign(destination);
+      onAccepted(await flow.enterCode(email, digits));
     } catch (error) {
       const reason: Failure = isApiError(error) ? error : { code: 'internal' };
       const wrong = reason.code === 'bad_code';

@@ -1,4 +1,5 @@
 import type { LanguageCode } from '../../../contract/languages.ts';
+import type { PasskeyCreationOptions } from '../../../contract/pages.ts';
 import { challengeOf, createPkce, WEB_CLIENT_ID } from '../../../contract/pkce.ts';
 import type { Input, Output } from '../../../contract/routes.ts';
 import { api } from '../../lib/api.ts';
@@ -8,12 +9,15 @@ import { paths, safePath } from '../../paths.ts';
 /** Where a sign-in leads: to a website's forward_url, or to the application whose authorization request has this id. */
 export type Destination = { forward_url: string } | { interaction: string };
 
+/** Where a sign-in by email goes on to, and the options with which a passkey may be created before. */
+export type Onward = { url: string; passkey?: PasskeyCreationOptions };
+
 /** The requests of a sign-in: by forward_url or authorization request, or by PKCE for the portal. */
 export type Flow = {
   /** Requests an email. @throws ApiError */
   requestMail(email: string, language: LanguageCode): Promise<void>;
-  /** Redeems the six digits of the email. Returns the URL to go to. @throws ApiError */
-  enterCode(email: string, code: string): Promise<string>;
+  /** Redeems the six digits of the email. @throws ApiError */
+  enterCode(email: string, code: string): Promise<Onward>;
 };
 
 /**
@@ -31,7 +35,8 @@ function forwardFlow(destination: Destination): Flow {
     },
     async enterCode(email, code) {
       const response = await api.emailCode({ email, code });
-      return 'redirectUrl' in response ? response.redirectUrl : 'forward_url' in destination ? destination.forward_url : location.href;
+      if ('redirectUrl' in response) return { url: response.redirectUrl, passkey: response.passkey };
+      return { url: 'forward_url' in destination ? destination.forward_url : location.href };
     },
   };
 }
@@ -66,21 +71,23 @@ function portalFlow(begunState: string | null): Flow {
     async enterCode(email, code) {
       const begun = currentBundle();
       const response = await api.emailCode({ email, code, state: begun?.state });
-      return 'code' in response && begun ? exchange(response.code, begun) : pathOf(response);
+      if ('code' in response && begun) return exchange(response.code, begun);
+      return { url: pathOf(response), passkey: 'passkey' in response ? response.passkey : undefined };
     },
   };
 }
 
 const pathOf = (response: Output<'emailCode'>) => safePath('redirectUrl' in response ? response.redirectUrl : '', paths.developer);
 
-/** Exchanges a code for a session and remembers the account. Returns the path to go to. @throws ApiError */
-export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<string> {
+/** Exchanges a code for a session and remembers the account. @throws ApiError */
+export async function exchange(code: string, bundle: PkceBundle, signal?: AbortSignal): Promise<Onward> {
   const request = { code, code_verifier: bundle.codeVerifier, client_id: WEB_CLIENT_ID };
-  const { email, authKey } = await api.token(request, { signal });
+  const { email, authKey, ...response } = await api.token(request, { signal });
   if (email && authKey) remember(email, authKey);
   else console.warn('The token response has no email or authKey: this account is not remembered.');
   deletePkce(bundle.state);
-  return safePath(bundle.redirectUri, paths.developer);
+  const url = safePath(bundle.redirectUri, paths.developer);
+  return { url, passkey: 'passkey' in response ? response.passkey : undefined };
 }
 
 /** Signs a remembered account in again by its key. @throws ApiError */

@@ -10,6 +10,7 @@ import { toastFailure } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, TargetLine } from './card.tsx';
 import { exchange } from './flow.ts';
+import { type Offer, PasskeyOffer } from './passkey.tsx';
 import { typedBefore, useBoot, useFormErrors } from './steps.ts';
 import { type OwnTexts, type TextKey, useTranslator } from './texts.ts';
 
@@ -166,7 +167,8 @@ export function CallbackPage({ onStartAgain }: { onStartAgain: () => void }) {
 
 function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, string> | null; onStartAgain: () => void }) {
   const { t } = useTranslator();
-  const email = normalEmail(String(callback?.bundle.email ?? ''));
+  const email = normalEmail(String(callback?.bundle.email ?? '')) ?? '';
+  const [offer, setOffer] = useState<Offer | null>(null);
   const cancelled = useRef(new AbortController());
   const failed = useRef(() => {});
   failed.current = () => {
@@ -178,11 +180,16 @@ function Completing({ callback, onStartAgain }: { callback: Exclude<Callback, st
     if (!callback) return;
     const { signal } = cancelled.current;
     exchange(callback.code, callback.bundle, signal).then(
-      (path) => signal.aborted || location.replace(path),
+      ({ url, passkey }) => {
+        if (signal.aborted) return;
+        if (passkey) setOffer({ email, options: passkey, url });
+        else location.replace(url);
+      },
       () => signal.aborted || failed.current(),
     );
-  }, [callback]);
+  }, [callback, email]);
 
+  if (offer) return <PasskeyOffer target={{ kind: 'portal' }} offer={offer} />;
   return (
     <Card>
       <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />

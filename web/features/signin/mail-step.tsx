@@ -12,7 +12,7 @@ import { toast, toastFailure } from '../../ui/toast.tsx';
 import { Card, Note, TargetLine } from './card.tsx';
 import { CodeForm } from './code-form.tsx';
 import { mailboxSite } from './email.ts';
-import type { Flow } from './flow.ts';
+import type { Flow, Onward } from './flow.ts';
 import { formAction, stepUrl, useFormErrors, useSteps } from './steps.ts';
 import { failureText, isApiError, useTranslator } from './texts.ts';
 
@@ -24,6 +24,7 @@ export function MailStep({
   onStatus,
   onResend,
   onOtherEmail,
+  onSignedIn,
 }: {
   target: SignInBoot['target'];
   flow: Flow;
@@ -32,6 +33,7 @@ export function MailStep({
   /** Requests another email. Rejects when the request failed. */
   onResend: () => Promise<void>;
   onOtherEmail: () => void;
+  onSignedIn: (onward: Onward) => void;
 }) {
   const { t } = useTranslator();
   const steps = useSteps();
@@ -42,6 +44,10 @@ export function MailStep({
   const refused = useFormErrors('resend', 'auth.error_send_portal');
   const mailbox = mailboxSite(email);
   const [before, after] = t('auth.magic_link_sent').split('{email}');
+  const accept = (onward: Onward) => {
+    setLeaving(true);
+    onSignedIn(onward);
+  };
   const codeField = useRef<HTMLInputElement>(null);
 
   return (
@@ -65,7 +71,7 @@ export function MailStep({
           <OpenIcon />
         </ButtonLink>
       )}
-      {status !== 'opened' && !expired && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={() => setLeaving(true)} />}
+      {status !== 'opened' && !expired && <CodeForm field={codeField} flow={flow} attempt={attempt} onAccepted={accept} />}
       <div className={expired ? '-mb-3 mt-4 flex flex-col-reverse gap-1' : '-mx-3 -mb-3 mt-4 flex flex-wrap justify-between gap-x-2'}>
         <ButtonLink
           variant="quiet"

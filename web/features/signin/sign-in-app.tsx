@@ -12,6 +12,7 @@ import { AuthorizationPage } from './authorization-page.tsx';
 import { ErrorPage, LeavingPage } from './final-pages.tsx';
 import { loadTexts } from './flow.ts';
 import { CallbackPage, ConfirmBrowser, LinkPage } from './link-page.tsx';
+import { PasskeyOffer, ProgramSignIn } from './passkey.tsx';
 import { SignInPage } from './sign-in-page.tsx';
 import { BootContext, forgetTyped, useBoot } from './steps.ts';
 import { createTranslator, failureText, TranslatorContext, useTranslator } from './texts.ts';
@@ -24,7 +25,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
   const [path, setPath] = useState(boot.path);
   const [translator, setTranslator] = useState(() => createTranslator(boot.language, boot.texts));
   const { t } = translator;
-  const { authorization, error, confirmBrowser, target, leaving } = boot;
+  const { authorization, error, confirmBrowser, target, leaving, offer } = boot;
+  const attempt = target.kind === 'portal' && new URLSearchParams(boot.search).get('attempt');
 
   useEffect(() => {
     // A reload of the response to a form post would post the form again.
@@ -58,6 +60,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     <ErrorPage {...error} />
   ) : leaving ? (
     <LeavingPage target={target} url={leaving.url} />
+  ) : offer ? (
+    <PasskeyOffer target={target} offer={offer} />
   ) : confirmBrowser && (link || isCallback) ? (
     <ConfirmBrowser {...confirmBrowser} />
   ) : link ? (
@@ -66,6 +70,8 @@ export function SignInApp({ boot }: { boot: SignInBoot }) {
     <CallbackPage onStartAgain={startAgain} />
   ) : authorization && authorization.step !== 'sign_in' ? (
     <AuthorizationPage target={target} step={authorization} />
+  ) : attempt ? (
+    <ProgramSignIn attempt={attempt} />
   ) : (
     <SignInPage target={target} wanted={authorization} />
   );

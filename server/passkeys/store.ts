@@ -1,0 +1,172 @@
+import type pg from 'pg';
+import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
+import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { notBeingSignedOut } from '../accounts/sign-outs.ts';
+
+/** A passkey as a sign-in reads it. */
+export type StoredPasskey = {
+  id: string;
+  email: string;
+  userHandle: Buffer;
+  publicKey: Buffer;
+  counter: number;
+  deviceType: 'singleDevice' | 'multiDevice';
+  transports: string[];
+  /** False: the challenge was used before. */
+  fresh: boolean;
+};
+
+/** A passkey of an address, for the options of another one. */
+export type KnownPasskey = { id: string; credentialId: string; userHandle: Buffer; transports: string[] };
+
+/** A use of a passkey that was verified. `tokenHash` is null for the login of a program, which gets an authorization code. */
+export type PasskeyUse = {
+  id: string;
+  counter: number;
+  backedUp: boolean;
+  target: { domain: string | null; clientId: string | null; host: string | null };
+  tokenHash: Buffer | null;
+  /** SHA-256 of the attempt cookie. */
+  browser: Buffer;
+  device: Buffer;
+  label: string;
+  selector: Buffer;
+  verifier: Buffer;
+};
+
+/** A new passkey, and the challenge of its registration. */
+export type NewPasskey = {
+  challenge: Buffer;
+  id: string;
+  credentialId: string;
+  email: string;
+  userHandle: Buffer;
+  publicKey: Uint8Array;
+  counter: number;
+  deviceType: string;
+  backedUp: boolean;
+  transports: string[];
+  aaguid: string;
+  name: string;
+  mail: { id: string; language: string; data: Record<string, string>; leaseSeconds: number };
+};
+
+/** The attempt of a program that waits for its authorization code. */
+export type WaitingAttempt = { id: string; redirectUri: string; state: string };
+
+// A challenge is used up only together with a passkey that exists, so that no one fills the table. $1 credential, $2 challenge.
+const BEGIN = `
+with passkey as (
+  select id, email, user_handle as "userHandle", public_key as "publicKey", counter::float8 as counter, device_type as "deviceType", transports
+  from passkeys where credential_id = $1
+),
+used as (insert into passkey_challenges (hash) select $2 from passkey on conflict do nothing returning hash)
+select *, exists (select from used) as fresh from passkey`;
+
+// Of two uses with the same counter one is a clone's. $1 id, $2 counter, $3 backed up, $4 domain, $5 client_id, $6 host, $7 hash of the
+// token, $8 browser, $9 device, $10 label, $11 selector, $12 verifier.
+const SIGN_IN = `
+with used as (
+  update passkeys set counter = $2, backed_up = $3, last_used_at = now()
+  where id = $1 and (counter < $2 or counter = 0 and $2 = 0)
+    and ($4::text is null or exists (select from websites where domain = $4))
+    and ${notBeingSignedOut('email')}
+  returning email
+),
+issued as (
+  insert into tokens (hash, domain, host, email, browser, expires_at)
+  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used where $7::bytea is not null
+),
+remembered as (
+  insert into remembered_keys (selector, device, label, email, verifier, expires_at)
+  select $11, $9, $10, email, $12, now() + interval '400 days' from used where $7::bytea is not null
+  on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
+    previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
+),
+audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_passkey', email, $4, $5 from used)
+select email from used`;
+
+const REPORT_CLONE = "insert into audit_log (action, email) values ('passkey_cloned', $1)";
+
+// Only an attempt of the same address: a passkey never completes the login that somebody else began.
+const WAITING_ATTEMPT = `
+select id, redirect_uri as "redirectUri", state from sign_in_attempts
+where id = $1 and email = $2 and kind = 'app' and client_id = '${CLI_CLIENT_ID}' and consumed_at is null and expires_at > now()`;
+
+const OF_ADDRESS = `
+select id, credential_id as "credentialId", user_handle as "userHandle", transports from passkeys where email = $1 order by created_at`;
+
+// All passkeys of an address have one user handle, since an authenticator keeps one passkey for each.
+const ADD = `
+with challenge as (insert into passkey_challenges (hash) values ($1) on conflict do nothing returning hash),
+added as (
+  insert into passkeys (id, credential_id, email, user_handle, public_key, counter, device_type, backed_up, transports, aaguid, name)
+  select $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 from challenge
+  where not exists (select from passkeys where email = $4 and user_handle <> $5)
+    and (select count(*) from passkeys where email = $4) < ${MAX_PASSKEYS}
+  on conflict (credential_id) do nothing returning email
+),
+audit as (insert into audit_log (action, email) select 'passkey_added', email from added)
+insert into outbox (id, kind, recipient, language, data, due_at, expires_at)
+select $13, 'passkey_added', email, $14, $15, now() + make_interval(secs => $16), now() + interval '2 days' from added`;
+
+/** The statements of passkeys in a sign-in. What their owner changes goes through the model. */
+export class PasskeyStore {
+  readonly #core: pg.Pool;
+
+  constructor(core: pg.Pool) {
+    this.#core = core;
+  }
+
+  /** Returns the passkey of a credential and uses up the challenge, of which `fresh` tells; null for an unknown credential. */
+  async begin(credentialId: string, challenge: Buffer): Promise<StoredPasskey | null> {
+    return (await this.#run<StoredPasskey>('passkey-begin', BEGIN, [credentialId, challenge]))[0] ?? null;
+  }
+
+  /** Returns the address that is signed in, or null when it is not: a clone was faster, or the website no longer exists. */
+  async signIn({
+    id,
+    counter,
+    backedUp,
+    target,
+    tokenHash,
+    browser,
+    device,
+    label,
+    selector,
+    verifier,
+  }: PasskeyUse): Promise<string | null> {
+    const { domain, clientId, host } = target;
+    const values = [id, counter, backedUp, domain, clientId, host, tokenHash, browser, device, label, selector, verifier];
+    return (await this.#run<{ email: string }>('passkey-sign-in', SIGN_IN, values))[0]?.email ?? null;
+  }
+
+  async reportClone(email: string): Promise<void> {
+    await this.#run('passkey-clone', REPORT_CLONE, [email]);
+  }
+
+  /** Returns the attempt of a program for an address; null when there is none, or it has ended. */
+  async waitingAttempt(id: string, email: string): Promise<WaitingAttempt | null> {
+    return (await this.#run<WaitingAttempt>('passkey-attempt', WAITING_ATTEMPT, [id, email]))[0] ?? null;
+  }
+
+  ofAddress(email: string): Promise<KnownPasskey[]> {
+    return this.#run<KnownPasskey>('passkey-of-address', OF_ADDRESS, [email]);
+  }
+
+  /** Adds a passkey with its audit row and its pending email. Returns false when the challenge was used or the passkey cannot be added. */
+  async add({ mail, ...passkey }: NewPasskey): Promise<boolean> {
+    const { challenge, id, credentialId, email, userHandle, publicKey, counter, deviceType, backedUp, transports, aaguid, name } = passkey;
+    const values = [challenge, id, credentialId, email, userHandle, Buffer.from(publicKey), counter, deviceType, backedUp, transports];
+    const text = { name: 'passkey-add', text: ADD };
+    const { rowCount } = await this.#core.query({
+      ...text,
+      values: [...values, aaguid, name, mail.id, mail.language, mail.data, mail.leaseSeconds],
+    });
+    return rowCount === 1;
+  }
+
+  async #run<Row extends object>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#core.query<Row>({ name, text, values })).rows;
+  }
+}

@@ -1,0 +1,261 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { BrowserContext, CDPSession, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openHome } from '../cli/command.ts';
+import { openTerminal } from '../cli/terminal.ts';
+import { freshAddress } from '../sign-ins.ts';
+import { openTestWebsite, type TestWebsite } from '../test-website.ts';
+import { heading, openScene, requestEmail, type Scene, text } from './scene.ts';
+
+let scene: Scene;
+let market: TestWebsite;
+beforeAll(async () => {
+  scene = await openScene();
+  market = await openTestWebsite(scene.service.url);
+});
+afterAll(async () => {
+  await market.close();
+  await scene.close();
+});
+
+const welcomed = (page: Page, email: string) => heading(page, `Hello ${email}`);
+const passkeysOf = (email: string) => scene.stage.query('select * from passkeys where email = $1 order by created_at', [email]);
+const mailsTo = async (email: string) =>
+  (await scene.stage.query("select count(*)::int as count from audit_log where email = $1 and action = 'sign_in_requested'", [email]))[0]
+    .count;
+
+/** A page whose browser has an authenticator (WebDriver extension of WebAuthn). */
+type Device = { context: BrowserContext; page: Page; cdp: CDPSession; authenticatorId: string };
+
+/** Adds an authenticator to a page. It confirms every request at once. */
+async function addAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('WebAuthn.enable');
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { cdp, authenticatorId };
+}
+
+async function openDevice(): Promise<Device> {
+  const context = await scene.newBrowser();
+  const page = await context.newPage();
+  return { context, page, ...(await addAuthenticator(page)) };
+}
+
+const credentialsOf = async ({ cdp, authenticatorId }: Pick<Device, 'cdp' | 'authenticatorId'>) =>
+  (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+
+/** Opens a sign-in page and waits until the service knows by a cookie that the device has an authenticator. */
+async function openSignIn({ context, page }: Pick<Device, 'context' | 'page'>, url: string): Promise<void> {
+  await page.goto(url);
+  await expect.poll(async () => (await context.cookies()).some(({ name }) => name === 'passkey_ready')).toBe(true);
+}
+
+/** Signs in to the shop with the link of an email, up to the offer of a passkey. */
+async function reachOffer(device: Device, email = freshAddress()): Promise<string> {
+  await openSignIn(device, scene.shop.signInUrl('en'));
+  await requestEmail(device.page, email);
+  await device.page.goto((await scene.stage.mailbox.waitFor(email)).link);
+  await heading(device.page, text('en', 'passkey_offer_title'));
+  return email;
+}
+
+/** Signs in with an email and creates a passkey. */
+async function createPasskey(device: Device, email?: string): Promise<string> {
+  const address = await reachOffer(device, email);
+  await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).click();
+  await welcomed(device.page, address);
+  return address;
+}
+
+describe('the offer of a passkey after a sign-in by email', () => {
+  test('creates a passkey, tells its address, and goes on to the website', async () => {
+    const device = await openDevice();
+    const email = await reachOffer(device);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await device.page.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page: device.page }).analyze()).violations).toEqual([]);
+    }
+    await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).press('Enter');
+    await welcomed(device.page, email);
+    const rows = await passkeysOf(email);
+    expect(rows).toHaveLength(1);
+    const [created] = await credentialsOf(device);
+    expect(created.rpId).toBe('localhost');
+    expect(Buffer.from(created.userHandle ?? '', 'base64')).toEqual(rows[0].user_handle);
+    const notice = await scene.stage.mailbox.waitFor(email);
+    expect(notice.subject).toBe('A passkey was added');
+    expect(notice.text).toContain(`${scene.service.url}/passkeys`);
+  });
+
+  test('goes on without one after "Not now", and is not repeated in this browser', async () => {
+    const device = await openDevice();
+    const email = await reachOffer(device);
+    await device.page.getByRole('link', { name: text('en', 'passkey_later_button') }).click();
+    await welcomed(device.page, email);
+    await device.page.goto(scene.shop.signInUrl('en'));
+    const other = freshAddress();
+    await requestEmail(device.page, other);
+    await device.page.goto((await scene.stage.mailbox.waitFor(other)).link);
+    await welcomed(device.page, other);
+    expect(await passkeysOf(email)).toEqual([]);
+  });
+
+  test('goes on when the device refuses to create one', async () => {
+    const device = await openDevice();
+    const email = await reachOffer(device);
+    await device.cdp.send('WebAuthn.setUserVerified', { authenticatorId: device.authenticatorId, isUserVerified: false });
+    await device.page.getByRole('button', { name: text('en', 'passkey_create_button') }).click();
+    await welcomed(device.page, email);
+    expect(await passkeysOf(email)).toEqual([]);
+  });
+
+  test('is made after a code, and not in a browser without an authenticator', async () => {
+    const device = await openDevice();
+    const email = freshAddress();
+    await openSignIn(device, scene.shop.signInUrl('lt'));
+    await requestEmail(device.page, email, 'lt');
+    await device.page.getByLabel(text('lt', 'code_label')).pressSequentially((await scene.stage.mailbox.waitFor(email)).code);
+    await heading(device.page, text('lt', 'passkey_offer_title'));
+    await device.page.getByRole('button', { name: text('lt', 'passkey_create_button') }).click();
+    await welcomed(device.page, email);
+    expect(await passkeysOf(email)).toHaveLength(1);
+
+    const page = await (await scene.newBrowser()).newPage();
+    await page.goto(scene.shop.signInUrl('en'));
+    const other = freshAddress();
+    await requestEmail(page, other);
+    await page.goto((await scene.stage.mailbox.waitFor(other)).link);
+    await welcomed(page, other);
+  });
+});
+
+describe('a sign-in with a passkey', () => {
+  test('needs no email at another website, and remembers the account', async () => {
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    const before = await mailsTo(email);
+    await device.page.goto(market.signInUrl('en'));
+    await welcomed(device.page, email);
+    expect(device.page.url().startsWith(`${market.url}/welcome`)).toBe(true);
+    expect(await mailsTo(email)).toBe(before);
+    const rows = await scene.stage.query("select action from audit_log where email = $1 and action = 'signed_in_passkey'", [email]);
+    expect(rows).toHaveLength(1);
+    expect((await passkeysOf(email))[0].counter).toBe(String((await credentialsOf(device))[0].signCount));
+  });
+
+  test('does not sign in a typed address with the passkey of another one', async () => {
+    const device = await openDevice();
+    const owner = await createPasskey(device);
+    const typed = freshAddress('eve');
+    await device.cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device.authenticatorId, enabled: false });
+    await device.page.goto(market.signInUrl('en'));
+    await device.page.getByLabel(text('en', 'email_label')).fill(typed);
+    await device.cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: device.authenticatorId, enabled: true });
+    await device.page.getByRole('button', { name: text('en', 'passkey_button') }).click();
+    await welcomed(device.page, owner);
+    expect(await scene.stage.query('select 1 from tokens where email = $1', [typed])).toEqual([]);
+  });
+
+  test('is refused after the passkey was removed, which the page says', async () => {
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    await scene.stage.query('delete from passkeys where email = $1', [email]);
+    await device.page.goto(market.signInUrl('en'));
+    await device.page.getByText(text('en', 'passkey_unknown')).waitFor();
+    await requestEmail(device.page, email);
+  });
+
+  test('is refused for a copy of the passkey with an older counter, and the email still signs in', async () => {
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    await device.page.goto(market.signInUrl('en'));
+    await welcomed(device.page, email);
+    const [original] = await credentialsOf(device);
+    await device.cdp.send('WebAuthn.removeCredential', { authenticatorId: device.authenticatorId, credentialId: original.credentialId });
+    await device.cdp.send('WebAuthn.addCredential', { authenticatorId: device.authenticatorId, credential: { ...original, signCount: 0 } });
+    await device.page.goto(market.signInUrl('en'));
+    await device.page.getByText(text('en', 'passkey_refused')).waitFor();
+    const rows = await scene.stage.query("select 1 from audit_log where email = $1 and action = 'passkey_cloned'", [email]);
+    expect(rows).toHaveLength(1);
+    await requestEmail(device.page, email);
+  });
+
+  test('works in two tabs, each with its own challenge', async () => {
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    const [credential] = await credentialsOf(device);
+    const tab = await device.context.newPage();
+    const other = await addAuthenticator(tab);
+    await other.cdp.send('WebAuthn.addCredential', {
+      authenticatorId: other.authenticatorId,
+      credential: { ...credential, signCount: credential.signCount + 10 },
+    });
+    await device.page.goto(market.signInUrl('en'));
+    await welcomed(device.page, email);
+    await tab.goto(market.signInUrl('en'));
+    await welcomed(tab, email);
+  });
+
+  test('opens the portal, where it was created after a sign-in with PKCE', async () => {
+    const device = await openDevice();
+    const { page } = device;
+    const email = freshAddress('dev');
+    await openSignIn(device, `${scene.service.url}/auth?language=en`);
+    await requestEmail(page, email, 'en', true);
+    await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+    await heading(page, text('en', 'passkey_offer_title'));
+    await page.getByRole('button', { name: text('en', 'passkey_create_button') }).click();
+    await page.waitForURL('**/developer');
+    await page.getByRole('button', { name: email }).waitFor();
+    await device.context.clearCookies({ name: 'sid' });
+    await page.goto(`${scene.service.url}/auth?language=en`);
+    await page.waitForURL('**/developer');
+    await page.getByRole('button', { name: email }).waitFor();
+  });
+
+  test('completes the login of the command line for its own address only', async () => {
+    const home = await openHome(scene.service.url);
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    const login = async (address: string) => {
+      const terminal = openTerminal(home, ['login', '--email', address], { columns: 160 });
+      await terminal.waitFor('Code:');
+      const rows = await scene.stage.query(
+        "select encode(uuid_send(id), 'base64') as id from sign_in_attempts where email = $1 and kind = 'app' order by id desc limit 1",
+        [address],
+      );
+      const handle = Buffer.from(String(rows[0].id), 'base64').toString('base64url');
+      await device.page.goto(`${scene.service.url}/auth?attempt=${handle}`);
+      await heading(device.page, text('en', 'passkey_program_title'));
+      await device.page.getByRole('button', { name: text('en', 'passkey_button') }).click();
+      return terminal;
+    };
+    const foreign = await login(freshAddress('eve'));
+    await device.page.getByText(text('en', 'passkey_refused')).waitFor();
+    foreign.type('\u001b');
+    await foreign.exited;
+    const terminal = await login(email);
+    await device.page.waitForURL('http://127.0.0.1:*/callback?*');
+    await terminal.waitFor(`Signed in as ${email}`);
+    expect(await terminal.exited).toBe(0);
+    await home.close();
+  });
+});
+
+test('a page without passkeys makes no request for them', async () => {
+  const page = await (await scene.newBrowser()).newPage();
+  const calls: string[] = [];
+  page.on('request', (request) => void calls.push(new URL(request.url()).pathname));
+  await page.goto(scene.shop.signInUrl('en'));
+  await requestEmail(page, freshAddress());
+  expect(calls.filter((path) => path.includes('passkey'))).toEqual([]);
+});

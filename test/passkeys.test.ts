@@ -1,0 +1,290 @@
+import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from './client.ts';
+import { openStage, type Service, type Stage } from './harness.ts';
+import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
+
+let stage: Stage;
+let service: Service;
+let shop: string;
+let market: string;
+beforeAll(async () => {
+  stage = await openStage();
+  service = await stage.start();
+  shop = await addWebsite(stage, service);
+  market = await addWebsite(stage, service);
+});
+afterAll(() => stage.close());
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest();
+const base64url = (data: Buffer | string) => Buffer.from(data).toString('base64url');
+
+/** Returns a byte string or a text in CBOR (RFC 8949 §3.1). */
+function cbor(value: Buffer | string): Buffer {
+  const bytes = Buffer.from(value);
+  const [major, { length }] = [typeof value === 'string' ? 0x60 : 0x40, bytes];
+  const head = length < 24 ? [major | length] : length < 256 ? [major | 24, length] : [major | 25, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from(head), bytes]);
+}
+
+/** An authenticator with one ES256 passkey, as WebAuthn describes one. `flags`: user present, user verified. */
+function createAuthenticator({ origin = service.url, rpId = 'localhost', flags = 0x05 } = {}) {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const id = randomBytes(16);
+  const state = { counter: 0, userHandle: '', flags, origin };
+  const counterBytes = () => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(state.counter);
+    return bytes;
+  };
+  const clientData = (type: string, challenge: string) =>
+    Buffer.from(JSON.stringify({ type, challenge, origin: state.origin, crossOrigin: false }));
+  const credential = { id: base64url(id), rawId: base64url(id), type: 'public-key' };
+  return {
+    id: credential.id,
+    state,
+    create(options: { challenge: string; user: { id: string } }) {
+      const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+      // The COSE key {1: 2, 3: -7, -1: 1, -2: x, -3: y}.
+      const cose = Buffer.concat([
+        Buffer.from('a5010203262001215820', 'hex'),
+        Buffer.from(x, 'base64url'),
+        Buffer.from('225820', 'hex'),
+        Buffer.from(y, 'base64url'),
+      ]);
+      const data = [sha256(rpId), Buffer.from([state.flags | 0x40]), counterBytes(), Buffer.alloc(16), Buffer.from([0, 16]), id, cose];
+      const attestation = [Buffer.from([0xa3]), cbor('fmt'), cbor('none'), cbor('attStmt'), Buffer.from([0xa0]), cbor('authData')];
+      state.userHandle = options.user.id;
+      const attestationObject = base64url(Buffer.concat([...attestation, cbor(Buffer.concat(data))]));
+      return {
+        ...credential,
+        response: { clientDataJSON: base64url(clientData('webauthn.create', options.challenge)), attestationObject },
+      };
+    },
+    get(challenge: string, userHandle = state.userHandle) {
+      state.counter += 1;
+      const data = clientData('webauthn.get', challenge);
+      const authenticatorData = Buffer.concat([sha256(rpId), Buffer.from([state.flags]), counterBytes()]);
+      const signature = createSign('sha256')
+        .update(Buffer.concat([authenticatorData, sha256(data)]))
+        .sign(privateKey);
+      const [clientDataJSON, signed] = [base64url(data), base64url(signature)];
+      return {
+        ...credential,
+        response: { clientDataJSON, authenticatorData: base64url(authenticatorData), signature: signed, userHandle },
+      };
+    },
+  };
+}
+
+/** Returns a browser in which a page has noted that the device has an authenticator. */
+function newBrowser(of = service): Client {
+  const client = of.client();
+  client.cookies.set('passkey_ready', '1');
+  return client;
+}
+
+const challengeOf = async (client: Client): Promise<string> => (await client.post('/api/auth/passkey/challenge')).json.challenge;
+
+const bootOf = (html: string) => JSON.parse(/<script type="application\/json" id="boot">(.*?)<\/script>/.exec(html)?.[1] ?? '{}');
+
+/** Signs in by email and returns the options for a passkey that the page of the link has. */
+async function offerFor(client: Client, email = freshAddress(), domain = shop) {
+  await requestEmail(client, email, `https://${domain}/`);
+  const page = await client.get((await stage.mailbox.waitFor(email)).link);
+  return { email, ...bootOf(page.text).offer };
+}
+
+/** Adds a passkey to an address. */
+async function addPasskey(client = newBrowser(), email = freshAddress()) {
+  const { options } = await offerFor(client, email);
+  const authenticator = createAuthenticator();
+  const response = await client.post('/api/auth/passkey/registration', { credential: authenticator.create(options) });
+  if (response.status !== 200) throw new Error(`The registration returned ${response.status}: ${response.text}`);
+  expect((await stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
+  return { client, email, authenticator };
+}
+
+const signIn = async (client: Client, credential: object, forward_url = `https://${market}/`) =>
+  client.post('/api/auth/passkey', { credential, forward_url });
+
+describe('a sign-in with a passkey', () => {
+  test('issues the token of the website, and remembers the account in the browser', async () => {
+    const { client, email, authenticator } = await addPasskey();
+    const response = await signIn(client, authenticator.get(await challengeOf(client)));
+    const token = tokenOf(response.json.redirectUrl);
+    const verified = await client.get(`/api/verify-token?token=${token}&domain=${market}`);
+    expect(verified.json).toEqual({ email, valid: true, domain: market });
+    const key = client.cookies.get('auth_key');
+    const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` });
+    expect(again.status).toBe(200);
+    const rows = await stage.query("select domain from audit_log where email = $1 and action = 'signed_in_passkey'", [email]);
+    expect(rows).toEqual([{ domain: market }]);
+  });
+
+  test('needs no request for the challenge: it is in the page', async () => {
+    const { client, authenticator } = await addPasskey();
+    const { passkey } = bootOf((await client.get(`/auth?forward_url=https://${market}/`)).text);
+    expect(passkey.known).toBe(true);
+    expect((await signIn(client, authenticator.get(passkey.challenge))).status).toBe(200);
+  });
+
+  test('rejects a challenge that was used, of 20 concurrent requests all but one', async () => {
+    const { client, authenticator } = await addPasskey();
+    const credential = authenticator.get(await challengeOf(client));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => signIn(client, credential)));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(new Set(responses.flatMap(({ json }) => json.code ?? []))).toEqual(new Set(['passkey_expired']));
+  });
+
+  test('rejects the challenge of another browser, and one without its cookie', async () => {
+    const { client, authenticator } = await addPasskey();
+    const other = newBrowser();
+    await challengeOf(other);
+    const credential = authenticator.get(await challengeOf(client));
+    for (const browser of [other, service.client()]) expect((await signIn(browser, credential)).json.code).toBe('passkey_expired');
+    expect((await signIn(client, credential)).status).toBe(200);
+  });
+
+  test('rejects a forged challenge and one of a registration', async () => {
+    const { client, authenticator } = await addPasskey();
+    const { options } = await offerFor(newBrowser());
+    const signed = Buffer.from(await challengeOf(client), 'base64url').toString();
+    const later = JSON.parse(Buffer.from(signed.split('.')[0], 'base64url').toString());
+    const body = base64url(JSON.stringify({ ...later, until: later.until + 1000 }));
+    for (const challenge of [options.challenge, base64url(randomBytes(32)), base64url(`${body}.${signed.split('.')[1]}`)])
+      expect((await signIn(client, authenticator.get(challenge))).json.code).toBe('passkey_expired');
+  });
+
+  test('rejects another origin, an unverified user, another user handle and another key', async () => {
+    const { client, authenticator } = await addPasskey();
+    const stranger = await addPasskey();
+    const attempts: [string, () => Promise<object>][] = [
+      ['another origin', async () => withState(authenticator, { origin: 'https://evil.example' }, await challengeOf(client))],
+      ['no user verification', async () => withState(authenticator, { flags: 0x01 }, await challengeOf(client))],
+      ['no user presence', async () => withState(authenticator, { flags: 0x00 }, await challengeOf(client))],
+      ['another user handle', async () => authenticator.get(await challengeOf(client), stranger.authenticator.state.userHandle)],
+      [
+        'another key',
+        async () => ({
+          ...stranger.authenticator.get(await challengeOf(client), authenticator.state.userHandle),
+          id: authenticator.id,
+          rawId: authenticator.id,
+        }),
+      ],
+    ];
+    for (const [what, credential] of attempts) expect((await signIn(client, await credential())).json.code, what).toBe('bad_passkey');
+    expect((await signIn(client, authenticator.get(await challengeOf(client)))).status).toBe(200);
+  });
+
+  test('rejects a copy whose counter is not higher, and writes it to the audit log', async () => {
+    const { client, email, authenticator } = await addPasskey();
+    authenticator.state.counter = 41;
+    expect((await signIn(client, authenticator.get(await challengeOf(client)))).status).toBe(200);
+    authenticator.state.counter = 41;
+    expect((await signIn(client, authenticator.get(await challengeOf(client)))).json.code).toBe('bad_passkey');
+    expect(await stage.query("select 1 from audit_log where email = $1 and action = 'passkey_cloned'", [email])).toHaveLength(1);
+  });
+
+  test('accepts a passkey whose counter stays zero', async () => {
+    const { client, authenticator } = await addPasskey();
+    for (let count = 0; count < 2; count++) {
+      authenticator.state.counter = -1;
+      expect((await signIn(client, authenticator.get(await challengeOf(client)))).status).toBe(200);
+    }
+  });
+
+  test('rejects a removed passkey as unknown', async () => {
+    const { client, email, authenticator } = await addPasskey();
+    const challenge = await challengeOf(client);
+    const owner = await signInDeveloper(stage, service, email);
+    const { passkeys } = (await owner.client.get('/api/user/passkeys')).json;
+    expect((await owner.client.delete(`/api/user/passkeys/${passkeys[0].id}`)).json.passkeys).toEqual([]);
+    expect((await signIn(client, authenticator.get(challenge))).json.code).toBe('unknown_passkey');
+  });
+
+  test('never leads to a website that is not registered', async () => {
+    const { client, authenticator } = await addPasskey();
+    const response = await signIn(client, authenticator.get(await challengeOf(client)), 'https://nobody-registered.example/');
+    expect(response.status).toBe(401);
+    expect(await stage.query("select 1 from tokens where domain = 'nobody-registered.example'")).toEqual([]);
+  });
+
+  test('rejects a challenge after five minutes', async () => {
+    const { client, authenticator } = await addPasskey();
+    // What this instance issues is 301 seconds old.
+    const shift = 'const now = Date.now; Date.now = () => now() - 301_000;';
+    const late = await stage.start({ PUBLIC_URL: service.url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` });
+    const there = late.client();
+    there.cookies = client.cookies;
+    const credential = authenticator.get(await challengeOf(there));
+    await late.stop();
+    expect((await signIn(client, credential)).json.code).toBe('passkey_expired');
+  });
+});
+
+/** Returns a credential of an authenticator that behaves differently once. */
+function withState(authenticator: ReturnType<typeof createAuthenticator>, change: { origin?: string; flags?: number }, challenge: string) {
+  const { state } = authenticator;
+  const before = { ...state };
+  Object.assign(state, change);
+  const credential = authenticator.get(challenge);
+  Object.assign(state, { origin: before.origin, flags: before.flags });
+  return credential;
+}
+
+describe('a registration of a passkey', () => {
+  test('is possible once with the options of a sign-in, in the same browser', async () => {
+    const client = newBrowser();
+    const { options } = await offerFor(client);
+    const other = newBrowser();
+    await challengeOf(other);
+    const register = (browser: Client) =>
+      browser.post('/api/auth/passkey/registration', { credential: createAuthenticator().create(options) });
+    expect((await register(other)).json.code).toBe('passkey_expired');
+    expect((await register(client)).status).toBe(200);
+    expect((await register(client)).json.code).toBe('passkey_expired');
+  });
+
+  test('rejects the challenge of a sign-in: only a sign-in by email permits it', async () => {
+    const client = newBrowser();
+    const options = { challenge: await challengeOf(client), user: { id: base64url(randomBytes(32)) } };
+    const response = await client.post('/api/auth/passkey/registration', { credential: createAuthenticator().create(options) });
+    expect(response.json.code).toBe('passkey_expired');
+  });
+
+  test('gives all passkeys of an address one user handle, and names the others in its options', async () => {
+    const { email, authenticator } = await addPasskey();
+    const { options } = await offerFor(newBrowser(), email);
+    expect(options.user.id).toBe(authenticator.state.userHandle);
+    expect(options.excludeCredentials.map(({ id }: { id: string }) => id)).toEqual([authenticator.id]);
+  });
+
+  test('is not offered in a browser that has a passkey of the address, declined one, or has no authenticator', async () => {
+    const { client, email } = await addPasskey();
+    const declined = newBrowser();
+    declined.cookies.set('passkey_later', '1');
+    for (const browser of [client, declined, service.client()]) {
+      await requestEmail(browser, email, `https://${shop}/`);
+      expect(await openLink(browser, await stage.mailbox.waitFor(email))).toContain(`https://${shop}/`);
+    }
+  });
+});
+
+describe('the passkeys of an account', () => {
+  test('are listed, renamed and removed by their owner only', async () => {
+    const { email } = await addPasskey();
+    const owner = await signInDeveloper(stage, service, email);
+    const stranger = await signInDeveloper(stage, service);
+    const { rpId, passkeys } = (await owner.client.get('/api/user/passkeys')).json;
+    expect([rpId, passkeys.length]).toEqual(['localhost', 1]);
+    const path = `/api/user/passkeys/${passkeys[0].id}`;
+    expect((await stranger.client.put(path, { name: 'Mine' })).status).toBe(404);
+    expect((await stranger.client.delete(path)).status).toBe(404);
+    expect((await owner.client.put(path, { name: 'Blue laptop' })).json.name).toBe('Blue laptop');
+    expect((await owner.client.delete(path)).json.passkeys).toEqual([]);
+    expect((await owner.client.delete(path)).status).toBe(404);
+    const actions = await stage.query("select action from audit_log where email = $1 and action like 'passkey%' order by id", [email]);
+    expect(actions.map(({ action }) => action)).toEqual(['passkey_added', 'passkey_renamed', 'passkey_removed']);
+  });
+});

@@ -1,0 +1,206 @@
+import { useEffect, useRef, useState } from 'react';
+import { PASSKEY_CHALLENGE_SECONDS, PASSKEY_LATER_SECONDS } from '../../../contract/limits.ts';
+import type { PasskeyCreationOptions, SignInBoot } from '../../../contract/pages.ts';
+import { passkeyCookies } from '../../../contract/remembered.ts';
+import type { Input } from '../../../contract/routes.ts';
+import { api } from '../../lib/api.ts';
+import { writeCookie } from '../../lib/storage.ts';
+import { paths, safePath } from '../../paths.ts';
+import { Button, ButtonLink } from '../../ui/button.tsx';
+import { PageHeading } from '../../ui/page-heading.tsx';
+import { toastFailure } from '../../ui/toast.tsx';
+import { Card, TargetLine } from './card.tsx';
+import type { Destination } from './flow.ts';
+import { useBoot } from './steps.ts';
+import { failureText, isApiError, type OwnTexts, useTranslator } from './texts.ts';
+
+/** A challenge is replaced a minute before it expires. */
+const RENEWAL_MS = (PASSKEY_CHALLENGE_SECONDS - 60) * 1000;
+const REGISTRATION_MS = 8000;
+
+const failureTexts: OwnTexts = {
+  unknown_passkey: 'auth.passkey_unknown',
+  bad_passkey: 'auth.passkey_refused',
+  passkey_expired: 'auth.passkey_expired',
+};
+
+/** Methods of WebAuthn Level 3 that are newer than the types and some browsers. */
+type Signals = { signalUnknownCredential?(options: { rpId: string; credentialId: string }): Promise<void> };
+
+/** Returns the API for passkeys, unless the browser lacks the conversions of WebAuthn Level 3 §5.1.8. */
+const passkeyApi = () =>
+  typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential ? PublicKeyCredential : null;
+
+/** Tells the service, which renders the offer of a passkey, whether the device can verify a person. */
+async function noteAuthenticator(webAuthn: typeof PublicKeyCredential) {
+  const canVerify = await webAuthn.isUserVerifyingPlatformAuthenticatorAvailable();
+  if (canVerify) writeCookie(passkeyCookies.ready, '1', PASSKEY_LATER_SECONDS);
+}
+
+/** What a sign-in with a passkey is for: as a sign-in with a remembered account, or the login of a program. */
+export type PasskeyDestination = Destination | { attempt: string } | null;
+
+/**
+ * Signs in with a passkey that the person chooses in the list of the browser for the address field, which needs no request.
+ * @param byButton only a click begins, and the list is not used
+ * @returns a function for a button, in browsers without that list and those where a passkey was used before; null: there is no button
+ */
+export function usePasskey(destination: PasskeyDestination, byButton = false): { choose: (() => void) | null; busy: boolean } {
+  const translator = useTranslator();
+  const { t } = translator;
+  const { passkey } = useBoot();
+  const challenge = useRef({ value: passkey?.challenge ?? '', at: Date.now() });
+  const waiting = useRef<AbortController | null>(null);
+  const [offersButton, setOffersButton] = useState(byButton);
+  const [busy, setBusy] = useState(false);
+
+  const renew = async () => {
+    challenge.current = { value: (await api.passkeyChallenge({})).challenge, at: Date.now() };
+  };
+
+  /** Waits until a passkey is chosen. Returns null when none was, or another request took the place of this one. */
+  const request = async (mediation: CredentialMediationRequirement) => {
+    const webAuthn = passkeyApi();
+    if (!webAuthn) return null;
+    waiting.current?.abort();
+    const stop = new AbortController();
+    waiting.current = stop;
+    const options = { challenge: challenge.current.value, rpId: location.hostname, userVerification: 'required' };
+    const publicKey = webAuthn.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
+    const chosen = await navigator.credentials.get({ publicKey, mediation, signal: stop.signal }).catch(() => null);
+    return stop.signal.aborted ? null : (chosen as PublicKeyCredential | null);
+  };
+
+  const signIn = async (chosen: PublicKeyCredential) => {
+    setBusy(true);
+    try {
+      const credential = chosen.toJSON() as Input<'passkeySignIn'>['credential'];
+      const { redirectUrl } = await api.passkeySignIn({ credential, ...destination });
+      location.assign(destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl);
+    } catch (error) {
+      setBusy(false);
+      setOffersButton(true);
+      // The challenge is used up: the next try, with the button, gets another one.
+      challenge.current.at = 0;
+      if (isApiError(error) && error.code === 'unknown_passkey') {
+        const signals: Signals = PublicKeyCredential;
+        void signals.signalUnknownCredential?.({ rpId: location.hostname, credentialId: chosen.id }).catch(() => {});
+      }
+      toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.passkey_refused', failureTexts));
+    }
+  };
+
+  const choose = async () => {
+    try {
+      if (Date.now() - challenge.current.at > RENEWAL_MS) await renew();
+    } catch (error) {
+      return toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.error_unavailable'));
+    }
+    const chosen = await request('optional');
+    if (chosen) await signIn(chosen);
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for the page
+  useEffect(() => {
+    const webAuthn = passkey && passkeyApi();
+    if (!webAuthn || byButton) return;
+    void noteAuthenticator(webAuthn).catch(() => {});
+    let ended = false;
+    const listen = async () => {
+      const isConditional = await webAuthn.isConditionalMediationAvailable();
+      if (ended) return;
+      if (passkey.known || !isConditional) setOffersButton(true);
+      const chosen = isConditional ? await request('conditional') : null;
+      if (chosen && !ended) await signIn(chosen);
+    };
+    const again = () => void renew().then(listen, () => {});
+    const timer = setInterval(() => {
+      const isOld = challenge.current.at > 0 && Date.now() - challenge.current.at > RENEWAL_MS;
+      if (isOld && document.visibilityState === 'visible') again();
+    }, RENEWAL_MS / 8);
+    // A pending request keeps a page out of the memory of the back button.
+    const pause = () => waiting.current?.abort();
+    const resume = (event: PageTransitionEvent) => event.persisted && again();
+    addEventListener('pagehide', pause);
+    addEventListener('pageshow', resume);
+    void listen().catch(() => {});
+    return () => {
+      ended = true;
+      waiting.current?.abort();
+      clearInterval(timer);
+      removeEventListener('pagehide', pause);
+      removeEventListener('pageshow', resume);
+    };
+  }, []);
+
+  return { choose: offersButton ? choose : null, busy };
+}
+
+/** A passkey that may be created after a sign-in by email, and where the visitor goes on to. */
+export type Offer = { email: string; options: PasskeyCreationOptions; url: string };
+
+/** Offers a passkey, once. Whatever happens, the visitor goes on. */
+export function PasskeyOffer({ target, offer: { email, options, url } }: { target: SignInBoot['target']; offer: Offer }) {
+  const { t, language } = useTranslator();
+  const [creating, setCreating] = useState(false);
+
+  const decline = () => writeCookie(passkeyCookies.later, '1', PASSKEY_LATER_SECONDS);
+
+  const create = async () => {
+    setCreating(true);
+    try {
+      const webAuthn = passkeyApi();
+      const publicKey = webAuthn?.parseCreationOptionsFromJSON(options as unknown as PublicKeyCredentialCreationOptionsJSON);
+      const created = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential;
+      const credential = created.toJSON() as Input<'registerPasskey'>['credential'];
+      await api.registerPasskey({ credential, language }, { signal: AbortSignal.timeout(REGISTRATION_MS) });
+    } catch {
+      decline();
+    }
+    location.replace(url);
+  };
+
+  return (
+    <Card>
+      <TargetLine target={target} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.passkey_offer_title')} />
+      <p className="mt-1.5 font-medium wrap-anywhere">{email}</p>
+      <p className="mt-2 text-muted">{t('auth.passkey_offer_text')}</p>
+      <p role="status" className={creating ? 'mt-4 text-sm text-muted' : undefined}>
+        {creating && t('auth.passkey_waiting')}
+      </p>
+      <div className="mt-6 grid gap-2">
+        <Button busy={creating} onClick={create}>
+          {t('auth.passkey_create_button')}
+        </Button>
+        <ButtonLink
+          variant="quiet"
+          href={url}
+          onClick={(event) => {
+            event.preventDefault();
+            decline();
+            location.replace(url);
+          }}
+        >
+          {t('auth.passkey_later_button')}
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}
+
+/** /auth?attempt=…: completes the login of a program that waits on this computer. */
+export function ProgramSignIn({ attempt }: { attempt: string }) {
+  const { t } = useTranslator();
+  const { choose, busy } = usePasskey({ attempt }, true);
+  return (
+    <Card>
+      <TargetLine target={{ kind: 'portal' }} portalName={t('auth.portal_name')} />
+      <PageHeading title={t('auth.passkey_program_title')} />
+      <p className="mt-2 text-muted">{t('auth.passkey_program_text')}</p>
+      <Button className="mt-6 w-full" busy={busy} onClick={choose ?? undefined}>
+        {t('auth.passkey_button')}
+      </Button>
+    </Card>
+  );
+}
