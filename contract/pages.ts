@@ -25,6 +25,7 @@ export const pages = {
   '/dashboard/bugs': 'portal',
   '/dashboard/settings': 'portal',
   '/profile': 'portal',
+  '/passkeys': 'portal',
   '/status': 'portal',
   '/admin': 'portal',
   '/iladmin': 'portal',

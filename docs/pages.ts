@@ -43,6 +43,11 @@ export const docPages: readonly DocPage[] = [
     description: 'Issuer, kinds of clients and configurations for Auth.js, Spring, Django, Rails, Apache, Grafana and others.',
   },
   {
+    slug: 'passkeys',
+    title: 'Passkeys',
+    description: 'How visitors sign in without waiting for an email, at every website and with nothing to integrate.',
+  },
+  {
     slug: 'forward-auth',
     title: 'Apps without code',
     description: 'Protect any app behind nginx, Caddy or Traefik: the proxy signs visitors in by email, and the app gets their address.',

@@ -19,6 +19,7 @@ export const paths = {
   bugs: '/dashboard/bugs',
   settings: '/dashboard/settings',
   profile: '/profile',
+  passkeys: '/passkeys',
   status: '/status',
   admin: '/admin',
   loginStats: '/iladmin',

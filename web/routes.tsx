@@ -18,13 +18,15 @@ const ActivityPage = page(() => import('./features/activity/activity-page.tsx'),
 const ApplicationsPage = page(() => import('./features/applications/applications-page.tsx'), 'ApplicationsPage');
 const AnalyticsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'AnalyticsPage');
 const BugsPage = page(() => import('./features/waitlist/waitlist-pages.tsx'), 'BugsPage');
-const SettingsPage = page<'SettingsPage', { devices: ReactNode; connections: ReactNode }>(
+const SettingsPage = page<'SettingsPage', { devices: ReactNode; passkeys: ReactNode; connections: ReactNode }>(
   () => import('./features/settings/settings-page.tsx'),
   'SettingsPage',
 );
 const ProfilePage = page<'ProfilePage', { devices: ReactNode }>(() => import('./features/profile/profile-page.tsx'), 'ProfilePage');
 const Connections = page(() => import('./features/connections/connections.tsx'), 'Connections');
 const Devices = page(() => import('./features/devices/devices.tsx'), 'Devices');
+const Passkeys = page(() => import('./features/passkeys/passkeys.tsx'), 'Passkeys');
+const PasskeysPage = page(() => import('./features/passkeys/passkeys.tsx'), 'PasskeysPage');
 const StatusPage = page(() => import('./features/status/status-page.tsx'), 'StatusPage');
 const AdminPage = page(() => import('./features/admin/admin-page.tsx'), 'AdminPage');
 const LoginStatsPage = page(() => import('./features/admin/login-stats-page.tsx'), 'LoginStatsPage');
@@ -57,7 +59,8 @@ const needs: Record<string, Needs> = {
   [paths.applications]: { chunks: [ApplicationsPage] },
   [paths.analytics]: { chunks: [AnalyticsPage] },
   [paths.bugs]: { chunks: [BugsPage] },
-  [paths.settings]: { chunks: [SettingsPage, Devices, Connections] },
+  [paths.settings]: { chunks: [SettingsPage, Devices, Passkeys, Connections] },
+  [paths.passkeys]: { chunks: [PasskeysPage] },
   [paths.status]: { chunks: [StatusPage] },
   [paths.admin]: { chunks: [AdminPage] },
   [paths.loginStats]: { chunks: [LoginStatsPage] },
@@ -117,7 +120,11 @@ export function Routes() {
       <PortalRoute path={paths.applications} page={<ApplicationsPage />} />
       <PortalRoute path={paths.analytics} page={<AnalyticsPage />} />
       <PortalRoute path={paths.bugs} page={<BugsPage />} />
-      <PortalRoute path={paths.settings} page={<SettingsPage devices={<Devices />} connections={<Connections />} />} />
+      <PortalRoute
+        path={paths.settings}
+        page={<SettingsPage devices={<Devices />} passkeys={<Passkeys />} connections={<Connections />} />}
+      />
+      <PortalRoute path={paths.passkeys} page={<PasskeysPage />} />
       <PublicRoute path={paths.status} page={<StatusPage />} />
       <PublicRoute path={paths.admin} page={<AdminPage />} />
       <PublicRoute path={paths.loginStats} page={<LoginStatsPage />} />

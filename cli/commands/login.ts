@@ -76,7 +76,7 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   const done = new AbortController();
   try {
     loopback.expect(await attempts.requestEmail());
-    await announceEmail(context, { email, host, opensBrowser: options.opensBrowser });
+    await announceEmail(context, { email, host, attempt: attempts.saved()[0].id, opensBrowser: options.opensBrowser });
     const hasScreen = terminal.interactive && terminal.movesCursor;
     if (hasScreen) field = new CodeField(fieldOptions(context, attempts));
     const results: Promise<Authorization>[] = [loopback.authorization, rejectAtExpiry(attempts, done.signal), rejectAtAbort(signal)];
@@ -100,7 +100,10 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   }
 }
 
-async function announceEmail(context: Context, sent: { email: string; host: string; opensBrowser: boolean }): Promise<void> {
+async function announceEmail(
+  context: Context,
+  sent: { email: string; host: string; attempt: string; opensBrowser: boolean },
+): Promise<void> {
   const { terminal, env, signal } = context;
   const { findInbox } = await import('../login-report.ts');
   const inbox = await findInbox(sent.host, signal);
@@ -111,7 +114,10 @@ async function announceEmail(context: Context, sent: { email: string; host: stri
   if (!terminal.interactive)
     terminal.note('Open its link on this machine within ten minutes, or write its six digits to stdin; this command waits for either.');
   else if (env.SSH_CONNECTION) terminal.note(`Type its six digits here. Its link only works in a browser on ${hostname()}.`);
-  else terminal.note('Open its link on this machine, or type its six digits here.');
+  else {
+    terminal.note('Open its link on this machine, or type its six digits here.');
+    terminal.note(`With a passkey of this address: ${sent.host}/auth?attempt=${sent.attempt}`);
+  }
 }
 
 function fieldOptions({ terminal, signal }: Context, attempts: Attempts) {

@@ -16,6 +16,7 @@ type Needs = { sources: string[]; fetched?: string[]; ownData?: string[] };
 const WEBSITES = '/api/websites/search?q=&sort=added&page=1&limit=25';
 const SETTINGS = '/api/user/settings';
 const DEVICES = '/api/user/devices';
+const PASSKEYS = '/api/user/passkeys';
 const INVITATIONS = '/api/invitations';
 
 const needs: Record<string, Needs> = {
@@ -48,9 +49,15 @@ const needs: Record<string, Needs> = {
   '/dashboard/analytics': { sources: ['features/waitlist/waitlist-pages.tsx'], ownData: ['/api/waitlist'] },
   '/dashboard/bugs': { sources: ['features/waitlist/waitlist-pages.tsx'], ownData: ['/api/waitlist'] },
   '/dashboard/settings': {
-    sources: ['features/settings/settings-page.tsx', 'features/devices/devices.tsx', 'features/connections/connections.tsx'],
-    ownData: [SETTINGS, '/api/websites', DEVICES, '/api/user/connections'],
+    sources: [
+      'features/settings/settings-page.tsx',
+      'features/devices/devices.tsx',
+      'features/passkeys/passkeys.tsx',
+      'features/connections/connections.tsx',
+    ],
+    ownData: [SETTINGS, '/api/websites', DEVICES, PASSKEYS, '/api/user/connections'],
   },
+  '/passkeys': { sources: ['features/passkeys/passkeys.tsx'], ownData: [PASSKEYS] },
   '/profile': { sources: ['features/profile/profile-page.tsx', 'features/devices/devices.tsx'], ownData: [SETTINGS, DEVICES] },
 };
 

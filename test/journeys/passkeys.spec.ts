@@ -229,12 +229,9 @@ describe('a sign-in with a passkey', () => {
     const login = async (address: string) => {
       const terminal = openTerminal(home, ['login', '--email', address], { columns: 160 });
       await terminal.waitFor('Code:');
-      const rows = await scene.stage.query(
-        "select encode(uuid_send(id), 'base64') as id from sign_in_attempts where email = $1 and kind = 'app' order by id desc limit 1",
-        [address],
-      );
-      const handle = Buffer.from(String(rows[0].id), 'base64').toString('base64url');
-      await device.page.goto(`${scene.service.url}/auth?attempt=${handle}`);
+      await terminal.waitFor(/\/auth\?attempt=[\w-]{22}/);
+      const [path] = /\/auth\?attempt=[\w-]{22}/.exec(terminal.text()) as RegExpExecArray;
+      await device.page.goto(scene.service.url + path);
       await heading(device.page, text('en', 'passkey_program_title'));
       await device.page.getByRole('button', { name: text('en', 'passkey_button') }).click();
       return terminal;
@@ -258,4 +255,30 @@ test('a page without passkeys makes no request for them', async () => {
   await page.goto(scene.shop.signInUrl('en'));
   await requestEmail(page, freshAddress());
   expect(calls.filter((path) => path.includes('passkey'))).toEqual([]);
+});
+
+describe('the page of the passkeys', () => {
+  test('renames and removes a passkey, which the browser forgets, for a visitor who signs in by email', async () => {
+    const device = await openDevice();
+    const email = await createPasskey(device);
+    const page = await (await scene.newBrowser()).newPage();
+    await page.goto(`${scene.service.url}/passkeys`);
+    await page.getByRole('main').getByRole('link', { name: 'Sign in', exact: true }).click();
+    expect((await scene.stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
+    await requestEmail(page, email, 'en', true);
+    await page.goto((await scene.stage.mailbox.waitFor(email)).link);
+    await heading(page, 'Passkeys');
+    await page.getByRole('button', { name: /^Rename/ }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('Blue laptop');
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+    await page.getByText('Blue laptop').waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    }
+    await page.getByRole('button', { name: 'Remove Blue laptop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No passkeys').waitFor();
+    expect(await passkeysOf(email)).toEqual([]);
+  });
 });

@@ -18,7 +18,7 @@ const clauses: Clause[] = [
   {
     title: 'Cookies and local storage',
     paragraphs: [
-      'Cookies hold the sign-in that is under way, the session of a developer, and a device mark that makes remembered accounts work in one browser only. Further cookies and the local storage remember up to five addresses, so that you need not type them again; the small x beside an address removes it from all of them. One cookie holds the language that you chose on the sign-in page of an application, and one, for an hour, the address of a request that was refused because too many emails had been sent to it. One, for ten minutes, tells the pages that a developer is signed in.',
+      'Cookies hold the sign-in that is under way, the session of a developer, and a device mark that makes remembered accounts work in one browser only. Further cookies and the local storage remember up to five addresses, so that you need not type them again; the small x beside an address removes it from all of them. One cookie holds the language that you chose on the sign-in page of an application, and one, for an hour, the address of a request that was refused because too many emails had been sent to it. One, for ten minutes, tells the pages that a developer is signed in. For passkeys, one binds the request of a page to the browser for an hour, one holds random numbers of the passkeys that the browser has used, and two remember for 30 days that the device can keep a passkey and that you declined one.',
       'None of this is used to follow you to other sites.',
     ],
   },

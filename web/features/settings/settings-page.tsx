@@ -14,8 +14,8 @@ import { Failed, Skeleton } from '../../ui/states.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { BrandedWebsites, BrandingForm } from './branding.tsx';
 
-/** /dashboard/settings. @param devices, connections lists of other features */
-export function SettingsPage({ devices, connections }: { devices: ReactNode; connections: ReactNode }) {
+/** /dashboard/settings. @param devices, passkeys, connections lists of other features */
+export function SettingsPage({ devices, passkeys, connections }: { devices: ReactNode; passkeys: ReactNode; connections: ReactNode }) {
   const { data: settings, ...query } = useSettings();
   if (query.error && !settings) {
     return (
@@ -43,6 +43,9 @@ export function SettingsPage({ devices, connections }: { devices: ReactNode; con
       </Section>
       <Section title="Devices" text="Where you are signed in, or remembered so that one click signs you in.">
         {devices}
+      </Section>
+      <Section title="Passkeys" text="They sign you in without an email. A device offers one after a sign-in by email.">
+        {passkeys}
       </Section>
       <Section
         title="Connected applications"
