@@ -2,6 +2,7 @@ import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:c
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
+import { allow, answerOf, begin, exchangeCode, follow, REDIRECT } from './oidc-client.ts';
 import { addWebsite, freshAddress, openLink, requestEmail, signInDeveloper, tokenOf } from './sign-ins.ts';
 
 let stage: Stage;
@@ -27,8 +28,12 @@ function cbor(value: Buffer | string): Buffer {
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
-/** An authenticator with one ES256 passkey, as WebAuthn describes one. `flags`: user present, user verified. */
-function createAuthenticator({ origin = service.url, rpId = 'localhost', flags = 0x05 } = {}) {
+/** User present and verified; and for a passkey that is synced also eligible for a backup, and backed up. */
+const VERIFIED = 0x05;
+const SYNCED = 0x1d;
+
+/** An authenticator with one ES256 passkey, as WebAuthn describes one. */
+function createAuthenticator({ origin = service.url, rpId = 'localhost', flags = VERIFIED } = {}) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(16);
   const state = { counter: 0, userHandle: '', flags, origin };
@@ -96,9 +101,9 @@ async function offerFor(client: Client, email = freshAddress(), domain = shop) {
 }
 
 /** Adds a passkey to an address. */
-async function addPasskey(client = newBrowser(), email = freshAddress()) {
+async function addPasskey({ client = newBrowser(), email = freshAddress(), flags = VERIFIED } = {}) {
   const { options } = await offerFor(client, email);
-  const authenticator = createAuthenticator();
+  const authenticator = createAuthenticator({ flags });
   const response = await client.post('/api/auth/passkey/registration', { credential: authenticator.create(options) });
   if (response.status !== 200) throw new Error(`The registration returned ${response.status}: ${response.text}`);
   expect((await stage.mailbox.waitFor(email)).subject).toBe('A passkey was added');
@@ -221,6 +226,27 @@ describe('a sign-in with a passkey', () => {
     await late.stop();
     expect((await signIn(client, credential)).json.code).toBe('passkey_expired');
   });
+});
+
+test.each([
+  ['hwk', VERIFIED],
+  ['swk', SYNCED],
+])('a passkey of a client of OpenID Connect is %s, and enough for prompt=login', async (method, flags) => {
+  const { client, email, authenticator } = await addPasskey({ flags });
+  const developer = await signInDeveloper(stage, service);
+  const application = { name: 'Notes', redirectUris: [REDIRECT] };
+  const { clientId } = (await developer.client.post('/api/clients', application)).json;
+  const begun = await begin(client, { clientId, parameters: { prompt: 'login' } });
+  const { challenge } = bootOf(begun.page.text).passkey;
+  const response = await client.post('/api/auth/passkey', { credential: authenticator.get(challenge), interaction: begun.uid });
+  const continued = await follow(client, await client.get(response.json.redirectUrl));
+  const { code } = answerOf(await allow(client, continued));
+  const { id_token } = (await exchangeCode(client, begun, code)).json;
+  const claims = JSON.parse(Buffer.from(id_token.split('.')[1], 'base64url').toString());
+  expect(claims).toMatchObject({ email, amr: [method, 'user'] });
+  expect(await stage.query("select client_id from audit_log where email = $1 and action = 'signed_in_passkey'", [email])).toEqual([
+    { client_id: clientId },
+  ]);
 });
 
 /** Returns a credential of an authenticator that behaves differently once. */
