@@ -20,6 +20,7 @@ import {
   removeOldProbes,
   removeOldRecipients,
   removeOldTimes,
+  removeUsedChallenges,
 } from '../server/jobs/store.ts';
 import { createDatabase, query } from './postgres.ts';
 
@@ -90,6 +91,13 @@ test('sign-in limits are removed when their window is over', async () => {
     await ask('insert into sign_in_limits (key, hits, resets_at) values ($1, 1, $2)', [randomUUID(), at(end)]);
   await run(removeEndedLimits());
   expect(await count('sign_in_limits')).toBe(1);
+});
+
+test('used challenges of passkeys are removed after a day', async () => {
+  for (const used of [-25 * HOUR, -23 * HOUR])
+    await ask('insert into passkey_challenges (hash, used_at) values (sha256($1::bytea), $2)', [randomUUID(), at(used)]);
+  await run(removeUsedChallenges());
+  expect(await count('passkey_challenges')).toBe(1);
 });
 
 test('counters of other rate limits are removed an hour after their window', async () => {
@@ -189,6 +197,7 @@ describe('with planner statistics of a time when no row had ended', () => {
     'rate_limits',
     'sessions',
     'remembered_keys',
+    'passkey_challenges',
     'admin_sessions',
     'website_recipients',
     'probes',
@@ -272,6 +281,7 @@ describe('with planner statistics of a time when no row had ended', () => {
         expires_at: 'now()',
       },
     ],
+    ['passkey_challenges', removeUsedChallenges, { hash, used_at: time('2 days') }],
     ['admin_sessions', removeEndedAdminSessions, { hash, expires_at: time('1 hour') }],
     ['website_recipients', removeOldRecipients, { website_id: `'${site}'::uuid`, day: day(3), mailbox: "n || '@b.example'" }],
     ['probes', removeOldProbes, { minute: time('91 days') }],

@@ -56,7 +56,7 @@ const NOTHING = { sent: 0, opened: 0, again: 0, completed: 0, medianSeconds: nul
 /** Returns the expected totals, counted from the whole audit log. */
 const counted = () =>
   stage.query(`select (select count(*) from audit_log where action in ('developer_signed_in', 'application_signed_in')
-      or (action in ('signed_in', 'signed_in_again') and (domain is not null or client_id is not null)))::int as logins,
+      or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and (domain is not null or client_id is not null)))::int as logins,
     (select count(*) from audit_log a join websites w on w.domain = a.domain and a.at >= coalesce(w.moved_at, w.created_at)
       where action = 'token_verified')::int as completed`);
 const summed = () =>
@@ -226,7 +226,7 @@ describe('the statistics of one website per day', () => {
     expect(await loginsOf(7)).toMatchObject({ total: 0, previousTotal: null });
     await stage.query("update websites set created_at = now() - interval '70 days' where id = $1", [site.id]);
     await addRow('signed_in', site);
-    await addRow('signed_in_again', { ...site, at: "now() - interval '1 day'" });
+    await addRow('signed_in_passkey', { ...site, at: "now() - interval '1 day'" });
     await addRow('signed_in', { ...site, at: "now() - interval '8 days'" });
     await addRow('sign_in_requested', site);
     await addRow('application_signed_in', { clientId: application.clientId });
