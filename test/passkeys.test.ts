@@ -134,12 +134,21 @@ describe('a sign-in with a passkey', () => {
     expect((await signIn(client, authenticator.get(passkey.challenge))).status).toBe(200);
   });
 
-  test('rejects a challenge that was used, of 20 concurrent requests all but one', async () => {
-    const { client, authenticator } = await addPasskey();
-    const credential = authenticator.get(await challengeOf(client));
-    const responses = await Promise.all(Array.from({ length: 20 }, () => signIn(client, credential)));
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(new Set(responses.flatMap(({ json }) => json.code ?? []))).toEqual(new Set(['passkey_expired']));
+  test('rejects a challenge that was used: of 50 concurrent requests to two instances all but one', async () => {
+    const { client, email, authenticator } = await addPasskey();
+    const second = await stage.start({ PUBLIC_URL: service.url });
+    const there = second.client();
+    there.cookies = client.cookies;
+    for (let round = 1; round <= 5; round++) {
+      const credential = authenticator.get(await challengeOf(client));
+      const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => signIn(n % 2 ? client : there, credential)));
+      // On a busy machine, a request may time out although it was the one that signed in.
+      const refused = responses.filter(({ status }) => status !== 200 && status !== 503);
+      expect(new Set(refused.map(({ json }) => json.code))).toEqual(new Set(['passkey_expired']));
+      const signedIn = "select 1 from audit_log where email = $1 and action = 'signed_in_passkey'";
+      expect(await stage.query(signedIn, [email])).toHaveLength(round);
+    }
+    await second.stop();
   });
 
   test('rejects the challenge of another browser, and one without its cookie', async () => {

@@ -165,6 +165,26 @@ describe('a sign-in with a passkey', () => {
     expect(await scene.stage.query('select 1 from tokens where email = $1', [typed])).toEqual([]);
   });
 
+  test('works on a page that was open for longer than its challenge, which is replaced', async () => {
+    const device = await openDevice();
+    const { page, cdp, authenticatorId } = device;
+    const email = await createPasskey(device);
+    await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
+    await page.clock.install();
+    await page.goto(market.signInUrl('en'));
+    const button = page.getByRole('button', { name: text('en', 'passkey_button') });
+    await button.waitFor();
+    const renewed = page.waitForResponse('**/api/auth/passkey/challenge');
+    await page.clock.fastForward('04:30');
+    const { challenge } = await (await renewed).json();
+    await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true });
+    const sent = page.waitForRequest('**/api/auth/passkey');
+    await button.click();
+    const { clientDataJSON } = (await sent).postDataJSON().credential.response;
+    expect(JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge).toBe(challenge);
+    await welcomed(page, email);
+  });
+
   test('is refused after the passkey was removed, which the page says', async () => {
     const device = await openDevice();
     const email = await createPasskey(device);
