@@ -48,6 +48,11 @@ async function useEverywhere(ann: Developer, other: Developer): Promise<{ shared
   await requestEmail(service.client(), email, `https://${shared}/`);
   await stage.mailbox.waitFor(email);
   await client.post('/api/waitlist', { service: 'bugs' });
+  await stage.query(
+    `insert into passkeys (id, credential_id, email, user_handle, public_key, counter, device_type, backed_up, aaguid, name)
+     values (gen_random_uuid(), 'AQID', $1, '', '', 0, 'singleDevice', false, gen_random_uuid(), 'a device')`,
+    [email],
+  );
   await client.get(`/api/websites/claim/${freshDomain()}`);
   await client.post('/api/api-keys', { name: 'a key', environment: 'live' });
   const app = await addApplication(other, { authentication: 'secret' });
@@ -81,6 +86,7 @@ test('erases an address from every table, keeps other addresses, and refuses one
     'audit_log',
     'domain_claims',
     'outbox',
+    'passkeys',
     'remembered_keys',
     'sign_in_attempts',
     'tokens',
