@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SessionStore } from './accounts/session-store.ts';
 import { Sessions } from './accounts/sessions.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
@@ -5,11 +6,14 @@ import { Applications } from './applications/applications.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { EventRecorder } from './events/recorder.ts';
-import { receivedCookies } from './http/cookies.ts';
-import { ErrorLog } from './http/error-log.ts';
-import { createDescribeError } from './http/errors.ts';
+import { cookiesOf, receivedCookies } from './http/cookies.ts';
+import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
+import type { InvokeSettings } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
 import { dataHeaders } from './http/protection.ts';
+import { clientAddressOf } from './http/reading.ts';
+import { requestIdOf } from './http/request-record.ts';
+import type { Served } from './http/serve.ts';
 import type { Log } from './log.ts';
 import { Inbox } from './mail/inbox.ts';
 import { Mailer } from './mail/mailer.ts';
@@ -17,11 +21,16 @@ import { FIRST_LEASE_SECONDS, Outbox } from './mail/outbox.ts';
 import { AccessTokens } from './oidc/access-tokens.ts';
 import { ProviderKeys } from './oidc/keys.ts';
 import { createOpenId } from './oidc/oidc.ts';
+import { errorPage, wantsErrorPage } from './pages/error-page.ts';
 import { loadWebApp } from './pages/web-app.ts';
 import type { SecretKeys } from './secret-keys.ts';
+import { createFormCall } from './sign-in-pages/form-call.ts';
+import { SignInForms } from './sign-in-pages/forms.ts';
+import { offerConfirmation, SignInPages } from './sign-in-pages/pages.ts';
 import { StepsReader } from './sign-in-pages/steps.ts';
 import { SignInCodes } from './signin/code.ts';
-import { SignInLinks } from './signin/link.ts';
+import { linkListener, SignInLinks } from './signin/link.ts';
+import { describeLink, describePortalLink } from './signin/link-page.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
 import { OwnAttempts } from './signin/own-attempts.ts';
@@ -116,4 +125,55 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
+}
+
+/**
+ * Returns the pages of signing in: what they show, their forms, the listener of an emailed link, and the page of an error.
+ * @param served the calls that a form makes in place of the script
+ */
+export function createSignInPages(
+  { config, database }: CoreParts,
+  signIn: SignInCore,
+  served: readonly Served[],
+  invokeSettings: InvokeSettings,
+) {
+  const { publicUrl, secure, trustProxy } = config;
+  const { headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
+  const linkParts = { core: database.core, secrets, applications, events, publicUrl };
+  const pages = new SignInPages({
+    targets,
+    steps,
+    describeLink: (secret) => describeLink(linkParts, secret, false),
+    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
+  });
+  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
+    clientAddress: clientAddressOf(request, trustProxy),
+    requestId: requestIdOf(request),
+    cookies: cookiesOf(request, response, secure),
+    header: (name: string) => request.headers[name]?.toString(),
+  });
+  const forms = new SignInForms({
+    publicUrl,
+    origins: new Set([publicUrl]),
+    call: createFormCall(served, invokeSettings),
+    pages,
+    interactionPage: (request, uid, posted) => openId.interactions.page(request, uid, posted),
+    browserRequestOf,
+    sendPage: web.sendSignIn,
+    headers,
+  });
+  const openLink = linkListener({
+    links,
+    describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
+    browserRequestOf,
+    sendPage: web.sendSignIn,
+    headers,
+  });
+  const sendErrorPage = (request: IncomingMessage, response: ServerResponse, error: DescribedError) => {
+    if (!wantsErrorPage(request)) return false;
+    for (const [name, value] of Object.entries(errorHeaders(error.fault))) response.setHeader(name, value);
+    web.sendSignIn(response, errorPage(request, error), error.fault.status);
+    return true;
+  };
+  return { pages, forms, openLink, sendErrorPage };
 }

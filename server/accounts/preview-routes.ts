@@ -8,7 +8,7 @@ import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
+import { PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';
 import type { Accounts } from './accounts.ts';
 import { deviceNamesOf } from './browser.ts';
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { normalEmail, normalHost } from '../../contract/rules.ts';
 import type { Database } from '../db/database.ts';
-import { SignedValues } from '../http/signed-values.ts';
 import type { SecretKeys } from '../secret-keys.ts';
+import { SignedValues } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import type { TokenVerifier } from '../signin/verify.ts';
 import { registrableOf } from '../websites/domains.ts';

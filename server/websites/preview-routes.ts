@@ -9,7 +9,7 @@ import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { PREVIEW_POLICY, previewMail } from '../mail/preview.ts';
+import { PREVIEW_POLICY, previewMail } from '../mail/mailer.ts';
 import { mailBrandOf, type WebsiteBrandings } from './branding.ts';
 import { displayDomainOf } from './domains.ts';
 import { iconUrlOf } from './presentation.ts';
