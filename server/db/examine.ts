@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { DatabaseFacts, Standby } from '../../diagnostics/deployment-database.ts';
+import type { DatabaseFacts, Standby } from '../../diagnostics/deployment.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
