@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import type { Output } from '../contract/routes.ts';
 import { hasProofText } from '../contract/rules.ts';
-import { About } from '../contract/status.ts';
+import { About } from '../contract/service.ts';
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import { describeNetworkError, requestPage } from './request.ts';
 import { type CheckOptions, type Remedies, registrableDomain, type Target } from './website.ts';

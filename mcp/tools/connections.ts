@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Connection } from '../../contract/connections.ts';
+import { Connection } from '../../contract/account.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';
 import { refusal } from '../result.ts';

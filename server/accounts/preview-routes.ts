@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { z } from 'zod';
 import { Branding } from '../../contract/account.ts';
 import { Fault } from '../../contract/errors.ts';
-import { LanguageChoice } from '../../contract/language-schemas.ts';
+import { LanguageChoice } from '../../contract/signin.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';

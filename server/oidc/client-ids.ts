@@ -1,4 +1,4 @@
-import type { ClientKind } from '../../contract/connections.ts';
+import type { ClientKind } from '../../contract/account.ts';
 
 const APPLICATION = /^app_[A-Za-z0-9_-]{22}$/;
 const REGISTERED = /^dcr_[A-Za-z0-9_-]{22}$/;

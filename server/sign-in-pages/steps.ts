@@ -1,6 +1,6 @@
 import type { LanguageCode } from '../../contract/languages.ts';
+import type { SignInSteps } from '../../contract/pages.ts';
 import { normalEmail } from '../../contract/rules.ts';
-import type { SignInSteps } from '../../contract/sign-in-steps.ts';
 import type { Sessions } from '../accounts/sessions.ts';
 import type { Cookies } from '../http/cookies.ts';
 import type { queryOf } from '../http/reading.ts';

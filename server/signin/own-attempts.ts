@@ -1,6 +1,6 @@
 import { ATTEMPT_SECONDS, MAX_CODE_TRIES } from '../../contract/limits.ts';
+import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import type { AttemptStatus, OwnAttempt } from '../../contract/sign-in-steps.ts';
 import type { Database } from '../db/database.ts';
 import { endedBySibling } from './conditions.ts';
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, Router } from 'express';
 import { z } from 'zod';
-import { BrandingFields } from '../../contract/branding.ts';
 import { Fault } from '../../contract/errors.ts';
-import { LanguageChoice } from '../../contract/language-schemas.ts';
 import type { SignInPage } from '../../contract/pages.ts';
+import { LanguageChoice } from '../../contract/signin.ts';
+import { BrandingFields } from '../../contract/websites.ts';
 import { dataHeaders, requireOwnOrigin } from '../http/protection.ts';
 import { queryOf } from '../http/reading.ts';
 import type { Account } from '../http/serve.ts';

@@ -1,5 +1,5 @@
 import type { ApiError } from '../../../contract/client.ts';
-import type { FormFailure } from '../../../contract/sign-in-steps.ts';
+import type { FormFailure } from '../../../contract/pages.ts';
 
 /** Why a call or a form post failed. */
 export type Failure = { code: ApiError['code'] | FormFailure['code']; field?: string; retryAfter?: number };

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
-import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/sign-in-steps.ts';
+import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/pages.ts';
 import { paths } from '../../paths.ts';
 import { useBoot } from './boot.ts';
 import { type Failure, isAddressError } from './requests.ts';
