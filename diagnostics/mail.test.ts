@@ -6,7 +6,7 @@ const rsa = (modulusLength: number, type: 'spki' | 'pkcs1' = 'spki') =>
   generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'der', type }).toString('base64');
 const key = rsa(2048);
 
-describe('valid records', () => {
+describe('valid DKIM records', () => {
   test.each([
     // Appendix A.2.
     ['the Ed25519 of RFC 8463', 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
@@ -25,7 +25,7 @@ describe('valid records', () => {
   ])('%s', (_, text) => expect(parseDkim(text)).toMatchObject({ error: null, key: expect.anything() }));
 });
 
-describe('invalid records', () => {
+describe('invalid DKIM records', () => {
   test.each([
     ['revoked', 'v=DKIM1; k=rsa; p=', 'revoked'],
     ['without a key', 'v=DKIM1; k=rsa', 'no p='],
@@ -88,7 +88,7 @@ describe('records in use', () => {
   });
 });
 
-describe('invalid records', () => {
+describe('invalid DMARC records', () => {
   test.each([
     ['v=DMARC1;', 'p='],
     ['v=DMARC1; rua=mailto:a@example.com', 'p='],

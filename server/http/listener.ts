@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '../../contract/routes.ts';
-import { type Challenge, challengeFor } from './challenges.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
-import { sendError } from './errors.ts';
+import { type Challenge, challengeFor, sendError } from './errors.ts';
 import { type InvokeSettings, invoke } from './invoke.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
 import { clientAddressOf, queryOf, readBody } from './reading.ts';

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { docPath } from '../../docs/pages.ts';
-import { metadataPath, type Resource, resourceUri } from '../http/challenges.ts';
+import { metadataPath, type Resource, resourceUri } from '../http/errors.ts';
 
 const NAMES: Record<Resource, string> = { mcp: 'MCP server of Email Auth', api: 'API of Email Auth' };
 

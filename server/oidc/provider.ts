@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JWK, KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { EventRecorder } from '../events/recorder.ts';
-import { FIRST_SCOPES } from '../http/challenges.ts';
 import type { DescribeError } from '../http/errors.ts';
+import { FIRST_SCOPES } from '../http/errors.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Log } from '../log.ts';
 import { keepLocale } from './claims.ts';
