@@ -84,10 +84,7 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
 
 async function checkDatabase({ config, context }: Parts): Promise<CheckResult[]> {
   const { databaseUrl, databaseDirectUrl, preparedStatements, workers } = config;
-  const [{ runCheck, skip }, evaluate] = await Promise.all([
-    import('../diagnostics/check.ts'),
-    import('../diagnostics/deployment-database.ts'),
-  ]);
+  const [{ runCheck, skip }, evaluate] = await Promise.all([import('../diagnostics/check.ts'), import('../diagnostics/deployment.ts')]);
   const { examineDatabase, MIN_VERSION } = await importServer(context, 'db/examine');
   const [facts, directFacts] = await Promise.all([databaseUrl, databaseDirectUrl].map((url) => (url ? examineDatabase(url) : null)));
   const embedded = 'DATABASE_URL is not set: the service has its own PostgreSQL in DATA_DIR.';

@@ -5,6 +5,8 @@ import {
   AuditEntry,
   AuditQuery,
   Branding,
+  ConnectionList,
+  ConnectionParams,
   Device,
   DeviceParams,
   Organization,
@@ -16,19 +18,6 @@ import {
   Waitlist,
   WaitlistEntry,
 } from './account.ts';
-import {
-  AdminAuditLog,
-  AdminMails,
-  AdminPassword,
-  AdminSession,
-  AdminUsers,
-  AdminWebsites,
-  AuditPageQuery,
-  DailyLogins,
-  EnableAdminSession,
-  MailParams,
-  PageQuery,
-} from './admin.ts';
 import {
   ApiKeyInput,
   ApiKeyList,
@@ -47,15 +36,27 @@ import {
   RotateRequest,
   RotateSecretRequest,
 } from './applications.ts';
-import { WebsiteBranding, WebsiteBrandingInput } from './branding.ts';
-import { CALL_SCOPES } from './call-scopes.ts';
-import { ConnectionList, ConnectionParams } from './connections.ts';
-import { DocsSearch, FoundSections } from './docs.ts';
 import { type Endpoint, type EndpointName, endpoints } from './endpoints.ts';
 import { EventsQuery, LogQuery, WebsiteEvents, WebsiteLog } from './events.ts';
-import { Language, LanguageParams, Translations } from './language-schemas.ts';
-import { InvitationList, Invite, Member, MemberList, MemberParams, MemberUpdate } from './members.ts';
 import type { ResourceScope } from './scopes.ts';
+import { CALL_SCOPES } from './scopes.ts';
+import {
+  About,
+  AdminAuditLog,
+  AdminMails,
+  AdminPassword,
+  AdminSession,
+  AdminUsers,
+  AdminWebsites,
+  AuditPageQuery,
+  DailyLogins,
+  DocsSearch,
+  EnableAdminSession,
+  FoundSections,
+  MailParams,
+  PageQuery,
+  Status,
+} from './service.ts';
 import {
   AttemptQuery,
   AttemptResponse,
@@ -67,30 +68,44 @@ import {
   DomainAuthRequest,
   Done,
   InteractionDecision,
+  Language,
+  LanguageParams,
   RedirectResponse,
   SentResponse,
   TokenLoginRequest,
   TokenLoginResponse,
   TokenRequest,
   TokenResponse,
+  Translations,
   ValidateKeyRequest,
   ValidateKeyResponse,
   VerifyRequest,
   VerifyResponse,
 } from './signin.ts';
-import { About, Status } from './status.ts';
-import { VisitorErasure, Visitors, VisitorsExport, VisitorsExportRequest, VisitorsQuery } from './visitors.ts';
 import {
   Claim,
   DomainInput,
   DomainParams,
   FoundWebsites,
+  InvitationList,
+  Invite,
+  Member,
+  MemberList,
+  MemberParams,
+  MemberUpdate,
   PublicWebsite,
   RegisterRequest,
   RegisterResponse,
   TestTokenRequest,
   UploadResponse,
+  VisitorErasure,
+  Visitors,
+  VisitorsExport,
+  VisitorsExportRequest,
+  VisitorsQuery,
   Website,
+  WebsiteBranding,
+  WebsiteBrandingInput,
   WebsiteHistory,
   WebsiteHistoryQuery,
   WebsiteInput,

@@ -1,10 +1,10 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { destinationsOf } from './audit-export/audit-export.ts';
+import type { Destination } from './audit-export/audit-export.ts';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
-import { SecretKeyRotation } from './db/secret-key-rotation.ts';
+import { SecretKeyRotation } from './db/secret-key.ts';
 import { holdServingLock } from './db/serving-lock.ts';
 import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
@@ -12,8 +12,7 @@ import { dataHeaders } from './http/protection.ts';
 import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
-import { workers } from './metrics/metrics.ts';
-import { setTracing, tracing } from './metrics/tracing.ts';
+import { setTracing, tracing, workers } from './metrics/metrics.ts';
 import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -140,7 +139,7 @@ class Instance {
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
-      destinations: destinationsOf(this.#parts.config),
+      destinations: await openDestinations(this.#parts.config),
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());
@@ -174,6 +173,12 @@ class Instance {
     }
     this.service.listener(request, response);
   }
+}
+
+/** Returns the receivers of the audit log. Most services have none, and do not load the code and the package that send to them. */
+async function openDestinations(config: Config): Promise<Destination[]> {
+  if (!config.auditSyslogUrl && !config.auditWebhook) return [];
+  return (await import('./audit-export/destinations.ts')).destinationsOf(config);
 }
 
 function listen(server: http.Server, { host, port }: Config): Promise<void> {

@@ -119,7 +119,7 @@ async function runDeploymentChecks(context: Context, backups: string | undefined
 }
 
 async function checkAtService(context: Context, target: Target, options: CheckOptions, isServiceUp: boolean): Promise<CheckResult[]> {
-  const { checkProof, checkRegistration } = await import('../../diagnostics/registration.ts');
+  const { checkProof, checkRegistration } = await import('../../diagnostics/service.ts');
   const account = await context.signedIn().then(
     ({ client }) => client,
     () => null,

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SecretKeys } from '../secret-keys.ts';
-import { SignedValues } from './signed-values.ts';
+import { SecretKeys, SignedValues } from './secret-keys.ts';
 
 const key = randomBytes(32);
 const values = new SignedValues(new SecretKeys(key), 'test');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Breaker } from './breaker.ts';
+import { Breaker } from './pool.ts';
 
 test('an open breaker admits one probe in every interval and closes with the first reply', () => {
   let now = 0;

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DataDirInUse, lockDataDir } from './lock.ts';
+import { DataDirInUse, lockDataDir } from './processes.ts';
 
 let dataDir: string;
 beforeEach(() => {
