@@ -5,9 +5,9 @@ import type { CheckResult, Finding } from '../diagnostics/check.ts';
 import type { Dns } from '../diagnostics/dns.ts';
 import type { CheckOptions } from '../diagnostics/website.ts';
 import type { Deployment } from '../server/config.ts';
-import type { Context } from './context.ts';
+import type { Context } from './command.ts';
+import { version } from './installation.ts';
 import { importServer } from './server-package.ts';
-import { version } from './version.ts';
 
 type Parts = { config: Deployment; context: Context; dns: Dns; options: CheckOptions; backups: string | undefined };
 

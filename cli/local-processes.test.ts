@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { waitUntil } from '../test/waiting.ts';
-import { startApp } from './app-process.ts';
+import { startApp } from './local-processes.ts';
 import { freePort } from './ports.ts';
 
 /** Listens only once a file exists, and names its address. */

@@ -1,13 +1,12 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
-import { RESOURCE_SCOPES, type ResourceScope } from '../../contract/scopes.ts';
-import type { CommandSpec } from '../command.ts';
+import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
-import { requireOne } from '../find.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import { dayOf } from '../sites.ts';
-import type { Terminal } from '../terminal.ts';
-import { records, table } from '../text.ts';
+import { dayOf, requireOne } from '../sites.ts';
+import { minuteOf, records, type Terminal, table } from '../terminal.ts';
 
 type ApiKey = Output<'listApiKeys'>[number];
 type GraceHours = 0 | 1 | 24 | 168;
@@ -150,7 +149,7 @@ function printNewKey(terminal: Terminal, key: Output<'createApiKey'>): number {
 
 function statusOf({ isActive, expiresAt }: ApiKey): string {
   if (!isActive) return 'ended';
-  return expiresAt ? `until ${expiresAt.slice(0, 16).replace('T', ' ')}` : 'active';
+  return expiresAt ? `until ${minuteOf(expiresAt)}` : 'active';
 }
 
 /** Returns the key that a text names among those that are usable for the command. @throws CommandError api_key_not_found */
@@ -162,5 +161,125 @@ async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) 
     // A list shows the beginning of a key with an ellipsis, which is hard to type.
     namesOf: ({ id, keyId, name }) => [id, keyId, keyId.replace('…', ''), name],
     idOf: ({ keyId }) => keyId,
+  });
+}
+
+type Device = Output<'listDevices'>[number];
+
+export const devicesList: CommandSpec = {
+  usage: 'devices list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the browsers and programs in which you are signed in, or remembered',
+  examples: ['devices list', "devices list --json | jq -r '.[] | select(.current | not).id'"],
+  json: '[{id,label,current,signedIn,createdAt,lastSeen}]',
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const devices = await client.listDevices({});
+    const rows = devices.map(({ id, label, current, signedIn: isSignedIn, lastSeen }) => [
+      label,
+      current ? 'this one' : isSignedIn ? 'signed in' : 'remembered',
+      dayOf(lastSeen),
+      id,
+    ]);
+    terminal.result(devices, records(['DEVICE', 'STATUS', 'LAST SEEN', 'ID'], rows, terminal));
+    return EXIT.ok;
+  },
+};
+
+export const devicesRevoke: CommandSpec = {
+  usage: 'devices revoke [device]',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'sign a device out and have it forget you, or all of them',
+  about: 'You confirm it, or pass --yes. With --all you are signed out here as well, and the tokens of applications end.',
+  flags: { '--all': 'every device, including this one' },
+  examples: ['devices revoke "Firefox on Linux"', 'devices revoke q0r7LxUOTgaPq3uQn1v4mA --yes', 'devices revoke --all'],
+  json: '{revoked:[{id,label}]}',
+  async run(context, [given], { all = false }) {
+    if (all === (given !== undefined)) throw usageError('Give a device or --all.', '`emailauth devices list` lists them.');
+    const { terminal } = context;
+    const { client } = await context.signedIn();
+    const devices = await client.listDevices({});
+    const revoked = all ? devices : [requireDevice(devices, given ?? '')];
+    const [{ label, current }] = revoked;
+    const ended = all ? 'Every device, including this one, is signed out' : `${label}${current ? ', this device,' : ''} is signed out`;
+    await requireConfirmation(terminal, `${ended} and needs an email to sign in again. Go on?`);
+    if (all) await client.signOutEverywhere({});
+    else await client.signOutDevice({ id: revoked[0].id });
+    if (revoked.some((device) => device.current)) await forgetOwnSignIn(context);
+    terminal.result({ revoked: revoked.map((device) => ({ id: device.id, label: device.label })) }, `${ended}.`);
+    return EXIT.ok;
+  },
+};
+
+/** Removes the stored sign-in, which has ended at the service. */
+async function forgetOwnSignIn({ credentials, host, signedIn }: Context): Promise<void> {
+  const { caller } = await signedIn();
+  if (caller.source === 'credentials') (await credentials()).remove(await host());
+}
+
+/** @throws CommandError device_not_found */
+function requireDevice(devices: readonly Device[], text: string): Device {
+  return requireOne(devices, text, {
+    noun: 'device',
+    code: 'device_not_found',
+    list: 'devices list',
+    namesOf: ({ id, label }) => [id, label],
+    idOf: ({ id }) => id,
+  });
+}
+
+type Connection = Output<'listConnections'>[number];
+
+export const connectionsList: CommandSpec = {
+  usage: 'connections list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the applications that you signed in to with this service, and what they may do',
+  examples: ['connections list', "connections list --json | jq -r '.[].clientId'"],
+  json: '[{id,clientId,name,host,kind,scopes,createdAt,lastUsed}]',
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const connections = await client.listConnections({});
+    const rows = connections.map(({ name, host, scopes, createdAt, lastUsed }) => [
+      stripVTControlCharacters(name),
+      host ?? '',
+      dayOf(createdAt),
+      dayOf(lastUsed),
+      scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', '),
+    ]);
+    terminal.result(connections, rows.length > 0 ? records(['NAME', 'HOST', 'SINCE', 'LAST USED', 'IT MAY'], rows, terminal) : '');
+    if (rows.length === 0) terminal.note('You are not connected to any application.');
+    return EXIT.ok;
+  },
+};
+
+export const connectionsRevoke: CommandSpec = {
+  usage: 'connections revoke <connection>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'disconnect an application: its tokens become invalid immediately',
+  about: 'Name it by its name, host, client ID or id. You confirm it, or pass --yes. It can ask you again at the next sign-in.',
+  examples: ['connections revoke Notes', 'connections revoke notes.example --yes'],
+  json: '{id,clientId,name,revoked}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id, clientId, name } = requireConnection(await client.listConnections({}), given);
+    await requireConfirmation(terminal, `The tokens of ${name} become invalid immediately. Disconnect it?`);
+    await client.revokeConnection({ id });
+    terminal.result({ id, clientId, name, revoked: true }, `${name} is disconnected.`);
+    return EXIT.ok;
+  },
+};
+
+/** @throws CommandError connection_not_found */
+function requireConnection(connections: readonly Connection[], text: string): Connection {
+  return requireOne(connections, text, {
+    noun: 'connection',
+    code: 'connection_not_found',
+    list: 'connections list',
+    namesOf: ({ id, clientId, name, host }) => [...new Set([id, clientId, name, host ?? id])],
+    idOf: ({ id }) => id,
   });
 }

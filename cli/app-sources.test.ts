@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { findAppCommand, readEnvFile } from './app-command.ts';
-import { addressesIn } from './app-process.ts';
+import { findAppCommand, readEnvFile } from './app-sources.ts';
+import { addressesIn } from './local-processes.ts';
 
 function project(files: Record<string, string>): string {
   const root = mkdtempSync(join(tmpdir(), 'emailauth-start-'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { portInSource, readsPort, readsPortAfterImports, replacePort } from './source-port.ts';
+import { portInSource, readsPort, readsPortAfterImports, replacePort } from './ports.ts';
 
 test.each<[string, number | undefined]>([
   ['const port = 3100\napp.listen(port)', 3100],

@@ -2,13 +2,65 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CheckResult } from '../../diagnostics/check.ts';
 import type { CheckOptions, Remedies } from '../../diagnostics/website.ts';
-import type { AppCommand } from '../app-command.ts';
-import type { RunningApp } from '../app-process.ts';
-import { commandRemedies, formatReport } from '../check-report.ts';
-import type { CommandSpec, Flags } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { AppCommand } from '../app-sources.ts';
+import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
-import { version } from '../version.ts';
+import { version } from '../installation.ts';
+import type { RunningApp } from '../local-processes.ts';
+import { type Terminal, table } from '../terminal.ts';
+import { commandRemedies, formatReport } from './doctor.ts';
+
+export const init: CommandSpec = {
+  usage: 'init [dir]',
+  choices: { dir: 'files', '--framework': 'frameworks', '--domain': 'sites' },
+  group: 'Integration',
+  summary: 'write the sign-in into a project',
+  about:
+    'Reads the project, shows what it would write and change, and does it after you confirm: files, .env, the entry file and packages. Then it runs the build of the project, or starts the app until it listens; when that fails, everything is rolled back. It never overwrites a file of yours without --force. --undo removes what it wrote; files that you edited since keep your edits. What is needed for that is in $XDG_STATE_HOME/emailauth (~/.local/state/emailauth).',
+  flags: {
+    '--framework <id>': 'instead of the detected one',
+    '--domain <domain>': 'of the website; localhost during development',
+    '--login-path <path>': 'where a sign-in starts (/login)',
+    '--callback <path>': 'where visitors return to (/auth/callback)',
+    '--language <code>': 'of the sign-in page',
+    '--dry-run': 'show it as a patch and write nothing',
+    '--force': 'overwrite existing files, and values in .env',
+    '--no-verify': 'do not run the build or start the app afterwards',
+    '--no-install': 'leave the installation of packages to you',
+    '--undo': 'remove what it wrote; with --force also what was edited since',
+    '--list': 'list the frameworks, and do nothing else',
+  },
+  examples: [
+    'init',
+    'init --framework express --domain shop.example',
+    'init apps/web --dry-run',
+    'init --domain localhost --yes --json',
+    'init --undo',
+    'init --list',
+  ],
+  json: '{framework,variant,files,env,packages,commands,verified,next}; with --undo {files,kept}; with --list [{id,name,language}]',
+  exits: { 6: 'a file or a route exists already: see --force and --login-path' },
+  // A rollback takes as long as the package manager needs.
+  waitsForCleanUp: true,
+  run: async (context, [dir], flags) => {
+    if (flags.list) return listFrameworks(context.terminal);
+    if (flags.undo) return undo(context, dir, flags.force === true);
+    const { addSignIn } = await import('../init/add-sign-in.ts');
+    return addSignIn(context, dir, flags);
+  },
+};
+
+async function listFrameworks(terminal: Terminal): Promise<number> {
+  const { frameworks } = await import('../../templates/catalog.ts');
+  const rows = frameworks.map(({ id, name, language }) => ({ id, name, language }));
+  terminal.result(rows, table(rows.map(({ id, name, language }) => [id, name, language])));
+  return EXIT.ok;
+}
+
+async function undo(context: Context, dir: string | undefined, force: boolean): Promise<number> {
+  const [{ requireDirectory }, { undoInit }] = await Promise.all([import('../init/questions.ts'), import('../init/undo.ts')]);
+  return undoInit(context, requireDirectory(resolve(context.cwd, dir ?? '.')), force);
+}
 
 const remedies: Remedies = {
   ...commandRemedies,
@@ -42,7 +94,7 @@ export const tryCommand: CommandSpec = {
     const paths = await parsePaths(flags);
     const url = flags.url === undefined ? undefined : await parseUrl(flags.url);
     const command = await findCommand(context, root, flags);
-    const { openLocalService } = await import('../local-service.ts');
+    const { openLocalService } = await import('../local-processes.ts');
     const service = await openLocalService(context);
     let app: RunningApp | null = null;
     try {
@@ -88,7 +140,7 @@ async function parseUrl(text: string): Promise<string> {
 async function findCommand({ env }: Context, root: string, { command, url }: Flags): Promise<AppCommand | null> {
   if (command !== undefined) return { run: command };
   if (url !== undefined) return null;
-  const { findAppCommand } = await import('../app-command.ts');
+  const { findAppCommand } = await import('../app-sources.ts');
   const found = findAppCommand(root, env);
   if (found) return found;
   const hint = 'Give it with --command, such as --command "npm run dev"; or start the app yourself and give its address with --url.';
@@ -99,7 +151,7 @@ async function start(
   { terminal, env, signal }: Context,
   app: { root: string; command: AppCommand; url: string | undefined; service: string },
 ): Promise<RunningApp> {
-  const { startApp } = await import('../app-process.ts');
+  const { startApp } = await import('../local-processes.ts');
   const { run } = app.command;
   terminal.note(`Starting the app: ${typeof run === 'string' ? run : run.join(' ').replace(/(?: --)? ?-?-?p?(?:ort)?[= ]?\{port\}/, '')}`);
   return startApp({ ...app, env, signal });
@@ -113,7 +165,7 @@ async function attack({ signal }: Context, { root, origin, service, loginPath, p
     import('../../diagnostics/inbox.ts'),
     import('../../diagnostics/login.ts'),
     import('../../diagnostics/dns.ts'),
-    import('../source-lines.ts'),
+    import('../app-sources.ts'),
   ]);
   const dns = openDns({ servers: null, isAllowedAddress: null, usesSystemLookup: () => true });
   const options: CheckOptions = { dns, userAgent: `emailauth-try/${version()}`, remedies, signal };

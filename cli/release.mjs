@@ -1,8 +1,12 @@
-/** Packs the two packages that are published, emailauth and emailauth-server. Plain JavaScript, as prepare.mjs, which calls it. */
+/**
+ * The steps of a release in plain JavaScript, as prepare.mjs, which calls it: packs the two packages that are published, emailauth and
+ * emailauth-server. `node cli/release.mjs > server.json`, after `npm publish`, prints the entry of the MCP registry.
+ */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** What emailauth-server contains: the compiled service with the folders it imports, the pages, and the texts that it serves. */
 const SERVER_FILES = [
@@ -92,5 +96,39 @@ function addressOf(place, { name = place.slice(place.lastIndexOf('node_modules/'
   return `https://registry.npmjs.org/${name}/-/${name.split('/').at(-1)}-${version}.tgz`;
 }
 
+/**
+ * Returns the server.json for the MCP registry with the npm package of this version; the registry compares its name with mcpName of the
+ * published package. mcp/server.json itself has no package: a name on npm that is not claimed yet could be claimed by anyone, whose code
+ * clients would then run.
+ */
+export function releasedServerJson() {
+  const { name, mcpName, version } = readJson(new URL('../package.json', import.meta.url));
+  const { $schema, remotes, ...server } = readJson(new URL('../mcp/server.json', import.meta.url));
+  const environmentVariables = [
+    { name: 'EMAILAUTH_HOST', description: 'Address of the service', format: 'string', default: 'http://localhost:3000' },
+    {
+      name: 'EMAILAUTH_TOKEN',
+      description: 'API key of the dashboard; without it the sign-in of `emailauth login` counts',
+      format: 'string',
+      isSecret: true,
+    },
+  ];
+  const npmPackage = {
+    registryType: 'npm',
+    registryBaseUrl: 'https://registry.npmjs.org',
+    identifier: name,
+    version,
+    runtimeHint: 'npx',
+    transport: { type: 'stdio' },
+    packageArguments: [{ type: 'positional', value: 'mcp' }],
+    environmentVariables,
+  };
+  return { $schema, ...server, name: mcpName, version, packages: [npmPackage], remotes };
+}
+
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const writeJson = (path, value) => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.stdout.write(`${JSON.stringify(releasedServerJson(), null, 2)}\n`);
+}

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { version } from './version.ts';
 
 type Environment = Record<string, string | undefined>;
 
@@ -50,4 +49,11 @@ export function installDirectory({ XDG_DATA_HOME, HOME }: Environment): string {
   // The specification says to ignore a relative path.
   const data = XDG_DATA_HOME?.startsWith('/') ? XDG_DATA_HOME : join(HOME || homedir(), '.local/share');
   return join(data, 'emailauth', `server-${version()}`);
+}
+
+/** Returns the version in package.json, which is one directory above the source and two above dist. */
+export function version(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const home = here.endsWith(join('dist', 'cli')) ? join(here, '../..') : join(here, '..');
+  return JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')).version;
 }

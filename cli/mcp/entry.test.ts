@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mergeEntry, withoutSecrets } from './merge-entry.ts';
+import { mergeEntry, withoutSecrets } from './entry.ts';
 
 const [one, two] = ['https://one.example', 'https://two.example'];
 const local = (host: string, more = {}) => ({ command: 'emailauth', args: ['mcp', '--host', host], ...more });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { pass } from '../diagnostics/check.ts';
-import { formatReport } from './check-report.ts';
+import { pass } from '../../diagnostics/check.ts';
+import { formatReport } from './doctor.ts';
 
 test('the report is at most 80 columns wide, except for words that must not be broken', () => {
   const record = `v=DKIM1;p=${'A'.repeat(100)}`;
