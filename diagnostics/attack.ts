@@ -19,6 +19,7 @@ import type { CheckOptions, Target } from './website.ts';
 
 /** Time limit of one check: a development server compiles a page when it is first requested. */
 const TIMEOUT_MS = 90_000;
+
 /**
  * Signs visitors in at a running website through the inbox of a local service, and attacks its callback, session and logout.
  * Creates visitors at the website, and registers `other-website.example` at the service.

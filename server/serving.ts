@@ -48,7 +48,7 @@ export type Serving = {
 
 type Parts = { config: Config; route: DatabaseRoute; log: Log };
 
-/** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
+/** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route, log } = parts;
   if (config.otlp) {
