@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { usageError } from '../exit.ts';
+import { stateDirectory } from '../settings.ts';
 
 const RecordedFile = z.object({
   /** Absolute. */
@@ -69,11 +69,6 @@ export function saveHistory(root: string, { path, runs }: InitHistory): void {
 export function lastWritten({ runs }: Pick<InitHistory, 'runs'>, path: string): Buffer | null {
   const after = runs.flatMap(({ files }) => files).findLast((file) => file.path === path)?.after;
   return after === null || after === undefined ? null : Buffer.from(after, 'base64');
-}
-
-/** Returns `$XDG_STATE_HOME/emailauth` on every system (XDG Base Directory Specification, which says to ignore a relative path). */
-function stateDirectory({ XDG_STATE_HOME, HOME }: Readonly<Record<string, string | undefined>>): string {
-  return join(XDG_STATE_HOME?.startsWith('/') ? XDG_STATE_HOME : join(HOME || homedir(), '.local/state'), 'emailauth');
 }
 
 /** The state of files before a change. */
