@@ -7,7 +7,7 @@ import { brandingGet, brandingSet } from './commands/branding.ts';
 import { completion } from './commands/completion.ts';
 import { configGet, configList, configSet } from './commands/config.ts';
 import { connectionsList, connectionsRevoke } from './commands/connections.ts';
-import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbRotateSigningKeys } from './commands/db.ts';
+import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
 import { devicesList, devicesRevoke } from './commands/devices.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
@@ -131,6 +131,7 @@ export const commands: readonly CommandSpec[] = [
   backup,
   restore,
   dbMigrate,
+  dbPartitions,
   dbForgetSecretKey,
   dbRotateSigningKeys,
   dbErase,

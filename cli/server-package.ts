@@ -11,6 +11,7 @@ import type * as migrate from '../server/db/migrate.ts';
 import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
 import type * as rotate from '../server/oidc/rotate.ts';
+import type * as retention from '../server/retention/retention.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { findServer, installDirectory, SERVER_PACKAGE } from './server-location.ts';
@@ -29,6 +30,7 @@ type ServerModules = {
   'db/secret-key': typeof secretKey;
   main: typeof main;
   'oidc/rotate': typeof rotate;
+  'retention/retention': typeof retention;
 };
 
 /**

@@ -1,12 +1,16 @@
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { StartError } from '../start-error.ts';
+import { DatabaseClient } from './client.ts';
 import { type DatabaseRoute, directRoute } from './database.ts';
 import { placeOf } from './hosts.ts';
 import { migrate } from './migrate.ts';
+import { createPartitions } from './partitions.ts';
 import { keepsPreparedStatements } from './pooling.ts';
 import { type Reached, reachDatabase, refuseSharedSessions } from './reach.ts';
 import { checkSecretKey } from './secret-key.ts';
+
+const CONNECT_MS = 5_000;
 
 type Settings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'preparedStatements' | 'secretKey' | 'previousSecretKey'>;
 
@@ -19,8 +23,28 @@ export async function prepareDatabase(settings: Settings, embeddedUrl: string | 
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
   const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+  await createNeededPartitions(route.directUrl, log);
   await checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey);
   return route;
+}
+
+/** Creates the partitions of today, which after a long pause do not exist. Without them rows go to the default partitions. */
+async function createNeededPartitions(url: string, log: Log): Promise<void> {
+  const client = new DatabaseClient({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'emailauth-partitions',
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const created = await createPartitions(client);
+    if (created.length > 0) log.info({ partitions: created }, 'partitions created');
+  } catch (error) {
+    log.info({ err: error }, 'partitions: none could be created now; a job tries again');
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 async function reachEmbedded(url: string, log: Log): Promise<DatabaseRoute> {

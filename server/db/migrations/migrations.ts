@@ -5,6 +5,7 @@ import { steps as openIdConnect } from './0008-openid-connect.ts';
 import { steps as websiteMembers } from './0009-website-members.ts';
 import { steps as brandingAndVisitors } from './0010-website-branding-and-visitors.ts';
 import { steps as registrationLinks } from './0011-registration-links.ts';
+import { steps as partitions } from './0014-partitions.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   { name: '0011-registration-links', steps: registrationLinks },
   { name: '0012-website-openid-totals', sql: websiteOpenIdTotals },
   { name: '0013-audit-exports', sql: auditExports },
+  { name: '0014-partitions', steps: partitions },
 ];
