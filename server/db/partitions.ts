@@ -22,8 +22,8 @@ export type Partition = { name: string; from: Date | null; to: Date };
 type Range = { from: Date; to: Date };
 
 const DAY_MS = 86_400_000;
-// Each row is updated once or twice within minutes, on the same page as long as it has space.
-const SHORT_LIVED = 'fillfactor = 65, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05';
+// Each row is updated within minutes, many of a page by one statement, and the new version fits into the same page.
+const SHORT_LIVED = 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05';
 
 export const AUDIT_LOG: PartitionedTable = {
   name: 'audit_log',

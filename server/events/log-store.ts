@@ -1,7 +1,8 @@
 import type { Reader } from '../db/read-replica.ts';
+import { startOf } from '../db/row-numbers.ts';
 import { ERASED, shownAddress } from '../visitors/erased.ts';
 import { managedBy } from '../websites/managers.ts';
-import { AUDIT_KINDS, type EventRow, IS_EVENT, METHOD, type Position, type Source, startOf } from './store.ts';
+import { AUDIT_KINDS, type EventRow, IS_EVENT, METHOD, type Position, type Source } from './store.ts';
 import { subjectOfRow } from './subjects.ts';
 
 /** A website whose log is read. `since`: when it got its domain. */

@@ -53,7 +53,7 @@ consumed as (
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, case when kind in ('site', 'oidc') then host end, email, browser, now() + make_interval(secs => $8) from consumed
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)

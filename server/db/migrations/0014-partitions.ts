@@ -25,7 +25,7 @@ const asTime = (time: string) => `to_char(${time}, 'YYYY-MM-DD') || ' 00:00:00+0
 const asId = (time: string) =>
   `(lpad(to_hex((extract(epoch from (${time}) at time zone 'UTC') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid::text`;
 
-const SHORT_LIVED = 'fillfactor = 65, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05';
+const SHORT_LIVED = 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05';
 
 const attempts: Table = {
   name: 'sign_in_attempts',
