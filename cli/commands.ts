@@ -12,6 +12,7 @@ import {
 } from './commands/access.ts';
 import { accountGet, accountLog, accountSet, brandingGet, brandingSet, waitlistJoin, waitlistList } from './commands/account.ts';
 import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsTest, appsUpdate } from './commands/apps.ts';
+import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
 import { login, logout, token, whoami } from './commands/login.ts';
 import { mcp } from './commands/mcp.ts';
@@ -28,7 +29,7 @@ import {
 import { completion, configGet, configList, configSet, open } from './commands/program.ts';
 import { init, tryCommand } from './commands/project.ts';
 import { register } from './commands/register.ts';
-import { adminUnlock, backup, dbErase, dbForgetSecretKey, dbMigrate, dbRotateSigningKeys, restore, start } from './commands/service.ts';
+import { backup, restore, start } from './commands/service.ts';
 import { tail, verify } from './commands/sign-ins.ts';
 import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
 import { stats } from './commands/stats.ts';
@@ -129,6 +130,7 @@ export const commands: readonly CommandSpec[] = [
   backup,
   restore,
   dbMigrate,
+  dbPartitions,
   dbForgetSecretKey,
   dbRotateSigningKeys,
   dbErase,

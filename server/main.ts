@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from './config.ts';
+import { DatabaseClient } from './db/client.ts';
 import { type DatabaseRoute, directRoute } from './db/database.ts';
 import { keepsPreparedStatements, type Reached, reachDatabase, refuseSharedSessions } from './db/examine.ts';
 import { placeOf } from './db/hosts.ts';
 import { migrate } from './db/migrate.ts';
+import { createPartitions } from './db/partitions.ts';
 import { checkSecretKey } from './db/secret-key.ts';
 import { createLog, flushLog, type Log } from './log.ts';
 import { StartError } from './start-error.ts';
@@ -13,6 +15,7 @@ type Running = { config: Config; log: Log; url: string; drain(): void; stop(): P
 /** Maximum duration of a stop after the drain, also when it begins during the start. */
 const STOP_MS = 9_500;
 const START_TO_STOP_MS = 1_500;
+const CONNECT_MS = 5_000;
 /** On Ctrl-C, the terminal and npm both send a signal. Signals within this time count as one. */
 const SIGNAL_INTERVAL_MS = 1_000;
 
@@ -160,8 +163,28 @@ async function prepareDatabase(settings: Settings, embeddedUrl: string | null, l
   const route = embeddedUrl ? await reachEmbedded(embeddedUrl, log) : await findRoute(settings, log);
   const ran = await migrate(route.directUrl, { report: (line) => log.info(line) });
   if (ran.length > 0) log.info({ migrations: ran }, 'migrated');
+  await createNeededPartitions(route.directUrl, log);
   await checkSecretKey(route.directUrl, settings.secretKey, settings.previousSecretKey);
   return route;
+}
+
+/** Creates the partitions of today, which after a long pause do not exist. Without them rows go to the default partitions. */
+async function createNeededPartitions(url: string, log: Log): Promise<void> {
+  const client = new DatabaseClient({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'emailauth-partitions',
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const created = await createPartitions(client);
+    if (created.length > 0) log.info({ partitions: created }, 'partitions created');
+  } catch (error) {
+    log.info({ err: error }, 'partitions: none could be created yet; a job tries again');
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 async function reachEmbedded(url: string, log: Log): Promise<DatabaseRoute> {

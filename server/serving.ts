@@ -132,14 +132,24 @@ class Instance {
   }
 
   async startJobs(): Promise<void> {
-    const { Jobs } = await import('./jobs/runner.ts');
+    const [{ Jobs }, { Retention }] = await Promise.all([import('./jobs/runner.ts'), import('./retention/retention.ts')]);
+    const { config, route, log } = this.#parts;
+    const destinations = await openDestinations(config);
+    const retention = new Retention({
+      databaseUrl: route.directUrl,
+      config: config.retention,
+      destinations: destinations.map(({ name }) => name),
+      log,
+    });
+    retention.observe(this.#database.core);
     const jobs = new Jobs({
-      databaseUrl: this.#parts.route.directUrl,
-      log: this.#parts.log,
+      databaseUrl: route.directUrl,
+      log,
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
-      destinations: await openDestinations(this.#parts.config),
+      maintainPartitions: async (signal) => void (await retention.run(signal)),
+      destinations,
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());

@@ -212,6 +212,11 @@ export const outboxOldestSeconds = new Gauge(
   'Age of the oldest email still to send, of all instances, without those that a limit postponed; 0 when there is none',
   'max',
 );
+export const overduePartitions = new Gauge(
+  'emailauth_overdue_partitions',
+  'Partitions whose rows should have been dropped hours ago, by table',
+  'max',
+);
 
 export const emailRequests = new Counter('emailauth_sign_in_requests_total', 'Requests for an email by result', ['result']);
 export const signIns = new Counter('emailauth_sign_ins_total', 'Tries to sign in by method and result', ['method', 'result']);
@@ -226,7 +231,7 @@ export const histograms = [requestSeconds, batchRows, batchSeconds, poolWaitSeco
 /** Of one process. */
 export const gauges = [poolConnections, workers];
 /** Of the database, and so the same in all processes. */
-export const sharedGauges = [outboxMails, outboxOldestSeconds];
+export const sharedGauges = [outboxMails, outboxOldestSeconds, overduePartitions];
 
 /** A request, as a span needs it. */
 export type TracedRequest = {
