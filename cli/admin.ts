@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '../contract/client.ts';
 import { errors } from '../contract/errors.ts';
 import { createCookieJar, openApi } from './api.ts';
-import type { Context } from './context.ts';
+import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { promptHidden } from './prompts.ts';
 import { type Day, parseDailyLogins } from './stats.ts';

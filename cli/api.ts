@@ -3,8 +3,8 @@ import { ApiError, type Client, createClient } from '../contract/client.ts';
 import { type RouteName, routes } from '../contract/routes.ts';
 import type { Caller, Credential } from './credentials.ts';
 import { CommandError, EXIT } from './exit.ts';
+import { version } from './installation.ts';
 import type { Terminal } from './terminal.ts';
-import { version } from './version.ts';
 
 /** Time limit of a whole call. */
 const TIMEOUT_MS = 30_000;

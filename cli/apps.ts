@@ -5,9 +5,8 @@ import { AUTHENTICATIONS } from '../contract/rules.ts';
 import { APPLICATION_SCOPES } from '../contract/scopes.ts';
 import type { Flags } from './command.ts';
 import { EXIT, usageError } from './exit.ts';
-import { requireOne } from './find.ts';
-import { dayOf } from './sites.ts';
-import type { Terminal } from './terminal.ts';
+import { dayOf, requireOne } from './sites.ts';
+import { minuteOf, type Terminal } from './terminal.ts';
 
 type Application = Output<'listClients'>[number];
 type Settings = Omit<Input<'createClient'>, 'name' | 'redirectUris'>;
@@ -110,6 +109,3 @@ const listed = (term: string, uris: string[]) => uris.map((uri, i): [string, str
 function describeAuthentication({ authentication }: Application): string {
   return authentication === 'none' ? 'none: a public client' : authentication === 'secret' ? 'client secret' : authentication;
 }
-
-/** Returns the minute of an ISO 8601 time, in UTC. */
-export const minuteOf = (time: string) => time.slice(0, 16).replace('T', ' ');

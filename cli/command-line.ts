@@ -1,11 +1,140 @@
-import { stripVTControlCharacters } from 'node:util';
-import { CommanderError } from 'commander';
-import { createContext, type GlobalFlags } from './context.ts';
-import { CommandError, describeFailure, EXIT } from './exit.ts';
-import { createProgram, type RunCommand } from './program.ts';
-import { columnsOf, printable, printableJson } from './terminal.ts';
-import { fitColumns } from './text.ts';
-import { version } from './version.ts';
+import { stripVTControlCharacters, styleText } from 'node:util';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { type CommandSpec, createContext, type GlobalFlags, partsOf } from './command.ts';
+import { commands, GLOBAL_FLAGS } from './commands.ts';
+import { CommandError, describeFailure, EXIT, usageError } from './exit.ts';
+import { formatHelp, helpData } from './help.ts';
+import { version } from './installation.ts';
+import { columnsOf, fitColumns, printable, printableJson } from './terminal.ts';
+
+/** Runs one command with the arguments and flags that were typed. */
+type RunCommand = (command: CommandSpec, args: (string | undefined)[], flags: GlobalFlags & Record<string, unknown>) => Promise<void>;
+
+/**
+ * Creates commander's program from the list of commands. `--version` prints `version` as it is. It writes help and the version to stdout, and nothing to stderr:
+ * parsing throws a CommandError for a usage error, and a CommanderError with exit code 0 after help and version.
+ */
+function createProgram(version: string, run: RunCommand): Command {
+  const program = new Command('emailauth').version(version).configureOutput({ writeErr: () => {} });
+  configure(program, program);
+  for (const [flag, description] of Object.entries(GLOBAL_FLAGS)) {
+    if (!/^-[hV]/.test(flag)) program.addOption(new Option(flag, description));
+  }
+  for (const command of commands) addCommand(program, command, run);
+  // `emailauth help sites add` is `emailauth sites add --help`, with the same error for an unknown command.
+  program.command('help [words...]').action(async (words: string[]) => {
+    const json = program.opts<GlobalFlags>().json ? ['--json'] : [];
+    await program.parseAsync([...words, '--help', ...json], { from: 'user' });
+  });
+  return program;
+}
+
+function addCommand(program: Command, spec: CommandSpec, run: RunCommand): void {
+  const { name, args } = partsOf(spec);
+  const names = name.split(' ');
+  let parent = program;
+  for (const word of names.slice(0, -1)) parent = parent.commands.find((each) => each.name() === word) ?? addWord(program, parent, word);
+  const command = addWord(program, parent, names[names.length - 1]);
+  for (const word of args) {
+    const argument = new Argument(word);
+    const choices = spec.choices?.[argument.name()];
+    command.addArgument(typeof choices === 'object' ? argument.choices(choices) : argument);
+  }
+  for (const [flag, description] of Object.entries(spec.flags ?? {})) command.option(flag, description);
+  command.action(() => run(spec, command.processedArgs as (string | undefined)[], command.optsWithGlobals()));
+}
+
+function addWord(program: Command, parent: Command, name: string): Command {
+  const command = parent.command(name);
+  configure(program, command);
+  return command;
+}
+
+/** Replaces commander's help and error messages by ours. */
+function configure(program: Command, command: Command): void {
+  const json = () => program.opts<GlobalFlags>().json;
+  // Commander strips styles when stdout shows none.
+  const heading = (text: string) => (program.opts<GlobalFlags>().color === false ? text : styleText('bold', text));
+  command
+    .helpCommand(false)
+    .configureHelp({
+      formatHelp: (_, { helpWidth }) => {
+        requireKnownCommand(command);
+        const path = commandPath(command).split(' ').slice(1);
+        if (json()) return `${JSON.stringify(helpData(path), null, 2)}\n`;
+        return formatHelp(path, { width: Math.min(80, helpWidth ?? 80), heading });
+      },
+    })
+    .exitOverride((error) => {
+      if (error.exitCode === 0) throw error;
+      // The first word of a family alone, or the program: a person gets its help, a program that reads JSON an error.
+      if (error.code !== 'commander.help' || json()) throw toUsageError(command, error);
+      command.outputHelp();
+      throw new CommanderError(0, 'commander.helpDisplayed', '');
+    });
+}
+
+/** Without this, commander prints the help of the family for `emailauth sites lst --help`. */
+function requireKnownCommand(command: Command): void {
+  const [word] = command.args;
+  if (command.commands.length === 0 || !word || word.startsWith('-')) return;
+  // Missing in its types; it suggests a similar name.
+  (command as Command & { unknownCommand(): void }).unknownCommand();
+}
+
+/** Returns our error for one that commander found in the arguments of a command. */
+function toUsageError(command: Command, { code, message }: CommanderError): CommandError {
+  const path = commandPath(command);
+  const help = `\`${path} --help\` shows its usage.`;
+  const quote = (text: string | undefined) => printable(text ?? '').slice(0, 60);
+  const [, suggested] = /\(Did you mean (?:one of )?([^()]+)\?\)/.exec(message) ?? [];
+  const quoted = quote(/'(.+?)'/s.exec(message)?.[1]);
+  const suggestion = (prefix: string) => {
+    // Commander alone would suggest `open` for `nope`.
+    const similar = suggested?.split(', ').filter((each) => firstLetter(each) === firstLetter(quoted)) ?? [];
+    return similar.length > 0 && `Did you mean ${similar.map((each) => `\`${prefix}${each}\``).join(' or ')}?`;
+  };
+  const unknownCommand = (hint: string) => usageError(`"${quote(command.args[0])}" is not a command of ${path}.`, hint);
+  switch (code) {
+    case 'commander.help':
+      return usageError(`${path} needs a command.`, `\`${path} --help\` lists them.`);
+    case 'commander.unknownCommand':
+      return unknownCommand(suggestion(`${path} `) || `\`${path} --help\` lists its commands.`);
+    case 'commander.unknownOption':
+      return usageError(`${quoted} is not a flag of ${path}.`, suggestion('') || `\`${path} --help\` lists its flags.`);
+    case 'commander.missingArgument':
+      return usageError(`<${quoted}> is missing: ${path} ${argumentsOf(command)}`, help);
+    case 'commander.optionMissingArgument':
+      return usageError(`A value is missing: ${quoted}`, help);
+    case 'commander.excessArguments':
+      // A command that is also the first word of others.
+      if (command.commands.length > 0) return unknownCommand(`\`${path} --help\` lists its commands.`);
+      return usageError(`${path} takes ${countArguments(command.registeredArguments.length)}; ${command.args.length} were given.`, help);
+    case 'commander.invalidArgument': {
+      const { argument, value } = findInvalidArgument(command);
+      return usageError(`<${argument?.name()}> cannot be "${quote(value)}".`, `It is one of ${argument?.argChoices?.join(', ')}.`);
+    }
+    default:
+      return usageError(quote(message.replace(/^error: /, '')), help);
+  }
+}
+
+const firstLetter = (word: string) => word.replace(/^-+/, '').at(0);
+
+/** Returns the words of a command, such as `emailauth sites add`. */
+function commandPath(command: Command): string {
+  return command.parent ? `${commandPath(command.parent)} ${command.name()}` : command.name();
+}
+
+const argumentsOf = (command: Command) =>
+  command.registeredArguments.map((each) => (each.required ? `<${each.name()}>` : `[${each.name()}]`)).join(' ');
+
+const countArguments = (count: number) => (count === 0 ? 'no arguments' : count === 1 ? 'one argument' : `${count} arguments`);
+
+function findInvalidArgument(command: Command) {
+  const i = command.registeredArguments.findIndex(({ argChoices }, at) => argChoices && !argChoices.includes(command.args[at]));
+  return { argument: command.registeredArguments[i], value: command.args[i] };
+}
 
 /** Time limit for a command's clean-up after Ctrl-C, unless the command is marked with waitsForCleanUp. */
 const CLEAN_UP_MS = 2_000;

@@ -1,21 +1,22 @@
 import type { CommandSpec } from './command.ts';
-import { accountGet, accountLog, accountSet, waitlistJoin, waitlistList } from './commands/account.ts';
-import { appsAdd, appsGet, appsList, appsLog, appsRemove, appsUpdate } from './commands/apps.ts';
-import { appsRefusals, appsRotateSecret, appsTest } from './commands/apps-checks.ts';
-import { backup, restore } from './commands/backup.ts';
-import { brandingGet, brandingSet } from './commands/branding.ts';
-import { completion } from './commands/completion.ts';
-import { configGet, configList, configSet } from './commands/config.ts';
-import { connectionsList, connectionsRevoke } from './commands/connections.ts';
-import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbRotateSigningKeys } from './commands/db.ts';
-import { devicesList, devicesRevoke } from './commands/devices.ts';
+import {
+  connectionsList,
+  connectionsRevoke,
+  devicesList,
+  devicesRevoke,
+  keysCreate,
+  keysList,
+  keysRevoke,
+  keysRotate,
+  keysUsage,
+} from './commands/access.ts';
+import { accountGet, accountLog, accountSet, brandingGet, brandingSet, waitlistJoin, waitlistList } from './commands/account.ts';
+import { appsAdd, appsGet, appsList, appsLog, appsRefusals, appsRemove, appsRotateSecret, appsTest, appsUpdate } from './commands/apps.ts';
+import { adminUnlock, dbErase, dbForgetSecretKey, dbMigrate, dbPartitions, dbRotateSigningKeys } from './commands/db.ts';
 import { doctor } from './commands/doctor.ts';
-import { init } from './commands/init.ts';
-import { keysCreate, keysList, keysRevoke, keysRotate, keysUsage } from './commands/keys.ts';
-import { login } from './commands/login.ts';
+import { login, logout, token, whoami } from './commands/login.ts';
 import { mcp } from './commands/mcp.ts';
-import { mcpConfig, mcpInstall } from './commands/mcp-install.ts';
-import { mcpUninstall } from './commands/mcp-uninstall.ts';
+import { mcpConfig, mcpInstall, mcpUninstall } from './commands/mcp-install.ts';
 import {
   invitationsAccept,
   invitationsDecline,
@@ -25,15 +26,13 @@ import {
   membersRemove,
   membersRole,
 } from './commands/members.ts';
-import { open } from './commands/open.ts';
+import { completion, configGet, configList, configSet, open } from './commands/program.ts';
+import { init, tryCommand } from './commands/project.ts';
 import { register } from './commands/register.ts';
-import { logout, token, whoami } from './commands/session.ts';
+import { backup, restore, start } from './commands/service.ts';
+import { tail, verify } from './commands/sign-ins.ts';
 import { sitesAdd, sitesGet, sitesList, sitesRemove, sitesUpdate, sitesVerify } from './commands/sites.ts';
-import { start } from './commands/start.ts';
 import { stats } from './commands/stats.ts';
-import { tail } from './commands/tail.ts';
-import { tryCommand } from './commands/try.ts';
-import { verify } from './commands/verify.ts';
 
 /** What the commands with two words have in common, by their first word. */
 export const FAMILIES: Readonly<Record<string, string>> = {
@@ -131,6 +130,7 @@ export const commands: readonly CommandSpec[] = [
   backup,
   restore,
   dbMigrate,
+  dbPartitions,
   dbForgetSecretKey,
   dbRotateSigningKeys,
   dbErase,

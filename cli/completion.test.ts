@@ -12,7 +12,7 @@ test.each([
   ['help|sites|re', ['remove']],
   ['help|sites|add|', []],
   ['hel', ['help']],
-  ['db|', ['migrate', 'forget-secret-key', 'rotate-signing-keys', 'erase']],
+  ['db|', ['migrate', 'partitions', 'forget-secret-key', 'rotate-signing-keys', 'erase']],
   ['nothing|', []],
   ['whoami|', []],
   ['open|d', ['dashboard', 'docs']],

@@ -1,6 +1,5 @@
-import { type CommandSpec, partsOf } from './command.ts';
+import { type CommandSpec, type Context, type GlobalFlags, partsOf } from './command.ts';
 import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
-import type { Context, GlobalFlags } from './context.ts';
 
 /** How long a person waits for the service after Tab. */
 const SERVICE_TIMEOUT_MS = 250;

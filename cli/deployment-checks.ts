@@ -5,9 +5,9 @@ import type { CheckResult, Finding } from '../diagnostics/check.ts';
 import type { Dns } from '../diagnostics/dns.ts';
 import type { CheckOptions } from '../diagnostics/website.ts';
 import type { Deployment } from '../server/config.ts';
-import type { Context } from './context.ts';
+import type { Context } from './command.ts';
+import { version } from './installation.ts';
 import { importServer } from './server-package.ts';
-import { version } from './version.ts';
 
 type Parts = { config: Deployment; context: Context; dns: Dns; options: CheckOptions; backups: string | undefined };
 
@@ -84,10 +84,7 @@ async function checkAddress({ config, dns, options }: Parts): Promise<CheckResul
 
 async function checkDatabase({ config, context }: Parts): Promise<CheckResult[]> {
   const { databaseUrl, databaseDirectUrl, preparedStatements, workers } = config;
-  const [{ runCheck, skip }, evaluate] = await Promise.all([
-    import('../diagnostics/check.ts'),
-    import('../diagnostics/deployment-database.ts'),
-  ]);
+  const [{ runCheck, skip }, evaluate] = await Promise.all([import('../diagnostics/check.ts'), import('../diagnostics/deployment.ts')]);
   const { examineDatabase, MIN_VERSION } = await importServer(context, 'db/examine');
   const [facts, directFacts] = await Promise.all([databaseUrl, databaseDirectUrl].map((url) => (url ? examineDatabase(url) : null)));
   const embedded = 'DATABASE_URL is not set: the service has its own PostgreSQL in DATA_DIR.';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GROUPS, partsOf } from './command.ts';
 import { commands, FAMILIES, GLOBAL_FLAGS } from './commands.ts';
-import { formatHelp } from './help.ts';
+import { formatHelp, referenceText } from './help.ts';
 
 const style = { width: 80, heading: (text: string) => text };
 const paths = [[], ...Object.keys(FAMILIES).map((family) => [family]), ...commands.map((command) => partsOf(command).name.split(' '))];
@@ -50,4 +50,9 @@ test.each(commands.map((command) => [partsOf(command).name, command] as const))(
     ...Object.keys(command.flags ?? {}).map((flag) => flag.split(' ')[0]),
   ];
   for (const choice of Object.keys(command.choices ?? {})) expect(places).toContain(choice);
+});
+
+// `npm run docs` is this test with --update.
+test('docs/cli.md is up to date', async () => {
+  await expect(referenceText(), 'docs/cli.md is out of date: run `npm run docs`').toMatchFileSnapshot('../docs/cli.md');
 });

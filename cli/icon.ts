@@ -6,7 +6,7 @@ import { basename, resolve } from 'node:path';
 import { ApiError, type Client } from '../contract/client.ts';
 import { MAX_ICON_BYTES } from '../contract/limits.ts';
 import { userAgent } from './api.ts';
-import type { Context } from './context.ts';
+import type { Context } from './command.ts';
 import { CommandError, EXIT, usageError } from './exit.ts';
 
 /** Time limit without progress. */

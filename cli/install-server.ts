@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Context } from './context.ts';
+import type { Context } from './command.ts';
 import { CommandError, cancelled, EXIT } from './exit.ts';
+import { installDirectory, modulesIn, SERVER_PACKAGE, version, versionIn } from './installation.ts';
 import { requireConfirmation } from './prompts.ts';
-import { installDirectory, modulesIn, SERVER_PACKAGE, versionIn } from './server-location.ts';
-import { version } from './version.ts';
 
 /** What npm installs instead of the package in the registry: an absolute path, a URL or a name with a version. */
 const VARIABLE = 'EMAILAUTH_SERVER_PACKAGE';

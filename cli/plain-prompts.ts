@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import { cancelled } from './exit.ts';
-import { columnsOf } from './terminal.ts';
-import { fitColumns } from './text.ts';
+import { columnsOf, fitColumns } from './terminal.ts';
 
 // Prompts for a terminal that cannot move its cursor (TERM=dumb), such as the shell of Emacs: one line each, without control codes.
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { packBoth } from './packages.mjs';
+import { packBoth } from './release.mjs';
 
 const home = join(dirname(fileURLToPath(import.meta.url)), '..');
 const at = (...path) => join(home, ...path);

@@ -10,10 +10,10 @@ import type * as migrate from '../server/db/migrate.ts';
 import type * as secretKey from '../server/db/secret-key.ts';
 import type * as main from '../server/main.ts';
 import type * as keys from '../server/oidc/keys.ts';
-import type { Context } from './context.ts';
+import type * as retention from '../server/retention/retention.ts';
+import type { Context } from './command.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { findServer, installDirectory, SERVER_PACKAGE } from './server-location.ts';
-import { version } from './version.ts';
+import { findServer, installDirectory, SERVER_PACKAGE, version } from './installation.ts';
 
 /** The modules of the service that commands run, by their path in server/. */
 type ServerModules = {
@@ -27,6 +27,7 @@ type ServerModules = {
   'db/secret-key': typeof secretKey;
   main: typeof main;
   'oidc/keys': typeof keys;
+  'retention/retention': typeof retention;
 };
 
 /**

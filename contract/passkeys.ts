@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { LanguageChoice } from './language-schemas.ts';
-import { Done, RedirectResponse, SignInDestination } from './signin.ts';
+import { Done, LanguageChoice, RedirectResponse, SignInDestination } from './signin.ts';
 
 /** Bytes in base64url, as the JSON of WebAuthn Level 3 (§5.1) has them. @param max characters */
 const bytes = (max: number) =>

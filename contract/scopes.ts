@@ -1,3 +1,5 @@
+import type { Endpoints } from './endpoints.ts';
+
 /** OAuth scopes of the service's own resources, `PUBLIC_URL/mcp` and `PUBLIC_URL/api` (RFC 8707), and of API keys. */
 export const RESOURCE_SCOPES = ['websites:read', 'websites:write', 'stats:read'] as const;
 
@@ -20,4 +22,41 @@ export const SCOPE_DESCRIPTIONS: Readonly<Record<IdentityScope | ResourceScope, 
   'websites:read': 'see your websites and applications',
   'websites:write': 'add, change and delete your websites and applications',
   'stats:read': 'see the statistics and events of your websites',
+};
+
+type AccountCall = { [Name in keyof Endpoints]: Endpoints[Name]['access'] extends 'account' ? Name : never }[keyof Endpoints];
+
+/** What an API key or access token needs for each call of access `account`. Apart from the endpoints, which browsers load whole. */
+export const CALL_SCOPES: Readonly<Record<AccountCall, ResourceScope>> = {
+  settings: 'websites:read',
+  auditLogs: 'stats:read',
+  listWebsites: 'websites:read',
+  readWebsite: 'websites:read',
+  createWebsite: 'websites:write',
+  updateWebsite: 'websites:write',
+  deleteWebsite: 'websites:write',
+  claimWebsite: 'websites:write',
+  proveWebsite: 'websites:write',
+  websiteBranding: 'websites:read',
+  saveWebsiteBranding: 'websites:write',
+  listVisitors: 'stats:read',
+  exportVisitors: 'stats:read',
+  eraseVisitor: 'websites:write',
+  listMembers: 'websites:read',
+  beginUpload: 'websites:write',
+  websiteEvents: 'stats:read',
+  websiteStats: 'stats:read',
+  verifyTestToken: 'websites:write',
+  websiteLog: 'stats:read',
+  websiteHistory: 'stats:read',
+  listClients: 'websites:read',
+  createClient: 'websites:write',
+  updateClient: 'websites:write',
+  deleteClient: 'websites:write',
+  rotateClientSecret: 'websites:write',
+  testClient: 'websites:read',
+  clientLogs: 'stats:read',
+  clientRefusals: 'stats:read',
+  overview: 'stats:read',
+  accountLogins: 'stats:read',
 };

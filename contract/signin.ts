@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { LanguageChoice } from './language-schemas.ts';
+import { languageCodes } from './languages.ts';
+import { attemptStatuses } from './pages.ts';
 import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
-import { attemptStatuses } from './sign-in-steps.ts';
+
+export const Language = z.object({ code: z.enum(languageCodes), name: z.string(), flagEmoji: z.string() });
+/** A language code; a missing or unsupported one becomes English. */
+export const LanguageChoice = z.enum(languageCodes).catch('en').default('en');
+export const LanguageParams = z.object({ language: z.enum(languageCodes) });
+/** Texts by key; every key begins with `auth.`. */
+export const Translations = z.record(z.string(), z.string());
 
 const secret = z
   .string()

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { MAX_DOMAIN_INPUT, MAX_LIST_PAGE, STATS_DAYS, STATS_PERIODS } from './limits.ts';
+import { Branding, line } from './account.ts';
+import { accentFault } from './colors.ts';
+import {
+  MAX_DOMAIN_INPUT,
+  MAX_EXPORTED_VISITORS,
+  MAX_LIST_PAGE,
+  STATS_DAYS,
+  STATS_PERIODS,
+  VISITOR_DAYS,
+  VISITORS_PAGE,
+} from './limits.ts';
+import { websiteNameFault } from './rules.ts';
 import { Email } from './signin.ts';
 
 /** What a person typed or pasted as a domain: with a protocol, `www.` and a path, it may be longer than a domain. */
@@ -32,7 +43,7 @@ export const PublicWebsite = z.object({
 });
 
 /** What an address that manages a website may do: a member may not move, delete or share it, nor export or erase its visitors. */
-export const WEBSITE_ROLES = ['owner', 'member'] as const;
+const WEBSITE_ROLES = ['owner', 'member'] as const;
 export type WebsiteRole = (typeof WEBSITE_ROLES)[number];
 
 /** A website as those who manage it see it. */
@@ -123,3 +134,92 @@ export const FoundWebsites = z.object({
   page: z.number(),
   websites: z.array(Website.extend({ stats: WebsiteStats.omit({ id: true }) })),
 });
+
+/** The branding of a website. An empty value means none, or for `fromName` and `logoUrl` those of the account. */
+const brandingFields = {
+  name: line(websiteNameFault).meta({ description: 'Shown beside the host on the sign-in page, once the domain is proven' }),
+  accent: line(accentFault)
+    .transform((color) => color.toLowerCase())
+    .meta({ description: 'The color of the button, as #rrggbb' }),
+  ...Branding.shape,
+};
+
+export const WebsiteBranding = z.object({
+  ...brandingFields,
+  defaults: Branding.meta({ description: 'Of the account of the linked address: what an empty value means in the emails' }),
+});
+export const WebsiteBrandingInput = WebsiteParams.extend(brandingFields);
+export const BrandingFields = z.object(brandingFields);
+
+const role = z.enum(WEBSITE_ROLES, { error: 'Choose owner or member' });
+
+export const Invite = WebsiteParams.extend({ email: Email, role: role.default('member') });
+export const MemberParams = WebsiteParams.extend({ email: Email });
+export const MemberUpdate = MemberParams.extend({ role });
+
+/** An address in the team of a website. */
+export const Member = z.object({
+  email: z.string(),
+  role,
+  status: z.enum(['linked', 'joined', 'invited', 'expired']).meta({
+    description: 'linked: the address that the website is linked to; invited, expired: an invitation that was not accepted',
+  }),
+  invitedBy: z.string().nullable(),
+  invitedAt: z.string().nullable(),
+  joinedAt: z.string().nullable().meta({ description: 'When the invitation was accepted' }),
+});
+export const MemberList = z.array(Member);
+
+/** An invitation to manage a website, as the invited account sees it. */
+export const Invitation = z.object({
+  id: z.uuid().meta({ description: "The website's id" }),
+  domain: z.string(),
+  displayDomain: z.string(),
+  role,
+  invitedBy: z.string(),
+  expiresAt: z.string(),
+});
+export const InvitationList = z.array(Invitation);
+
+export const VISITOR_SORTS = ['last', 'first', 'count', 'email'] as const;
+
+export const VisitorsQuery = WebsiteParams.extend({
+  search: z.string().trim().max(254).default('').meta({ description: 'A part of the address' }),
+  sort: z.enum(VISITOR_SORTS).default('last'),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  page: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1)
+    .meta({ description: `Of ${VISITORS_PAGE} visitors each` }),
+});
+
+/** An address that signed in to a website. */
+export const Visitor = z.object({
+  email: z.string().meta({ description: 'Masked until the domain is proven, except in local mode' }),
+  firstAt: z.string().meta({ description: 'The first sign-in' }),
+  lastAt: z.string().meta({ description: `The last sign-in; a visitor is forgotten ${VISITOR_DAYS} days after it` }),
+  byEmail: z.number().int().meta({ description: 'Sign-ins by a link or code' }),
+  remembered: z.number().int().meta({ description: 'Sign-ins with a remembered account or a passkey, without an email' }),
+  openid: z.number().int().meta({ description: 'Sign-ins by OpenID Connect' }),
+});
+
+export const Visitors = z.object({
+  visitors: z.array(Visitor),
+  total: z.number().int().meta({ description: 'Visitors that match the search, on all pages' }),
+  masked: z.boolean().meta({ description: 'Whether the addresses are masked, so that they cannot be searched, exported or erased' }),
+  complete: z.boolean().meta({ description: 'False: after an upgrade or under heavy load, the newest sign-ins are not included yet' }),
+});
+
+export const VisitorsExportRequest = WebsiteParams.extend({
+  email: Email.optional().meta({ description: 'One visitor; omitted: all of them' }),
+  after: z.string().max(254).optional().meta({ description: '`next` of the previous response' }),
+});
+export const VisitorsExport = z.object({
+  visitors: z.array(Visitor).meta({ description: `In the order of their addresses, at most ${MAX_EXPORTED_VISITORS}` }),
+  next: z.string().nullable().meta({ description: 'For `after` of the next call; null: there are no more' }),
+});
+
+export const VisitorErasure = WebsiteParams.extend({ email: Email });

@@ -1,10 +1,9 @@
 import { type CheckResult, type Finding, fail, oneLine, pass, runCheck } from './check.ts';
-import { namesOfSetCookies } from './cookies.ts';
 import type { LocalInbox } from './inbox.ts';
-import { type StartedSignIn, startSignIn, type Website } from './login.ts';
+import { redirectOf, type StartedSignIn, startSignIn, type Visitor, type Website } from './login.ts';
 import type { PageResponse } from './request.ts';
-import { findSessionPage, isSignedIn, type SessionPage } from './session-page.ts';
-import { redirectOf, type Visitor } from './visitor.ts';
+import { namesOfSetCookies } from './request.ts';
+import { findSessionPage, isSignedIn, type SessionPage } from './session.ts';
 import type { CheckOptions } from './website.ts';
 
 /** A website under attack, and how to sign in to it. */

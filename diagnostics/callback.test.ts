@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { evaluateCallback } from './callback.ts';
-import { evaluateForgedToken } from './forged-token.ts';
+import { evaluateCallback, evaluateForgedToken } from './callback.ts';
 import type { PageResponse } from './request.ts';
-import type { SessionPage } from './session-page.ts';
+import type { SessionPage } from './session.ts';
 import { parseTarget, type Remedies, type Target } from './website.ts';
 
 const remedies: Remedies = {

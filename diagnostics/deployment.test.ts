@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
-import { checkPublicName, checkReverseName, evaluateBackup, evaluateDisk, evaluateProxy } from './deployment.ts';
-import { type DatabaseFacts, evaluateDatabase, evaluateDatabaseClock, evaluateReplication } from './deployment-database.ts';
+import {
+  checkPublicName,
+  checkReverseName,
+  type DatabaseFacts,
+  evaluateBackup,
+  evaluateDatabase,
+  evaluateDatabaseClock,
+  evaluateDisk,
+  evaluateProxy,
+  evaluateReplication,
+} from './deployment.ts';
 
 const facts: Extract<DatabaseFacts, { problem: null }> = {
   place: 'db.example/emailauth',

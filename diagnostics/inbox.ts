@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { oneLine } from './check.ts';
-import { parseSetCookies } from './cookies.ts';
+import { parseSetCookies } from './request.ts';
 
 /** A website that exists at the local service only for tokens that are not for the website under test (RFC 2606). */
 const OTHER_DOMAIN = 'other-website.example';

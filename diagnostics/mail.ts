@@ -1,8 +1,7 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Output } from '../contract/routes.ts';
 import { isThisMachine } from '../contract/rules.ts';
-import { type CheckResult, type Finding, fail, pass, runCheck, skip } from './check.ts';
-import { evaluateDkim } from './dkim.ts';
-import { evaluateDmarc, findDmarc, policyOf } from './dmarc.ts';
+import { type CheckResult, type Finding, fail, oneLine, pass, runCheck, skip } from './check.ts';
 import type { Dns } from './dns.ts';
 import { checkSpf } from './spf.ts';
 
@@ -70,4 +69,173 @@ async function checkSenderDomain(domain: string, dns: MailDns): Promise<Finding>
 function notAligned(sender: string, signer: string, isStrict: boolean): Finding {
   const reason = isStrict ? ', and its DMARC record requires the same domain (adkim=s)' : '';
   return fail(`The service signs as ${signer}, but sends as ${sender}${reason}.`, `Set DKIM_DOMAIN to ${sender}, with a key in its DNS.`);
+}
+
+/** RFC 8301 §3.2: verifiers ignore shorter keys, and signers should use 2048 bits. */
+const MIN_BITS = 1024;
+const RECOMMENDED_BITS = 2048;
+
+/** A DKIM key record (RFC 6376 §3.6.1). `error` says what is wrong with it, in words that follow its name; else there is a key. */
+export type DkimRecord = { error: string | null; key: KeyObject | null; isTesting: boolean };
+
+/** Parses a TXT record at selector._domainkey.domain. */
+export function parseDkim(text: string): DkimRecord {
+  const invalid = (error: string): DkimRecord => ({ error, key: null, isTesting: false });
+  const tags = parseTags(text);
+  if (!tags) return invalid('is not a list of tags such as v=DKIM1; k=rsa; p=…');
+  const valuesOf = (tag: string) =>
+    tags
+      .get(tag)
+      ?.toLowerCase()
+      .split(':')
+      .map((value) => value.trim());
+  const encoded = tags.get('p')?.replace(/\s+/g, '');
+  if (tags.has('v') && (tags.get('v') !== 'DKIM1' || [...tags.keys()][0] !== 'v')) return invalid('does not begin with v=DKIM1');
+  if (encoded === undefined) return invalid('has no p= with the key');
+  if (encoded === '') return invalid('marks the key as revoked: its p= is empty');
+  const type = tags.get('k')?.toLowerCase() ?? 'rsa';
+  if (type !== 'rsa' && type !== 'ed25519') return invalid(`has an unknown key type: k=${oneLine(type, 20)}`);
+  if (valuesOf('h')?.includes('sha256') === false) return invalid('does not allow sha256 in its h=');
+  if (valuesOf('s')?.some((service) => service === '*' || service === 'email') === false) return invalid('is not for email by its s=');
+  const key = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? parseKey(type, Buffer.from(encoded, 'base64')) : null;
+  if (!key) return invalid('has no valid key in its p=: it may have been cut or wrapped when it was pasted');
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && bits < MIN_BITS) return invalid(`has a key of ${bits} bits, which receivers ignore`);
+  return { error: null, key, isTesting: valuesOf('t')?.includes('y') ?? false };
+}
+
+function parseKey(type: 'rsa' | 'ed25519', key: Buffer): KeyObject | null {
+  if (type === 'ed25519') {
+    // RFC 8463 §4: the 32 bytes of the key, without a container.
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.toString('base64url') };
+    return key.length === 32 ? createPublicKey({ key: jwk, format: 'jwk' }) : null;
+  }
+  // In practice SubjectPublicKeyInfo; RFC 6376 defines RSAPublicKey.
+  for (const format of ['spki', 'pkcs1'] as const) {
+    try {
+      const parsed = createPublicKey({ key, format: 'der', type: format });
+      if (parsed.asymmetricKeyType === 'rsa') return parsed;
+    } catch {
+      // Not in this format.
+    }
+  }
+  return null;
+}
+
+/**
+ * Returns the finding for the record of the key that the service signs with.
+ * @param dkim.publicKey DER in base64
+ * @param texts TXT records at selector._domainkey.domain
+ */
+export function evaluateDkim(dkim: { domain: string; selector: string; publicKey: string }, texts: string[]): Finding {
+  const name = `${dkim.selector}._domainkey.${dkim.domain}`;
+  const expected = `v=DKIM1; k=rsa; p=${dkim.publicKey}`;
+  if (texts.length === 0)
+    return fail(`There is no key at ${name}, so the signatures are not valid.`, `Add a TXT record at ${name}: ${expected}`);
+  if (texts.length > 1) return fail(`There are ${texts.length} TXT records at ${name}.`, `Keep one of them: ${expected}`);
+  const { error, key, isTesting } = parseDkim(texts[0]);
+  if (error) return fail(`The record at ${name} ${error}.`, `Replace it with: ${expected}`);
+  const published = key?.export({ format: 'der', type: 'spki' }).toString('base64');
+  if (published !== dkim.publicKey) {
+    return fail(
+      `The key at ${name} is not the one that the service signs with.`,
+      `Give the service the right DKIM_KEY, or replace the record with: ${expected}`,
+    );
+  }
+  const bits = key?.asymmetricKeyDetails?.modulusLength ?? RECOMMENDED_BITS;
+  const advice = [
+    ...(isTesting ? ['It has t=y, which lets receivers treat the emails as unsigned: remove it.'] : []),
+    ...(bits < RECOMMENDED_BITS ? [`The key has ${bits} bits: ${RECOMMENDED_BITS} are recommended.`] : []),
+  ];
+  return pass(`The key at ${name} is the one that the service signs with.`, advice.join(' '));
+}
+
+/**
+ * Parses the `name=value; name=value` of DKIM and DMARC records (RFC 6376 §3.2, RFC 7489 §6.4), in order.
+ * @returns null when it is not such a list or a name occurs twice
+ */
+function parseTags(text: string): Map<string, string> | null {
+  const tags = new Map<string, string>();
+  const parts = text.split(';').map((part) => part.trim());
+  if (parts.at(-1) === '') parts.pop();
+  for (const part of parts) {
+    const match = /^([a-z][a-z0-9_]*)\s*=\s*(.*)$/is.exec(part);
+    if (!match || tags.has(match[1])) return null;
+    tags.set(match[1], match[2].trim());
+  }
+  return tags.size > 0 ? tags : null;
+}
+
+/** A domain's DMARC policy (RFC 7489 §6.3). */
+export type Dmarc = {
+  policy: 'none' | 'quarantine' | 'reject';
+  /** The DKIM domain must equal the sender's, rather than share its registrable domain. */
+  strictDkim: boolean;
+};
+
+const POLICIES = ['none', 'quarantine', 'reject'] as const;
+const isPolicy = (text: string | undefined): text is Dmarc['policy'] => POLICIES.some((policy) => policy === text);
+
+/** Returns those TXT records of a name that are DMARC (RFC 7489 §6.6.3). */
+export function dmarcRecordsIn(texts: readonly string[]): string[] {
+  return texts.filter((text) => /^v\s*=\s*DMARC1\s*(?:;|$)/.test(text));
+}
+
+/**
+ * Parses a record that dmarcRecordsIn returned.
+ * @param isInherited the record is at the registrable domain, above the sender's
+ * @returns the policy, or what is wrong with the record, in words that follow its name
+ */
+export function parseDmarc(text: string, isInherited = false): Dmarc | { error: string } {
+  const tags = parseTags(text);
+  if (!tags) return { error: 'is not a list of tags such as v=DMARC1; p=none' };
+  const lower = (tag: string) => tags.get(tag)?.toLowerCase();
+  const own = lower('p');
+  if (!isPolicy(own)) return { error: own === undefined ? 'has no p=' : `has an unknown p=: ${oneLine(own, 20)}` };
+  const sub = lower('sp');
+  if (sub !== undefined && !isPolicy(sub)) return { error: `has an unknown sp=: ${oneLine(sub, 20)}` };
+  for (const tag of ['adkim', 'aspf']) {
+    if (!['r', 's', undefined].includes(lower(tag))) return { error: `has an ${tag}= other than r and s` };
+  }
+  const percent = tags.get('pct');
+  if (percent !== undefined && !(/^\d{1,3}$/.test(percent) && Number(percent) <= 100))
+    return { error: 'has a pct= that is not a number from 0 to 100' };
+  return { policy: isInherited ? (sub ?? own) : own, strictDkim: lower('adkim') === 's' };
+}
+
+/** The TXT records found for a sender: at its own name, else at its registrable domain. */
+export type FoundDmarc = { name: string; isInherited: boolean; texts: string[] };
+
+/**
+ * Looks up the DMARC records of a sender.
+ * @param parent the registrable domain of `domain`
+ * @param textsOf returns the TXT records of a name; rejects when the name server fails
+ */
+export async function findDmarc(domain: string, parent: string, textsOf: (name: string) => Promise<string[]>): Promise<FoundDmarc> {
+  const own = { name: `_dmarc.${domain}`, isInherited: false, texts: await textsOf(`_dmarc.${domain}`) };
+  if (dmarcRecordsIn(own.texts).length > 0 || parent === domain) return own;
+  const inherited = { name: `_dmarc.${parent}`, isInherited: true, texts: await textsOf(`_dmarc.${parent}`) };
+  return dmarcRecordsIn(inherited.texts).length > 0 ? inherited : own;
+}
+
+/** Returns the policy that receivers would follow, or null. */
+export function policyOf({ texts, isInherited }: FoundDmarc): Dmarc | null {
+  const records = dmarcRecordsIn(texts);
+  const policy = records.length === 1 ? parseDmarc(records[0], isInherited) : null;
+  return policy && !('error' in policy) ? policy : null;
+}
+
+/** Returns the finding for the records that findDmarc found. */
+export function evaluateDmarc({ name, isInherited, texts }: FoundDmarc): Finding {
+  const records = dmarcRecordsIn(texts);
+  if (records.length > 1)
+    return fail(`There are ${records.length} DMARC records at ${name}, so receivers ignore them.`, 'Keep one of them.');
+  if (records.length === 0) {
+    const detail = texts.length > 0 ? `The record at ${name} does not begin with v=DMARC1;` : `There is no DMARC record at ${name}.`;
+    return fail(detail, `Add a TXT record at ${name}: v=DMARC1; p=none`);
+  }
+  const policy = parseDmarc(records[0], isInherited);
+  if ('error' in policy) return fail(`The record at ${name} ${policy.error}.`, 'Correct it, for instance to: v=DMARC1; p=none');
+  const advice = 'It does not stop forged emails: change it to p=quarantine once your own emails pass.';
+  return pass(`${name}: ${oneLine(records[0])}`, policy.policy === 'none' ? advice : '');
 }

@@ -5,7 +5,7 @@ import { attackWebsite } from './attack.ts';
 import { checkCallback } from './callback.ts';
 import type { CheckResult } from './check.ts';
 import { hasInbox, LocalInbox } from './inbox.ts';
-import { checkProof, checkRegistration } from './registration.ts';
+import { checkProof, checkRegistration } from './service.ts';
 import { checkRedirect, checkTls } from './tls.ts';
 import { type CheckOptions, parseTarget, type Remedies, type Target } from './website.ts';
 

@@ -46,7 +46,7 @@ test('server.json matches the schema of the registry, and names no package befor
 
 test('the server.json of a release names the npm package of this version', async () => {
   const { name, version, bin } = await read('../package.json');
-  const { releasedServerJson } = await import(pathToFileURL(join(import.meta.dirname, '../cli/server-json.mjs')).href);
+  const { releasedServerJson } = await import(pathToFileURL(join(import.meta.dirname, '../cli/release.mjs')).href);
   const { packages, ...server } = releasedServerJson();
   expect(ServerJson.parse(server)).toEqual(await read('server.json'));
   expect(z.tuple([Package]).parse(packages)).toMatchObject([{ identifier: name, version, packageArguments: [{ value: 'mcp' }] }]);

@@ -7,7 +7,7 @@ import { type Listener, preflightHeaders } from './http/listener.ts';
 import { requireReadable } from './http/reading.ts';
 import { beginRequest, type RequestRecord, requestIdOf, runTraced, timesOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
-import { tracing } from './metrics/tracing.ts';
+import { tracing } from './metrics/metrics.ts';
 import type { OpenIdListener } from './oidc/oidc.ts';
 
 export type AppParts = {

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isThisMachine } from '../contract/rules.ts';
-import { keptSecret } from './kept-secrets.ts';
-import { SecretKeys } from './secret-keys.ts';
+import { keptSecret, SecretKeys } from './secret-keys.ts';
 import { isSender, type LOG_LEVELS, MIN_ADMIN_PASSWORD_LENGTH, type Settings, settings } from './settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -51,6 +50,8 @@ export type Config = {
   auditSyslogUrl: string | null;
   /** The receiver of the audit log over HTTP, and the secret of the signatures. Null: none. */
   auditWebhook: { url: string; secret: string } | null;
+  /** How many days rows are kept, and where those of the audit log are written to before they are dropped (null: nowhere). */
+  retention: { auditDays: number; attemptDays: number; tokenDays: number; exportDir: string | null };
   /** Export of traces and metrics over OTLP. Null: off. */
   otlp: { metricIntervalMs: number } | null;
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
@@ -134,6 +135,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     metricsToken: values.METRICS_TOKEN ?? null,
     auditSyslogUrl: values.AUDIT_SYSLOG_URL ?? null,
     auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
+    retention: retentionOf(values),
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
@@ -220,6 +222,26 @@ function secretKeysOf(values: Settings, dataDir: string): Pick<Config, 'secretKe
   const { SECRET_KEY: current = kept(dataDir, SECRET_KEY_FILE, 48), SECRET_KEY_PREVIOUS: previous } = values;
   return { secretKey: Buffer.from(current), previousSecretKey: previous && previous !== current ? Buffer.from(previous) : null };
 }
+
+/**
+ * Reads the settings of `emailauth db partitions`: how long rows are kept, and the names of the receivers of the audit log.
+ * @throws ConfigError with every fault at once
+ */
+export function readRetention(env: Env): { retention: Config['retention']; destinations: string[] } {
+  const { RETENTION_AUDIT_DAYS, RETENTION_ATTEMPT_DAYS, RETENTION_TOKEN_DAYS, RETENTION_EXPORT_DIR } = settings;
+  const { values, faults } = parse(env, { RETENTION_AUDIT_DAYS, RETENTION_ATTEMPT_DAYS, RETENTION_TOKEN_DAYS, RETENTION_EXPORT_DIR });
+  if (faults.length > 0) throw new ConfigError(faults);
+  const receivers = { syslog: 'AUDIT_SYSLOG_URL', webhook: 'AUDIT_WEBHOOK_URL' } as const;
+  const destinations = Object.entries(receivers).flatMap(([name, setting]) => (isUnset(env, setting) ? [] : name));
+  return { retention: retentionOf(values), destinations };
+}
+
+const retentionOf = (values: Settings): Config['retention'] => ({
+  auditDays: values.RETENTION_AUDIT_DAYS ?? 400,
+  attemptDays: values.RETENTION_ATTEMPT_DAYS ?? 1,
+  tokenDays: values.RETENTION_TOKEN_DAYS ?? 1,
+  exportDir: values.RETENTION_EXPORT_DIR ?? null,
+});
 
 /** Where the service stores its data: the settings that the operator's commands need. */
 export type StorageConfig = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'dataDir' | 'bucket'>;

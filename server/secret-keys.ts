@@ -1,4 +1,6 @@
-import { hkdfSync } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const FINGERPRINT_BYTES = 16;
 
@@ -46,4 +48,77 @@ export function deriveKey(secretKey: Buffer, purpose: string): Buffer {
 /** Returns the fingerprint of SECRET_KEY, which reveals neither the key nor other values derived from it. */
 export function fingerprintOf(secretKey: Buffer): Buffer {
   return deriveKey(secretKey, 'fingerprint of SECRET_KEY').subarray(0, FINGERPRINT_BYTES);
+}
+
+/**
+ * Returns a secret that the service generates and stores in `dataDir`, readable only by its own user (mode 600). Every call returns
+ * the same secret, also when several processes start at the same time.
+ * @param name file name in `dataDir`
+ * @param bytes of entropy; the secret is their base64url
+ */
+export function keptSecret(dataDir: string, name: string, bytes: number): string {
+  mkdirSync(dataDir, { recursive: true });
+  const file = join(dataDir, name);
+  const stored = read(file);
+  if (stored) return stored;
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, `${randomBytes(bytes).toString('base64url')}\n`, { mode: 0o600 });
+  try {
+    // A link fails when the file exists: the first process wins, and no process reads a partly written file.
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return read(file) as string;
+}
+
+function read(file: string): string | null {
+  try {
+    chmodSync(file, 0o600);
+    return readFileSync(file, 'utf8').trim() || null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Signs the values of a feature for cookies and URLs, so that all workers and instances can verify them without a store. */
+export class SignedValues<Purpose extends string> {
+  readonly #keys: SecretKeys;
+  readonly #feature: string;
+  readonly #now: () => number;
+
+  /** @param feature whose values these are; those of another feature or purpose are not valid */
+  constructor(keys: SecretKeys, feature: string, now: () => number = Date.now) {
+    this.#keys = keys;
+    this.#feature = feature;
+    this.#now = now;
+  }
+
+  /** Returns the signed form of a text, valid for `seconds`. */
+  sign(purpose: Purpose, text: string, seconds: number): string {
+    const body = Buffer.from(JSON.stringify({ text, until: this.#now() + seconds * 1000 })).toString('base64url');
+    return `${body}.${this.#mac(this.#keys.writing, purpose, body)}`;
+  }
+
+  /** Returns the text of a signed value, or null for a forged or expired one or another purpose. */
+  verify(purpose: Purpose, signed: unknown): string | null {
+    if (typeof signed !== 'string') return null;
+    const [body, given, ...rest] = signed.split('.');
+    const givenMac = Buffer.from(given ?? '');
+    const isSigned = this.#keys.reading.some((key) => {
+      const expectedMac = Buffer.from(this.#mac(key, purpose, body));
+      return givenMac.length === expectedMac.length && timingSafeEqual(givenMac, expectedMac);
+    });
+    if (rest.length > 0 || !isSigned) return null;
+    const { text, until } = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
+    return until > this.#now() ? text : null;
+  }
+
+  #mac(secretKey: Buffer, purpose: Purpose, body: string): string {
+    const key = createHmac('sha256', secretKey).update(this.#feature).digest();
+    return createHmac('sha256', key).update(`${purpose}\n${body}`).digest('base64url');
+  }
 }

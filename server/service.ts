@@ -19,13 +19,10 @@ import { docsRouter, docsSearchRoutes } from './docs/routes.ts';
 import { eventRoutes, WebsiteEvents } from './events/events.ts';
 import { logRoutes, WebsiteLog } from './events/log.ts';
 import { forwardAuthRouter } from './forward-auth/routes.ts';
-import { challengeOf, type Resource, resourceUri } from './http/challenges.ts';
-import { clientAddressOf } from './http/client-address.ts';
 import { cookiesOf } from './http/cookies.ts';
-import { createDirectClient, NO_COOKIES, toApiError } from './http/direct-client.ts';
-import { errorHeaders } from './http/errors.ts';
+import { challengeOf, type Resource, resourceUri } from './http/errors.ts';
+import { createDirectClient, NO_COOKIES, toApiError } from './http/invoke.ts';
 import { createListener } from './http/listener.ts';
-import { requestIdOf } from './http/request-record.ts';
 import type { Served } from './http/serve.ts';
 import { languageRoutes } from './languages/languages.ts';
 import { inboxRouter } from './mail/inbox-routes.ts';
@@ -34,10 +31,7 @@ import { Connections, connectionRoutes } from './oidc/grants.ts';
 import { openIdRoutes } from './oidc/oidc.ts';
 import { openApiOf, pagesRouter, protectedResourcesRouter } from './pages/routes.ts';
 import { OwnPasskeys, passkeyRoutes } from './passkeys/own-passkeys.ts';
-import { type CoreParts, createSignInCore, type SignInCore } from './sign-in-core.ts';
-import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
-import { errorPage, offerConfirmation, SignInPages, wantsErrorPage } from './sign-in-pages/pages.ts';
-import { describeLink, describePortalLink, linkListener } from './signin/link.ts';
+import { type CoreParts, createSignInCore, createSignInPages, type SignInCore } from './sign-in-core.ts';
 import { signInRoutes } from './signin/routes.ts';
 import { TestSignIns, testSignInRoutes } from './signin/verify.ts';
 import { Stats, statsRoutes } from './stats/stats.ts';
@@ -192,7 +186,7 @@ function servedCalls(config: Config, core: SignInCore, portal: Portal): Served[]
 function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): RequestListener {
   const { config, database } = parts;
   const { publicUrl, secure, trustProxy } = config;
-  const { links, targets, applications, secrets, headers, web, describeError } = core;
+  const { headers, web, describeError } = core;
   const local = config.mode === 'local';
   const origins = new Set([publicUrl]);
   const invokeSettings = {
@@ -214,29 +208,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
   const identityOfAssistant = identityAt('mcp');
   const served = servedCalls(config, core, portal);
   const openApi = openApiOf(publicUrl);
-  const linkParts = { core: parts.database.core, secrets, applications, events: core.events, publicUrl };
-  const pages = new SignInPages({
-    targets,
-    steps: core.steps,
-    describeLink: (secret) => describeLink(linkParts, secret, false),
-    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
-  });
-  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
-    clientAddress: clientAddressOf(request, trustProxy),
-    requestId: requestIdOf(request),
-    cookies: cookiesOf(request, response, secure),
-    header: (name: string) => request.headers[name]?.toString(),
-  });
-  const forms = new SignInForms({
-    publicUrl,
-    origins,
-    call: createFormCall(served, invokeSettings),
-    pages,
-    interactionPage: (request, uid, posted) => core.openId.interactions.page(request, uid, posted),
-    browserRequestOf,
-    sendPage: web.sendSignIn,
-    headers,
-  });
+  const { pages, forms, openLink, sendErrorPage } = createSignInPages(parts, core, served, invokeSettings);
   return createApp({
     served,
     listenerOf: createListener({
@@ -248,14 +220,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       challengeOf: (challenge) => challengeOf(publicUrl, 'api', challenge),
       isAdmin: (cookies) => portal.admin.isOpen(cookies),
     }),
-    openLink: linkListener({
-      links,
-      passkeys: core.passkeys,
-      describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
-      browserRequestOf,
-      sendPage: web.sendSignIn,
-      headers,
-    }),
+    openLink,
     formAt: (method, path) => forms.at(method, path),
     openId: core.openId.listener,
     routers: [
@@ -321,12 +286,7 @@ function createRequestListener(parts: Parts, core: SignInCore, portal: Portal): 
       }),
     ],
     describeError,
-    sendErrorPage: (request, response, error) => {
-      if (!wantsErrorPage(request)) return false;
-      for (const [name, value] of Object.entries(errorHeaders(error.fault))) response.setHeader(name, value);
-      web.sendSignIn(response, errorPage(request, error), error.fault.status);
-      return true;
-    },
+    sendErrorPage,
     headers,
   });
 }

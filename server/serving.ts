@@ -1,10 +1,10 @@
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { destinationsOf } from './audit-export/audit-export.ts';
+import type { Destination } from './audit-export/audit-export.ts';
 import type { Config } from './config.ts';
 import { type Database, type DatabaseRoute, openDatabase } from './db/database.ts';
-import { SecretKeyRotation } from './db/secret-key-rotation.ts';
+import { SecretKeyRotation } from './db/secret-key.ts';
 import { holdServingLock } from './db/serving-lock.ts';
 import { handleParserErrors } from './http/errors.ts';
 import { type Check, healthRouter } from './http/health.ts';
@@ -12,8 +12,7 @@ import { dataHeaders } from './http/protection.ts';
 import { observeResponses } from './http/request-record.ts';
 import type { Jobs } from './jobs/runner.ts';
 import type { Log } from './log.ts';
-import { workers } from './metrics/metrics.ts';
-import { setTracing, tracing } from './metrics/tracing.ts';
+import { setTracing, tracing, workers } from './metrics/metrics.ts';
 import { SecretKeys } from './secret-keys.ts';
 import { createService, type Service } from './service.ts';
 import { StartError } from './start-error.ts';
@@ -49,7 +48,7 @@ export type Serving = {
 
 type Parts = { config: Config; route: DatabaseRoute; log: Log };
 
-/** Serves requests in this process until `stop`: features, HTTP server and timed jobs. @throws PortInUse */
+/** Serves requests in this process until `stop`: features, HTTP server and scheduled jobs. @throws PortInUse */
 export async function serve(parts: Parts): Promise<Serving> {
   const { config, route, log } = parts;
   if (config.otlp) {
@@ -133,14 +132,24 @@ class Instance {
   }
 
   async startJobs(): Promise<void> {
-    const { Jobs } = await import('./jobs/runner.ts');
+    const [{ Jobs }, { Retention }] = await Promise.all([import('./jobs/runner.ts'), import('./retention/retention.ts')]);
+    const { config, route, log } = this.#parts;
+    const destinations = await openDestinations(config);
+    const retention = new Retention({
+      databaseUrl: route.directUrl,
+      config: config.retention,
+      destinations: destinations.map(({ name }) => name),
+      log,
+    });
+    retention.observe(this.#database.core);
     const jobs = new Jobs({
-      databaseUrl: this.#parts.route.directUrl,
-      log: this.#parts.log,
+      databaseUrl: route.directUrl,
+      log,
       releaseUnclaimed: this.service.releaseUnclaimed,
       removeUnneededUploads: this.service.removeUnneededUploads,
       maintainProviderKeys: this.service.maintainProviderKeys,
-      destinations: destinationsOf(this.#parts.config),
+      maintainPartitions: async (signal) => void (await retention.run(signal)),
+      destinations,
     });
     this.#jobs = jobs;
     this.#database.onReconnect(() => jobs.reconnect());
@@ -174,6 +183,12 @@ class Instance {
     }
     this.service.listener(request, response);
   }
+}
+
+/** Returns the receivers of the audit log. Most services have none, and do not load the code and the package that send to them. */
+async function openDestinations(config: Config): Promise<Destination[]> {
+  if (!config.auditSyslogUrl && !config.auditWebhook) return [];
+  return (await import('./audit-export/destinations.ts')).destinationsOf(config);
 }
 
 function listen(server: http.Server, { host, port }: Config): Promise<void> {

@@ -1,14 +1,17 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { MAX_LOG_DAYS } from '../contract/limits.ts';
 import { isThisMachine, normalEmail } from '../contract/rules.ts';
 import { normalizeUrl } from './db/hosts.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 const MIN_SECRET_KEY_BYTES = 32;
 export const MIN_ADMIN_PASSWORD_LENGTH = 15;
+/** A century, which means forever. */
+const MAX_RETENTION_DAYS = 36_500;
 
 const wholeNumber = (min: number, max: number) => {
   const remedy = `give a whole number from ${min} to ${max}`;
@@ -97,6 +100,14 @@ export const settings = {
     isWebhookSecret,
     'give 24 to 64 bytes in Base64, such as whsec_ and the output of `openssl rand -base64 32`',
   ).describe('the secret of its signatures'),
+  RETENTION_AUDIT_DAYS: wholeNumber(MAX_LOG_DAYS, MAX_RETENTION_DAYS).describe(
+    'how long rows of the audit log are kept, in days · unset: 400',
+  ),
+  RETENTION_ATTEMPT_DAYS: wholeNumber(1, MAX_RETENTION_DAYS).describe('how long ended sign-in attempts are kept, in days · unset: 1'),
+  RETENTION_TOKEN_DAYS: wholeNumber(1, MAX_RETENTION_DAYS).describe('how long expired sign-in tokens are kept, in days · unset: 1'),
+  RETENTION_EXPORT_DIR: refined(isWritableDirectory, 'give an existing directory that this user may write to')
+    .transform((text) => resolve(text))
+    .describe('where rows of the audit log are written to before they are dropped · unset: they are dropped'),
   OTEL_EXPORTER_OTLP_ENDPOINT: refined(
     (text) => /^https?:\/\//.test(text) && URL.canParse(text),
     'give the address of an OTLP receiver, such as http://127.0.0.1:4318',
@@ -144,6 +155,15 @@ function isWebhookSecret(text: string): boolean {
   const encoded = text.replace(/^whsec_/, '');
   const { length } = Buffer.from(encoded, 'base64');
   return /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) && encoded.length % 4 === 0 && length >= 24 && length <= 64;
+}
+
+function isWritableDirectory(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Returns whether a text is only scheme and host of an http(s) URL. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SessionStore, Sessions } from './accounts/sessions.ts';
 import { ApiKeyBearers } from './api-keys/bearers.ts';
 import { Applications } from './applications/applications.ts';
@@ -5,10 +6,13 @@ import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { EventRecorder } from './events/recorder.ts';
 import { cookiesOf, receivedCookies } from './http/cookies.ts';
-import { ErrorLog } from './http/error-log.ts';
-import { createDescribeError } from './http/errors.ts';
+import { createDescribeError, type DescribedError, ErrorLog, errorHeaders } from './http/errors.ts';
+import type { InvokeSettings } from './http/invoke.ts';
 import { Limits } from './http/limits.ts';
 import { dataHeaders } from './http/protection.ts';
+import { clientAddressOf } from './http/reading.ts';
+import { requestIdOf } from './http/request-record.ts';
+import type { Served } from './http/serve.ts';
 import type { Log } from './log.ts';
 import { Inbox } from './mail/inbox.ts';
 import { Mailer } from './mail/mailer.ts';
@@ -20,10 +24,11 @@ import { loadWebApp, type WebApp } from './pages/web-app.ts';
 import { Passkeys } from './passkeys/passkeys.ts';
 import { PasskeyStore } from './passkeys/store.ts';
 import type { SecretKeys } from './secret-keys.ts';
-import { StepsReader } from './sign-in-pages/pages.ts';
+import { createFormCall, SignInForms } from './sign-in-pages/forms.ts';
+import { errorPage, offerConfirmation, SignInPages, StepsReader, wantsErrorPage } from './sign-in-pages/pages.ts';
 import { AttemptSecrets, OwnAttempts } from './signin/attempts.ts';
 import { SignInCodes } from './signin/code.ts';
-import { SignInLinks } from './signin/link.ts';
+import { describeLink, describePortalLink, linkListener, SignInLinks } from './signin/link.ts';
 import { OAuth } from './signin/oauth.ts';
 import { AttemptOpener } from './signin/opener.ts';
 import { QuickLogins } from './signin/quick-login.ts';
@@ -132,4 +137,56 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),
   };
+}
+
+/**
+ * Returns the pages of signing in: what they show, their forms, the listener of an emailed link, and the page of an error.
+ * @param served the calls that a form makes in place of the script
+ */
+export function createSignInPages(
+  { config, database }: CoreParts,
+  signIn: SignInCore,
+  served: readonly Served[],
+  invokeSettings: InvokeSettings,
+) {
+  const { publicUrl, secure, trustProxy } = config;
+  const { headers, web, steps, targets, links, secrets, applications, events, openId } = signIn;
+  const linkParts = { core: database.core, secrets, applications, events, publicUrl };
+  const pages = new SignInPages({
+    targets,
+    steps,
+    describeLink: (secret) => describeLink(linkParts, secret, false),
+    describePortalLink: (code, attempt) => describePortalLink(linkParts, code, attempt),
+  });
+  const browserRequestOf = (request: IncomingMessage, response: ServerResponse) => ({
+    clientAddress: clientAddressOf(request, trustProxy),
+    requestId: requestIdOf(request),
+    cookies: cookiesOf(request, response, secure),
+    header: (name: string) => request.headers[name]?.toString(),
+  });
+  const forms = new SignInForms({
+    publicUrl,
+    origins: new Set([publicUrl]),
+    call: createFormCall(served, invokeSettings),
+    pages,
+    interactionPage: (request, uid, posted) => openId.interactions.page(request, uid, posted),
+    browserRequestOf,
+    sendPage: web.sendSignIn,
+    headers,
+  });
+  const openLink = linkListener({
+    links,
+    passkeys: signIn.passkeys,
+    describeLink: async (secret, isVisit, cookies) => offerConfirmation(await describeLink(linkParts, secret, isVisit), cookies),
+    browserRequestOf,
+    sendPage: web.sendSignIn,
+    headers,
+  });
+  const sendErrorPage = (request: IncomingMessage, response: ServerResponse, error: DescribedError) => {
+    if (!wantsErrorPage(request)) return false;
+    for (const [name, value] of Object.entries(errorHeaders(error.fault))) response.setHeader(name, value);
+    web.sendSignIn(response, errorPage(request, error), error.fault.status);
+    return true;
+  };
+  return { pages, forms, openLink, sendErrorPage };
 }

@@ -1,7 +1,7 @@
 /** Program: one of the worker processes (WORKERS). The primary sends the settings, and when to drain and stop. */
 import type { Config } from './config.ts';
 import { createLog, flushLog } from './log.ts';
-import { joinWorkers } from './metrics/worker-reports.ts';
+import { joinWorkers } from './metrics/reports.ts';
 import { serve } from './serving.ts';
 import { StartError } from './start-error.ts';
 import type { FromWorker, ToWorker } from './workers.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import type { DatabaseRoute } from './db/database.ts';
 import type { Log } from './log.ts';
-import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/worker-reports.ts';
+import { type ReportsFromWorker, type ReportsToWorker, WorkerReports } from './metrics/reports.ts';
 import type { Serving } from './serving.ts';
 import { StartError } from './start-error.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Destination, destinationsOf, exportAudit } from '../server/audit-export/audit-export.ts';
-import { sendMessages } from '../server/audit-export/syslog.ts';
+import { type Destination, exportAudit } from '../server/audit-export/audit-export.ts';
+import { destinationsOf, sendMessages } from '../server/audit-export/destinations.ts';
 import { openJobsPool } from '../server/jobs/store.ts';
 import { hasRsyslog, prepareRsyslog, startWebhook } from './audit-receivers.ts';
 import { hasOpenssl, openAuthority } from './certificates.ts';

@@ -12,9 +12,8 @@ import {
 import { oneLine } from '../diagnostics/check.ts';
 import { searchDocs } from '../docs/search.ts';
 import { deviceLabelOf } from '../server/accounts/browser.ts';
-import { isLoopbackHostHeader, networkOf } from '../server/http/client-address.ts';
-import { bearerOf, fieldsOf } from '../server/http/reading.ts';
-import { headerText } from '../server/mail/mime.ts';
+import { bearerOf, fieldsOf, isLoopbackHostHeader, networkOf } from '../server/http/reading.ts';
+import { headerText } from '../server/mail/composition.ts';
 import { isRedirectOf, readForwardUrl } from '../server/signin/target.ts';
 import { rootDomainOf } from '../server/websites/domains.ts';
 import { type GrowingText, growingCookies, growingFields, growingHeaders } from './growing-input.ts';

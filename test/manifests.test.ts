@@ -37,7 +37,7 @@ test('the command has no dependencies, and both packages have one version and th
 });
 
 test('npm-shrinkwrap.json has the locked versions of all packages of the service, for every system, and no others', async () => {
-  const { shrinkwrapOf } = await import(pathToFileURL(join(repository, 'cli/packages.mjs')).href);
+  const { shrinkwrapOf } = await import(pathToFileURL(join(repository, 'cli/release.mjs')).href);
   const { packages } = shrinkwrapOf(lock, server);
   for (const name of Object.keys(server.dependencies)) {
     const { version, integrity } = lock.packages[`node_modules/${name}`];
@@ -52,7 +52,7 @@ test('npm-shrinkwrap.json has the locked versions of all packages of the service
 });
 
 test('npm-shrinkwrap.json keeps a package that only the service needs in another version', async () => {
-  const { shrinkwrapOf } = await import(pathToFileURL(join(repository, 'cli/packages.mjs')).href);
+  const { shrinkwrapOf } = await import(pathToFileURL(join(repository, 'cli/release.mjs')).href);
   const packages = {
     'node_modules/a': { version: '1.0.0', dependencies: { b: '1' }, dev: true },
     'node_modules/b': { version: '1.0.0', dev: true },

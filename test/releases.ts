@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Program } from './harness.ts';
+import { query } from './postgres.ts';
 
 const run = promisify(execFile);
 const repository = join(import.meta.dirname, '..');
@@ -15,13 +17,14 @@ const repository = join(import.meta.dirname, '..');
 export const RELEASES = [
   { schema: '0001-sign-in', commit: 'a4f09f07c12e9daada73d68c189744ae243ee0cf' },
   { schema: '0002-portal', commit: '88db01325217372beb7ff11b125430201f3ac587' },
+  { schema: '0013-audit-exports', commit: 'd98e46ee2d2893c7814403018eb1d7b74ce658c3' },
 ] as const;
 
 /** The sources of a released program, with the packages and web pages of the current one. */
 export type Release = {
   program: Program;
-  /** Returns the SQL of its schema and of the records of its migrations. */
-  schemaSql(migrations: string[]): Promise<string>;
+  /** Creates its schema in an empty database. @param migrations their names */
+  createSchema(databaseUrl: string, migrations: string[]): Promise<void>;
   remove(): Promise<void>;
 };
 
@@ -44,13 +47,19 @@ export async function openRelease(commit: string): Promise<Release> {
   await symlink(join(repository, 'dist/web'), join(directory, 'dist/web'));
   return {
     program: { args: ['--import', 'tsx', 'cli/main.ts'], cwd: directory },
-    async schemaSql(migrations) {
+    async createSchema(databaseUrl, migrations) {
+      // Releases with this file have migrations of several steps.
+      if (existsSync(join(directory, 'server/db/migrations/migrations.ts'))) {
+        const env = { PATH: process.env.PATH, HOME: directory, DATABASE_URL: databaseUrl, DATA_DIR: directory };
+        await run(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'db', 'migrate'], { cwd: directory, env });
+        return;
+      }
       const parts = ['create table migrations (name text primary key, at timestamptz not null default now());'];
       for (const name of migrations) {
         const text = await readFile(join(directory, `server/db/migrations/${name}.ts`), 'utf8');
         parts.push(text.slice(text.indexOf('`') + 1, text.lastIndexOf('`')), `insert into migrations (name) values ('${name}');`);
       }
-      return parts.join('\n');
+      await query(databaseUrl, parts.join('\n'));
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   };

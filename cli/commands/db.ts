@@ -1,6 +1,5 @@
 import type { Attached, Connection } from '../../server/db/attach.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, cancelled, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { importServer } from '../server-package.ts';
@@ -26,6 +25,35 @@ export const dbMigrate: CommandSpec = {
       const applied = await migrateOn(client, { url, signal, report: (line) => terminal.note(line) });
       terminal.note(`Checked ${place}`);
       terminal.result({ applied }, applied.length > 0 ? `Applied: ${applied.join(', ')}` : 'Nothing to do.');
+    });
+    return EXIT.ok;
+  },
+};
+
+export const dbPartitions: CommandSpec = {
+  usage: 'db partitions',
+  group: 'The service',
+  summary: 'create the partitions that are needed soon, and drop those whose rows are no longer kept',
+  about:
+    'The service does this itself every hour. It is for a service whose role does not own the tables: run it every day with the DATABASE_URL of the owner, and with the settings RETENTION_…, AUDIT_SYSLOG_URL and AUDIT_WEBHOOK_URL of the service. Safe while the service runs.',
+  examples: ['db partitions', 'db partitions --json'],
+  json: '{created,dropped}',
+  exits: { 3: 'a setting is wrong', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context) {
+    const { terminal, env, signal } = context;
+    const [{ readRetention }, { Retention }] = await Promise.all([
+      importServer(context, 'config'),
+      importServer(context, 'retention/retention'),
+    ]);
+    const { retention: config, destinations } = readRetention(env);
+    await onDatabase(context, { exclusive: false }, async (_, { url, place }) => {
+      const ignore = () => {};
+      const log = { info: ignore, warn: ignore, error: ignore };
+      const { created, dropped } = await new Retention({ databaseUrl: url, config, destinations, log, asOwner: true }).run(signal);
+      terminal.note(`Checked ${place}`);
+      const text = [created.length > 0 && `Created: ${created.join(', ')}.`, dropped.length > 0 && `Dropped: ${dropped.join(', ')}.`];
+      terminal.result({ created, dropped }, text.filter(Boolean).join(' ') || 'Nothing to do.');
     });
     return EXIT.ok;
   },

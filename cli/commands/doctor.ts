@@ -2,15 +2,23 @@ import { statSync } from 'node:fs';
 import type { CheckResult, Finding } from '../../diagnostics/check.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
 import type { CheckOptions, Remedies, Target } from '../../diagnostics/website.ts';
-import { commandRemedies, formatReport } from '../check-report.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import type { Caller, Credentials } from '../credentials.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
-import { version } from '../version.ts';
+import { version } from '../installation.ts';
+import { type Terminal, textWidth, wrap } from '../terminal.ts';
 
 const DNS_TIMEOUT_MS = 2_500;
 const DNS_TRIES = 2;
+
+/** What to do next after a check, as commands. */
+export const commandRemedies = {
+  urlOption: '--url',
+  writeCallback: '`emailauth init` writes one.',
+  signIn: 'Run `emailauth login`.',
+  prove: (domain: string) => `emailauth sites verify ${domain}`,
+  register: (domain: string) => `emailauth register ${domain}`,
+} satisfies Partial<Remedies>;
 
 const remedies: Remedies = {
   ...commandRemedies,
@@ -119,7 +127,7 @@ async function runDeploymentChecks(context: Context, backups: string | undefined
 }
 
 async function checkAtService(context: Context, target: Target, options: CheckOptions, isServiceUp: boolean): Promise<CheckResult[]> {
-  const { checkProof, checkRegistration } = await import('../../diagnostics/registration.ts');
+  const { checkProof, checkRegistration } = await import('../../diagnostics/service.ts');
   const account = await context.signedIn().then(
     ({ client }) => client,
     () => null,
@@ -185,4 +193,29 @@ async function checkCaller({ signedIn }: Context, caller: Caller, host: string, 
     if (error instanceof CommandError && error.exitCode === EXIT.signInNeeded) return fail(oneLine(error.message), oneLine(error.hint));
     throw error;
   }
+}
+
+const STATUSES = { true: ['PASS', 'green'], false: ['FAIL', 'red'], null: ['SKIP', 'yellow'] } as const;
+const INDENT = ' '.repeat(6);
+
+/** Returns the results of checks as text: what was found, below it what to do, and at the end what failed and what was not checked. */
+export function formatReport(checks: readonly CheckResult[], { style, columns }: Pick<Terminal, 'style' | 'columns'>): string {
+  const width = textWidth(columns);
+  const lines = checks.flatMap(({ ok, name, detail, fix }) => {
+    const [status, format] = STATUSES[`${ok}`];
+    const [first, ...rest] = wrap(`${name}: ${detail}`, width - INDENT.length);
+    const below = [...rest, ...(fix ? wrap(fix, width - INDENT.length) : [])];
+    return [`${style(format, status)}  ${first}`, ...below.map((line) => INDENT + line)];
+  });
+  return [...lines, '', ...wrap(summaryOf(checks), width)].join('\n');
+}
+
+function summaryOf(checks: readonly CheckResult[]): string {
+  const failed = checks.filter(({ ok }) => ok === false).length;
+  const skipped = checks.filter(({ ok }) => ok === null).map(({ name }) => name);
+  if (failed === 0 && skipped.length === 0) return 'Nothing is wrong.';
+  const failures = failed === 0 ? 'No check failed.' : failed === 1 ? 'One check failed.' : `${failed} checks failed.`;
+  if (skipped.length === 0) return failures;
+  const notMade = skipped.length === 1 ? 'One check was not made' : `${skipped.length} checks were not made`;
+  return `${failures} ${notMade}: ${skipped.join(', ')}.`;
 }

@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Attempts, Authorization } from '../attempts.ts';
 import type { CodeField } from '../code-field.ts';
-import type { CommandSpec, Flags } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context, Flags } from '../command.ts';
 import { CommandError, cancelled, describeFailure, EXIT, usageError } from '../exit.ts';
+import type { Attempts, Authorization } from '../login-attempts.ts';
 import type { Loopback } from '../loopback.ts';
-import type { Terminal } from '../terminal.ts';
-import { openBrowser } from './open.ts';
+import { minuteOf, type Terminal } from '../terminal.ts';
+import { openBrowser } from './program.ts';
 
 /** From this many seconds after an email, an empty Enter requests another one, and `r` a third. */
 const RESEND_SECONDS = 30;
@@ -54,11 +53,11 @@ async function signIn(context: Context, options: { email?: string; opensBrowser:
   const { terminal, settings, signal } = context;
   const [{ openApi }, { Attempts }, { CodeField }, { openLoopback }, { languageOf }, { readAddress, reportSignIn }] = await Promise.all([
     import('../api.ts'),
-    import('../attempts.ts'),
+    import('../login-attempts.ts'),
     import('../code-field.ts'),
     import('../loopback.ts'),
     import('../../contract/languages.ts'),
-    import('../login-report.ts'),
+    import('../login-attempts.ts'),
   ]);
   const { value: host, source } = await settings.host();
   const credentials = await context.credentials();
@@ -105,7 +104,7 @@ async function announceEmail(
   sent: { email: string; host: string; attempt: string; opensBrowser: boolean },
 ): Promise<void> {
   const { terminal, env, signal } = context;
-  const { findInbox } = await import('../login-report.ts');
+  const { findInbox } = await import('../login-attempts.ts');
   const inbox = await findInbox(sent.host, signal);
   const opened = inbox && sent.opensBrowser && (await openBrowser(context, inbox));
   terminal.note(`An email is on its way to ${sent.email}.`);
@@ -211,3 +210,73 @@ function formatCountdown(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
+
+export const logout: CommandSpec = {
+  usage: 'logout',
+  group: 'Sign-in',
+  summary: 'end the sign-in and remove it from this machine',
+  about: 'When the service cannot be reached, the sign-in is removed from this machine only; it expires at the service.',
+  flags: { '--all': 'at every service that this profile is signed in to' },
+  examples: ['logout', 'logout --all'],
+  json: '{signedOut:[{host,email,ended}]}',
+  async run(context, _, { all = false }) {
+    const { terminal, env } = context;
+    const { endSession } = await import('../api.ts');
+    const credentials = await context.credentials();
+    const hosts = all ? credentials.hosts() : [await context.host()];
+    const signedOut: { host: string; email: string; ended: boolean }[] = [];
+    for (const host of hosts) {
+      const stored = credentials.storedAt(host);
+      if (!stored) continue;
+      const ended = await endSession(context, host, stored);
+      credentials.remove(host);
+      signedOut.push({ host, email: stored.email, ended });
+      if (!ended) {
+        terminal.note(`${host} could not be reached. The session there expires on ${stored.expiresAt.slice(0, 10)} at the latest;`);
+        terminal.note('to end it earlier, sign this device out in the dashboard, under Settings.');
+      }
+    }
+    if (env.EMAILAUTH_TOKEN) terminal.note('EMAILAUTH_TOKEN is set and stays in use: unset it to sign out completely.');
+    const lines = signedOut.map(({ host, email }) => `Signed out ${email} at ${host}.`);
+    const none = all ? 'You are not signed in at any service.' : `You are not signed in at ${hosts[0]}.`;
+    terminal.result({ signedOut }, lines.join('\n') || none);
+    return EXIT.ok;
+  },
+};
+
+export const whoami: CommandSpec = {
+  usage: 'whoami',
+  needs: 'sign-in',
+  group: 'Sign-in',
+  summary: 'who is signed in, where, from which source and until when',
+  examples: ['whoami', 'whoami --json'],
+  json: '{email,host,expiresAt,source}',
+  async run({ terminal, signedIn }) {
+    const { client, caller, host } = await signedIn();
+    // A request to the service, so that a sign-in that has ended is reported.
+    const { email } = await client.me({});
+    const expiresAt = caller.source === 'credentials' ? caller.expiresAt : null;
+    const origin = expiresAt ? `by \`emailauth login\`, until ${minuteOf(expiresAt)} UTC` : 'by EMAILAUTH_TOKEN';
+    terminal.result({ email, host, expiresAt, source: caller.source }, `${email} at ${host}\n${origin}`);
+    return EXIT.ok;
+  },
+};
+
+export const token: CommandSpec = {
+  usage: 'token',
+  needs: 'sign-in',
+  group: 'Sign-in',
+  summary: 'print an access token for scripts',
+  about:
+    'It gives access to everything in your account. The service is asked whether it still works, so that a script does not get a token that has ended. For long-term use, create an API key in the dashboard.',
+  examples: ['token', 'curl -H "Authorization: Bearer $(emailauth token)" https://auth.example.com/api/websites'],
+  json: '{token,host,expiresAt,source}',
+  async run({ terminal, signedIn }) {
+    const { client, caller, host } = await signedIn();
+    await client.me({});
+    const expiresAt = caller.source === 'credentials' ? caller.expiresAt : null;
+    if (terminal.fullScreen) terminal.note('Keep this token secret: it gives access to everything in your account.');
+    terminal.result({ token: caller.token, host, expiresAt, source: caller.source }, caller.token);
+    return EXIT.ok;
+  },
+};

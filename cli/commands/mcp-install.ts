@@ -1,12 +1,11 @@
-import type { CommandSpec, Flags } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context, Flags } from '../command.ts';
 import { EXIT, usageError } from '../exit.ts';
 import type { FileLocation } from '../mcp/client-file.ts';
 import { type AssistantClient, CLIENT_IDS, clients, type Entry, requireClient, SCOPES, type Scope } from '../mcp/clients.ts';
 import type { Edited } from '../mcp/config-text.ts';
 import type { EntryFlags, WantedEntry } from '../mcp/entry.ts';
 import { requireConfirmation } from '../prompts.ts';
-import { paragraph } from '../text.ts';
+import { paragraph } from '../terminal.ts';
 
 const ENTRY_FLAGS = {
   '--scope <scope>': "the person's own file (user), or one in this directory (project)",
@@ -118,7 +117,7 @@ function entryFlagsOf({ scope, http = false, readOnly = false }: Flags): EntryFl
 }
 
 /** Returns the value of `--scope`. @throws CommandError usage */
-export function parseScope(given = 'user'): Scope {
+function parseScope(given = 'user'): Scope {
   const scope = SCOPES.find((each) => each === given);
   if (!scope) throw usageError(`--scope cannot be "${given}".`, `It is one of ${SCOPES.join(', ')}.`);
   return scope;
@@ -135,7 +134,7 @@ async function editFile(client: AssistantClient, file: FileLocation, wanted: Wan
 }
 
 /** Edits the text of a client's file. @throws CommandError usage when it cannot be edited, with the hint */
-export async function withEditErrors<Result>(
+async function withEditErrors<Result>(
   { path, found: { before } }: FileLocation,
   hint: string,
   edit: (text: string) => Result,
@@ -162,9 +161,9 @@ async function patchOfEntry(
   { entry, inputs }: WantedEntry,
 ): Promise<string> {
   const [{ patchOf }, { formatEntry }, { withoutSecrets }] = await Promise.all([
-    import('../init/report.ts'),
+    import('../init/files.ts'),
     import('../mcp/config-text.ts'),
-    import('../mcp/merge-entry.ts'),
+    import('../mcp/entry.ts'),
   ]);
   const text = (shown: Entry, shownInputs: WantedEntry['inputs']) =>
     Buffer.from(formatEntry(client, withoutSecrets(shown, entry), shownInputs));
@@ -192,4 +191,63 @@ async function nextSteps(
     else if (!stored) steps.push(`You are not signed in at ${host}: run \`${command}\`, or let the assistant request the email.`);
   }
   return [...steps, client.next(scope), 'Then ask: “Add email login to this app with emailauth.”'];
+}
+
+export const mcpUninstall: CommandSpec = {
+  usage: 'mcp uninstall <client>',
+  group: 'Integration',
+  summary: "remove the MCP server from an assistant's configuration",
+  about:
+    'Shows the entry, and removes it after you confirm. Everything else in the file stays, with its comments. You stay signed in on this machine.',
+  choices: { client: CLIENT_IDS, '--scope': SCOPES },
+  flags: {
+    '--scope <scope>': "the person's own file (user), or one in this directory (project)",
+    '--dry-run': 'show it as a patch and write nothing',
+  },
+  examples: ['mcp uninstall cursor', 'mcp uninstall claude-code --scope project', 'mcp uninstall codex --dry-run'],
+  json: '{client,scope,path,action}',
+  exits: { 3: 'its file cannot be edited' },
+  run: (context, [client = ''], { scope, dryRun = false }) => uninstall(context, requireClient(client), parseScope(scope), dryRun),
+};
+
+/** Shows the entry in an assistant's configuration, asks for confirmation, and only then removes it. */
+async function uninstall(context: Context, client: AssistantClient, scope: Scope, dryRun: boolean): Promise<number> {
+  const { terminal } = context;
+  const [{ machineOf }, clientFile, { removeEntry }, { requireWritable, writeAll }] = await Promise.all([
+    import('../mcp/entry.ts'),
+    import('../mcp/client-file.ts'),
+    import('../mcp/remove-entry.ts'),
+    import('../init/files.ts'),
+  ]);
+  const path = clientFile.requirePath(client, scope, machineOf(context), context.cwd);
+  const file = clientFile.locate(path, scope, context.cwd);
+  const hint = 'Fix it and run this again, or remove the entry by hand. Nothing was written.';
+  const edited = await withEditErrors(file, hint, (text) => removeEntry(client, text));
+  const result = (action: string) => ({ client: client.id, scope, path, action });
+  if (!edited) {
+    terminal.result(result('unchanged'), `${client.name} does not have it in ${path}; there is nothing to remove.`);
+    return EXIT.ok;
+  }
+  const patch = await patchOfRemoval(context, client, file, edited.before);
+  if (dryRun) {
+    terminal.result(result('removed'), patch);
+    return EXIT.ok;
+  }
+  const change = { path: file.pathInRoot, ...file.found, after: Buffer.from(edited.text) };
+  requireWritable(file.root, [change]);
+  terminal.note(`${patch}\n`);
+  await requireConfirmation(terminal, `Remove this from ${path}?`);
+  writeAll(file.root, [change]);
+  terminal.result(result('removed'), `${client.name} no longer has the MCP server of Email Auth; restart it.`);
+  return EXIT.ok;
+}
+
+/** Returns a patch of our entry only, with its secrets masked: a person may have added a key by hand. */
+async function patchOfRemoval({ terminal }: Context, client: AssistantClient, { path }: FileLocation, entry: Entry): Promise<string> {
+  const [{ patchOf }, { formatEntry }, { withoutSecrets }] = await Promise.all([
+    import('../init/files.ts'),
+    import('../mcp/config-text.ts'),
+    import('../mcp/entry.ts'),
+  ]);
+  return patchOf({ path, before: Buffer.from(formatEntry(client, withoutSecrets(entry, {}))), after: Buffer.of() }, terminal);
 }

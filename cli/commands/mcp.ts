@@ -1,11 +1,10 @@
 import type { Client } from '../../contract/client.ts';
 import type { CheckWebsite } from '../../diagnostics/website-checks.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import type { Caller } from '../credentials.ts';
 import { EXIT } from '../exit.ts';
-import type { ErrorHints } from '../mcp/errors.ts';
-import { version } from '../version.ts';
+import { version } from '../installation.ts';
+import type { ErrorHints } from '../mcp/sign-ins.ts';
 
 export const mcp: CommandSpec = {
   usage: 'mcp',
@@ -28,13 +27,12 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
   if (terminal.interactive) terminal.note(IN_TERMINAL);
   // Log output of a package would break the protocol.
   Object.assign(console, { log: console.error, info: console.error, debug: console.error });
-  const [{ createServer }, { serveStdio }, { openStdio }, { readOpenApi }, { toModelError }, { createSignIns }, { loginCommand }, host] =
+  const [{ createServer }, { serveStdio }, { openStdio }, { readOpenApi }, { createSignIns, toModelError }, { loginCommand }, host] =
     await Promise.all([
       import('../../mcp/server.ts'),
       import('@modelcontextprotocol/server/stdio'),
       import('../mcp/stdio.ts'),
       import('../api.ts'),
-      import('../mcp/errors.ts'),
       import('../mcp/sign-ins.ts'),
       import('../mcp/entry.ts'),
       context.host(),
@@ -85,7 +83,7 @@ async function serve(context: Context, readOnly: boolean): Promise<number> {
 async function openClient(context: Context, hints: ErrorHints, callerOf: () => Promise<Caller | null>): Promise<Client> {
   const [{ openApi }, { toModelError }, { endpoints }] = await Promise.all([
     import('../api.ts'),
-    import('../mcp/errors.ts'),
+    import('../mcp/sign-ins.ts'),
     import('../../contract/endpoints.ts'),
   ]);
   const { terminal, signal } = context;

@@ -4,7 +4,7 @@ import type { CommandSpec } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { requireConfirmation } from '../prompts.ts';
 import { dayOf, displayName, findSite, requireSite } from '../sites.ts';
-import { records } from '../text.ts';
+import { records } from '../terminal.ts';
 
 type Member = Output<'listMembers'>[number];
 

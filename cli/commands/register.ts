@@ -1,6 +1,5 @@
 import { domainInput, EMAIL_MESSAGE, normalEmail } from '../../contract/rules.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { promptText } from '../prompts.ts';
 import { loadDomainValidation, promptDomain, throwTaken } from '../sites.ts';

@@ -1,13 +1,11 @@
 import type { Client } from '../../contract/client.ts';
 import type { Output } from '../../contract/routes.ts';
 import { domainInput } from '../../contract/rules.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptChoice, promptText, requireConfirmation } from '../prompts.ts';
 import { dayOf, displayName, findSite, formatSite, hasCode, promptDomain, requireSite, type Site, siteData, throwTaken } from '../sites.ts';
-import type { Terminal } from '../terminal.ts';
-import { records, table } from '../text.ts';
+import { records, type Terminal, table } from '../terminal.ts';
 
 const SITE_FIELDS = 'id,domain,displayDomain,verified,iconUrl,createdAt,role,linkedAddress,proof';
 const SITE_SHAPE = `{${SITE_FIELDS}}`;

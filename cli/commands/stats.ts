@@ -1,9 +1,8 @@
 import type { AdminSession } from '../admin.ts';
-import type { CommandSpec } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Context } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { formatCount, type LoginStats, parseDays, summarize } from '../stats.ts';
-import { table } from '../text.ts';
+import { table } from '../terminal.ts';
 
 export const stats: CommandSpec = {
   usage: 'stats',

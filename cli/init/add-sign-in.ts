@@ -5,23 +5,18 @@ import { detectLayout } from '../../templates/detect.ts';
 import { type Framework, forProject, variantFor } from '../../templates/framework.ts';
 import { readSources } from '../../templates/read.ts';
 import { type Integration, render, renderWiring, type TemplateValues } from '../../templates/render.ts';
-import type { Flags } from '../command.ts';
-import type { Context } from '../context.ts';
+import type { Context, Flags } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit.ts';
 import { promptText, requireConfirmation } from '../prompts.ts';
-import type { Terminal } from '../terminal.ts';
-import { paragraph } from '../text.ts';
-import { applyJob, type Outcome } from './apply.ts';
-import { type Check, checksFor } from './checks.ts';
-import { requireWritable } from './files.ts';
-import { findPackages, type Packages } from './packages.ts';
-import { nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
+import { paragraph, type Terminal } from '../terminal.ts';
+import { applyJob, type Check, checksFor, type Outcome } from './apply.ts';
+import { patchOf, requireWritable } from './files.ts';
+import { findPackages, type Packages } from './package-manager.ts';
+import { findRoute, nextStepsAfter, type Plan, planFor, type Step } from './plan.ts';
 import { findPortMove, type PortMove, portOf } from './port.ts';
 import { type Project, readProject } from './project.ts';
 import { existsIn, findRegistrationStep, promptDomain, requireDirectory, selectFramework, selectWorkspace } from './questions.ts';
 import { type InitHistory, readHistory } from './record.ts';
-import { formatReport, patchOf } from './report.ts';
-import { findRoute } from './routes.ts';
 
 const LOGIN_PATH = '/login';
 const SUGGESTED_PATH = '/sign-in';
@@ -225,4 +220,24 @@ function toResult(
     verified: outcome?.verified ?? null,
     next: [...commands.map((command) => `Run \`${command}\`.`), ...next],
   };
+}
+
+type Report = {
+  title: string;
+  steps: readonly Step[];
+  /** The command that passed, or null. */
+  verified: string | null;
+  commands: readonly string[];
+  next: readonly string[];
+};
+
+/** Returns what was done and what is left to do, as text of at most 80 columns, unless code is longer. */
+export function formatReport({ title, steps, verified, commands, next }: Report, { style }: Pick<Terminal, 'style'>): string {
+  const lines = [title, ''];
+  for (const { change, action } of steps)
+    lines.push(`  ${style(action === 'unchanged' ? 'dim' : 'green', action.padEnd(11))}  ${change.path}`);
+  if (verified) lines.push('', paragraph(`\`${verified}\` passed.`, { style }));
+  if (commands.length > 0) lines.push('', style('bold', 'Run'), ...commands.map((command) => `  ${style('cyan', command)}`));
+  lines.push('', style('bold', 'Next'), ...next.map((sentence) => paragraph(sentence, { style }, '  - ', '    ')));
+  return lines.join('\n');
 }

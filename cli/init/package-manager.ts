@@ -1,7 +1,65 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { type Agent, detect, resolveCommand } from 'package-manager-detector';
-import { monorepoOf, workspacePatterns } from './workspaces.ts';
+import { globSync } from 'tinyglobby';
+import { detectFrameworks } from '../../templates/detect.ts';
+import type { Framework } from '../../templates/framework.ts';
+import { type Project, readDetectionFiles, readManifest, readText } from './project.ts';
+
+/** The packages of an integration in one project. */
+export type Packages = {
+  manager: PackageManager | null;
+  /** Those that the project lacks. */
+  missing: string[];
+  /** The commands that add them; empty when none are missing. */
+  add: CommandLine[];
+  /** The command that installs the packages of the project itself, when they are not installed and its check needs them; else null. */
+  prepare: CommandLine | null;
+};
+
+/** Returns which packages an integration needs in a project, and how they are added. */
+export async function findPackages(
+  { root, manifest }: Project,
+  { language, packages = [], devPackages = [] }: Framework,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Packages> {
+  const isNode = language === 'JavaScript' || language === 'TypeScript';
+  const manager = isNode ? (manifest ? await findPackageManager(root) : null) : otherManager(root, language, env);
+  const lists = ['requirements.txt', 'pyproject.toml', 'Pipfile', 'composer.json', 'Gemfile'].map((file) => readText(root, file) ?? '');
+  const isListed = (name: string) => (isNode ? manifest?.packages.has(withoutVersion(name)) : lists.some((text) => names(text, name)));
+  const lacking = (list: readonly string[]) => list.filter((name) => !isListed(name));
+  const [needed, development] = [lacking(packages), lacking(devPackages)];
+  const add = [
+    ...(needed.length > 0 && manager ? [manager.add(needed, false)] : []),
+    ...(development.length > 0 && manager ? [manager.add(development, true)] : []),
+  ];
+  const isInstalled = !manager || manager.directories.some((path) => existsSync(path));
+  return {
+    manager,
+    missing: [...needed, ...development],
+    add,
+    prepare: isNode && !isInstalled && manifest && manifest.packages.size > 0 ? (manager?.install ?? null) : null,
+  };
+}
+
+function otherManager(
+  root: string,
+  language: Framework['language'],
+  env: Readonly<Record<string, string | undefined>>,
+): PackageManager | null {
+  if (language === 'Python') return findPythonManager(root, env);
+  if (language === 'PHP') return composerIn(root);
+  return language === 'Ruby' ? bundlerIn(root) : null;
+}
+
+/** Returns `@fastify/cookie` for `@fastify/cookie@^11`. */
+const withoutVersion = (name: string) => name.split(/(?<!^)@/, 1)[0];
+
+/** Whether a list of dependencies names a package, with or without a version behind it. */
+function names(text: string, name: string): boolean {
+  const words = text.toLowerCase().split(/["'\s]+/);
+  return words.some((word) => word.startsWith(name.toLowerCase()) && !/^[\w.-]/.test(word.slice(name.length)));
+}
 
 /** A program and its arguments. */
 export type CommandLine = readonly [program: string, ...args: string[]];
@@ -96,7 +154,7 @@ export function findPythonManager(root: string, env: Readonly<Record<string, str
 }
 
 /** Returns Composer for the given project. */
-export const composerIn = (root: string): PackageManager => ({
+const composerIn = (root: string): PackageManager => ({
   name: 'composer',
   add: (packages, development) => ['composer', 'require', ...(development ? ['--dev'] : []), ...packages],
   install: ['composer', 'install'],
@@ -106,7 +164,7 @@ export const composerIn = (root: string): PackageManager => ({
 });
 
 /** Returns Bundler for the given project. */
-export const bundlerIn = (root: string): PackageManager => ({
+const bundlerIn = (root: string): PackageManager => ({
   name: 'bundler',
   add: (packages) => ['bundle', 'add', ...packages],
   install: ['bundle', 'install'],
@@ -114,3 +172,68 @@ export const bundlerIn = (root: string): PackageManager => ({
   files: ['Gemfile', 'Gemfile.lock'].map((file) => join(root, file)),
   directories: [],
 });
+
+/** A project within a monorepo. */
+type Workspace = {
+  /** Relative to the monorepo's directory, with `/`. */
+  path: string;
+  /** The frameworks it may use; one when it is clear. */
+  frameworks: readonly Framework[];
+};
+
+/** Returns the patterns of the workspaces that a directory declares in package.json or pnpm-workspace.yaml; empty without any. */
+export function workspacePatterns(directory: string): string[] {
+  return [...(readManifest(directory)?.workspaces ?? []), ...pnpmPackages(readText(directory, 'pnpm-workspace.yaml') ?? '')];
+}
+
+/** Returns the workspaces of a monorepo in which a framework was detected, by path. */
+export function listWorkspaces(directory: string): Workspace[] {
+  const patterns = workspacePatterns(directory);
+  const manifests = globSync(patterns.map(manifestPattern), { cwd: directory, ignore: ['**/node_modules/**'], expandDirectories: false });
+  return manifests
+    .map((manifest) => dirname(manifest.split(sep).join('/')))
+    .filter((path) => path !== '.')
+    .sort()
+    .map((path) => ({ path, frameworks: detectFrameworks(readDetectionFiles(join(directory, path))) }))
+    .filter(({ frameworks }) => frameworks.length > 0);
+}
+
+/** Returns the directory of the monorepo whose workspaces include this project; the project's own directory without one. */
+export function monorepoOf(root: string): string {
+  for (let directory = dirname(root); directory !== dirname(directory); directory = dirname(directory)) {
+    const patterns = workspacePatterns(directory);
+    if (patterns.length > 0 && includes(directory, patterns, root)) return directory;
+    // A repository does not belong to the workspaces of the directory around it.
+    if (existsSync(join(directory, '.git'))) break;
+  }
+  return root;
+}
+
+function includes(directory: string, patterns: readonly string[], root: string): boolean {
+  const wanted = relative(directory, root).split(sep).join('/');
+  const found = globSync(patterns.map(manifestPattern), { cwd: directory, ignore: ['**/node_modules/**'], expandDirectories: false });
+  return found.some((manifest) => dirname(manifest) === wanted || realpathSync(join(directory, dirname(manifest))) === root);
+}
+
+/** Returns the pattern of the manifests of a pattern of directories; a leading `!` excludes them. */
+const manifestPattern = (pattern: string) => `${pattern.replace(/^(!?)(?:\.\/)?/, '$1').replace(/(?<!\/)\/+$/, '')}/package.json`;
+
+/** Returns the list `packages` of a pnpm-workspace.yaml, in either notation of YAML. */
+function pnpmPackages(yaml: string): string[] {
+  const lines = yaml.split(/\r?\n/);
+  const start = lines.findIndex((line) => line.startsWith('packages:'));
+  if (start < 0) return [];
+  const [value, ...below] = [lines[start].slice('packages:'.length), ...lines.slice(start + 1)].map((line) => line.trim());
+  const inline = /^\[([^\]]*)\]/.exec([value, ...below].join('\n'))?.[1];
+  if (inline !== undefined) return inline.split(',').map(scalarIn).filter(Boolean);
+  if (value !== '' && !value.startsWith('#')) return [];
+  const end = below.findIndex((line) => line !== '' && !/^[-#]/.test(line));
+  const items = below.slice(0, end < 0 ? below.length : end).filter((line) => line.startsWith('-'));
+  return items.map((line) => scalarIn(line.slice(1))).filter(Boolean);
+}
+
+/** Returns the text of a YAML item without quotes and comment. */
+function scalarIn(item: string): string {
+  const parts = /^(?:"([^"]*)"|'([^']*)'|([^#]*))/.exec(item.trim())?.slice(1) ?? [];
+  return parts.find(Boolean)?.trim() ?? '';
+}

@@ -2,15 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isThisMachine } from '../../contract/rules.ts';
 import type { Framework } from '../../templates/framework.ts';
-import { findAppCommand } from '../app-command.ts';
-import { portInScript, takesPort } from '../dev-script.ts';
-import { nextFreePort } from '../ports.ts';
-import { pathsOf } from './detection.ts';
+import { findAppCommand } from '../app-sources.ts';
+import { mentions, nextFreePort, portInScript, portInSource, readsPort, readsPortAfterImports, replacePort, takesPort } from '../ports.ts';
 import { valueIn } from './env-file.ts';
-import { readText } from './manifest.ts';
 import { findPackageManager } from './package-manager.ts';
-import { type Project, portFiles } from './project.ts';
-import { mentions, portInSource, readsPort, readsPortAfterImports, replacePort } from './source-port.ts';
+import { type Project, pathsOf, portFiles, readText } from './project.ts';
 
 /** How an app that would listen at the port of the service gets another one. */
 export type PortMove = {

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findPackageManager, findPython, findPythonManager } from './package-manager.ts';
+import { findPackageManager, findPython, findPythonManager, listWorkspaces, monorepoOf, workspacePatterns } from './package-manager.ts';
 import { readProject } from './project.ts';
-import { listWorkspaces, monorepoOf, workspacePatterns } from './workspaces.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,10 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { globSync } from 'tinyglobby';
+import { detectionFiles } from '../../templates/detect.ts';
 import type { ProjectKind } from '../../templates/framework.ts';
-import { portInScript } from '../dev-script.ts';
-import { pathsOf } from './detection.ts';
-import { type Manifest, readManifest, readText } from './manifest.ts';
-import { portInSource } from './source-port.ts';
+import { portInScript, portInSource } from '../ports.ts';
 
 /** The facts about a project that decide which integration fits. */
 export type Project = {
@@ -105,3 +104,78 @@ function findPort(root: string, manifest: Manifest | null, entries: readonly str
 }
 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** What a package.json says, as far as an integration depends on it. */
+type Manifest = {
+  type: 'module' | 'commonjs' | undefined;
+  main: string | undefined;
+  scripts: Readonly<Record<string, string>>;
+  /** The names of all packages it lists, those for development included. */
+  packages: ReadonlySet<string>;
+  /** The patterns of its workspaces, as npm, yarn and bun have them; empty when it has none. */
+  workspaces: readonly string[];
+};
+
+/** Files above this size are neither manifests nor source files that someone wrote. */
+const MAX_FILE_BYTES = 1024 * 1024;
+const SECTIONS = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
+
+/** Returns the text of a regular file, or null when it is missing, not readable or larger than 1 MB. */
+export function readText(root: string, path: string): string | null {
+  try {
+    const stats = statSync(join(root, path));
+    return stats.isFile() && stats.size <= MAX_FILE_BYTES ? readFileSync(join(root, path), 'utf8') : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the package.json of a directory, or null when there is none or it is not valid JSON. */
+export function readManifest(directory: string): Manifest | null {
+  const text = readText(directory, 'package.json');
+  if (text === null) return null;
+  try {
+    const manifest: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return isRecord(manifest) ? toManifest(manifest) : null;
+  } catch {
+    return null;
+  }
+}
+
+function toManifest(manifest: Record<string, unknown>): Manifest {
+  const { type, main, scripts, workspaces } = manifest;
+  const patterns = isRecord(workspaces) ? workspaces.packages : workspaces;
+  return {
+    type: type === 'module' || type === 'commonjs' ? type : undefined,
+    main: typeof main === 'string' ? main : undefined,
+    scripts: isRecord(scripts)
+      ? Object.fromEntries(Object.entries(scripts).filter((entry): entry is [string, string] => isText(entry[1])))
+      : {},
+    packages: new Set(SECTIONS.flatMap((section) => (isRecord(manifest[section]) ? Object.keys(manifest[section]) : []))),
+    workspaces: Array.isArray(patterns) ? patterns.filter(isText) : [],
+  };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Directories with the code of others. */
+export const FOREIGN = ['**/node_modules/**', '**/.git/**', '**/venv/**', '**/.venv/**', '**/vendor/**', '**/site-packages/**'];
+
+/** Returns the contents of those `detectionFiles` that a project has, by name; those of all files that match a pattern as one text. */
+export function readDetectionFiles(root: string): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const file of detectionFiles) {
+    const found = pathsOf(root, file)
+      .map((path) => readText(root, path))
+      .filter((text) => text !== null);
+    if (found.length > 0) texts[file] = found.join('\n');
+  }
+  return texts;
+}
+
+/** Returns the files of a project that match a path, which may have `*` in it, in alphabetical order. */
+export function pathsOf(root: string, path: string): string[] {
+  if (!path.includes('*')) return [path];
+  return globSync(path, { cwd: root, ignore: FOREIGN, expandDirectories: false, dot: true }).sort();
+}

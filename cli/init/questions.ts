@@ -4,13 +4,12 @@ import { domainMessage, normalHost } from '../../contract/rules.ts';
 import { frameworkOf, frameworks } from '../../templates/catalog.ts';
 import { detectFrameworks } from '../../templates/detect.ts';
 import type { Framework } from '../../templates/framework.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../command.ts';
 import { usageError } from '../exit.ts';
 import { promptChoice, promptText } from '../prompts.ts';
 import type { Terminal } from '../terminal.ts';
-import { readDetectionFiles } from './detection.ts';
-import { readText } from './manifest.ts';
-import { listWorkspaces, workspacePatterns } from './workspaces.ts';
+import { listWorkspaces, workspacePatterns } from './package-manager.ts';
+import { readDetectionFiles, readText } from './project.ts';
 
 const DOMAIN_FLAG = '--domain <domain>';
 const OTHER = '';

@@ -1,15 +1,13 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { applyPatch, structuredPatch } from 'diff';
-import type { Context } from '../context.ts';
+import type { Context } from '../command.ts';
 import { CommandError, EXIT } from '../exit.ts';
-import { lastLines } from '../process-group.ts';
+import { lastLines, runProgram } from '../process-group.ts';
 import { requireConfirmation } from '../prompts.ts';
+import { patchOf } from './files.ts';
 import type { CommandLine } from './package-manager.ts';
-import { type InitHistory, readHistory, saveHistory } from './record.ts';
-import { patchOf } from './report.ts';
-import { runProgram } from './run.ts';
-import { removeEmpty, restoreFile } from './snapshot.ts';
+import { type InitHistory, readHistory, removeEmpty, restoreFile, saveHistory } from './record.ts';
 
 /** What `--undo` does to one file. */
 type Undone = {

@@ -10,8 +10,7 @@ import {
 } from 'jsonc-parser';
 import { parse as parseToml, stringify as stringifyToml, TomlError } from 'smol-toml';
 import type { AssistantClient, Entry } from './clients.ts';
-import type { WantedEntry } from './entry.ts';
-import { isTable, mergeEntry } from './merge-entry.ts';
+import { isTable, mergeEntry, type WantedEntry } from './entry.ts';
 
 /** The name of our server in every client. */
 export const SERVER_NAME = 'emailauth';

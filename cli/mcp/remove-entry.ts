@@ -1,7 +1,7 @@
 import { createScanner, findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import type { AssistantClient, Entry } from './clients.ts';
 import { inputsIn, NotEditable, parsesTo, readerOf, SERVER_NAME, splitToml, type Tree, tableIn } from './config-text.ts';
-import { isTable } from './merge-entry.ts';
+import { isTable } from './entry.ts';
 
 /** A range of a text that is removed. */
 type Range = { start: number; end: number };

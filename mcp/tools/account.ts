@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { AuditEntry, Branding, Device, Organization, Profile } from '../../contract/account.ts';
+import { AuditEntry, Branding, Connection, Device, Organization, Profile } from '../../contract/account.ts';
 import type { Client } from '../../contract/client.ts';
-import { Connection } from '../../contract/connections.ts';
 import type { Output } from '../../contract/routes.ts';
 import { SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
 import { oneLine } from '../../diagnostics/check.ts';

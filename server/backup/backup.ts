@@ -4,9 +4,8 @@ import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
 import { readSchemaState } from '../db/migrate.ts';
 import { openStorage } from '../uploads/storage.ts';
+import { type IconPart, iconEntry, MANIFEST, type Manifest, Spool, type TablePart, tableEntry, writeManifest } from './archive.ts';
 import { BackupError, readableError } from './backup-error.ts';
-import { type IconPart, iconEntry, MANIFEST, type Manifest, type TablePart, tableEntry, writeManifest } from './manifest.ts';
-import { Spool } from './spool.ts';
 import { BackupStore } from './store.ts';
 
 export type BackupOptions = {

@@ -2,13 +2,12 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { StorageConfig } from '../config.ts';
 import { type Attached, attachDatabase, connectAlone } from '../db/attach.ts';
-import { DataDirInUse } from '../db/embedded/lock.ts';
+import { DataDirInUse } from '../db/embedded/processes.ts';
 import { lockMigrations, MIGRATIONS, readSchemaState, type SchemaState } from '../db/migrate.ts';
 import { lockOutService, waitUntilUnused } from '../db/serving-lock.ts';
 import { openStorage } from '../uploads/storage.ts';
-import { checkArchive, readArchive } from './archive.ts';
+import { checkArchive, type Manifest, newer, readArchive } from './archive.ts';
 import { BackupError, damaged, readableError } from './backup-error.ts';
-import { type Manifest, newer } from './manifest.ts';
 import { BackupStore, type Counts, type Finished } from './store.ts';
 
 export type RestoreOptions = {

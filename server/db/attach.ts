@@ -4,9 +4,8 @@ import type { StorageConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 import { StartError } from '../start-error.ts';
 import { DatabaseClient, READ_ONLY_CAUSE, type ReadOnlyCause } from './client.ts';
+import { detectPooling, MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './examine.ts';
 import { placeOf } from './hosts.ts';
-import { detectPooling } from './pooling.ts';
-import { MIN_VERSION, READ_ONLY_REMEDIES, READ_ONLY_TEXTS, refuseSharedSessions, type Target, tooOld } from './reach.ts';
 
 /** The database that an operator's command works on. */
 export type Attached = Target & {
@@ -54,7 +53,7 @@ export async function attachDatabase(config: StorageConfig, options: { exclusive
   const stop = async () => {};
   if (url) return { url, setting: databaseDirectUrl ? 'DATABASE_DIRECT_URL' : 'DATABASE_URL', place: placeOf(url), stop };
   const { findEmbedded, hasCluster, startEmbedded } = await import('./embedded/embedded.ts');
-  const { DataDirInUse } = await import('./embedded/lock.ts');
+  const { DataDirInUse } = await import('./embedded/processes.ts');
   if (!options.creates && !hasCluster(dataDir)) throw new NoDatabase(dataDir);
   const place = `the embedded PostgreSQL in ${dataDir}`;
   const log = createLog({ logLevel: 'silent', mode: 'production' });

@@ -1,7 +1,6 @@
 import type { SpanContext } from '@opentelemetry/api';
-import type { HistogramSeries } from '../metrics/instruments.ts';
-import { batchRows, batchSeconds } from '../metrics/metrics.ts';
-import { tracing } from '../metrics/tracing.ts';
+import type { HistogramSeries } from '../metrics/metrics.ts';
+import { batchRows, batchSeconds, tracing } from '../metrics/metrics.ts';
 
 /** Rows in one statement. */
 const MAX_ROWS = 64;

@@ -12,7 +12,13 @@ export type Step = SqlStep | IndexStep | BackfillStep;
 type SqlStep = { title: string; sql: string };
 
 /** Builds an index while the table is read and written. An index of the same name is replaced when the new one is complete. */
-type IndexStep = { index: string; table: string /** Columns and condition: `(email) where domain is null`. */; definition: string };
+type IndexStep = {
+  index: string;
+  table: string;
+  /** Columns and condition: `(email) where domain is null`. */
+  definition: string;
+  unique?: boolean;
+};
 
 /**
  * Updates the rows of a large table in batches, each in its own transaction, in the order of `key`, a unique column. `where` must be
@@ -27,9 +33,11 @@ export function titleOf(step: Step): string {
 
 /** Returns the step as SQL for the caller's transaction, on tables that are not in use. */
 export function plainSql(step: Step): string {
-  if ('index' in step) return `drop index if exists ${step.index}; create index ${step.index} on ${step.table} ${step.definition}`;
+  if ('index' in step) return `drop index if exists ${step.index}; ${createIndex(step)} ${step.index} on ${step.table} ${step.definition}`;
   return 'sql' in step ? step.sql : `update ${step.table} set ${step.set} where ${step.where}`;
 }
+
+const createIndex = ({ unique }: IndexStep) => (unique ? 'create unique index' : 'create index');
 
 /** The application_name of a migration's connections. */
 export const MIGRATION_NAME = 'emailauth-migrate';
@@ -83,17 +91,18 @@ export async function runOnline(client: pg.ClientBase, step: Step, options: Onli
 
 /**
  * Runs `work` in a transaction in which no wait for a lock is longer than LOCK_TIMEOUT_MS, and repeats it until it succeeds.
+ * @param options.maxTries after which the error of the last try is thrown
  * @param begin SQL at the beginning of the transaction
  */
 export async function inShortTransaction<Result>(
   client: pg.ClientBase,
-  options: OnlineOptions,
+  options: Pick<OnlineOptions, 'report' | 'reportIntervalMs'> & { maxTries?: number },
   begin: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS } = options;
+  const { report = () => {}, reportIntervalMs = REPORT_INTERVAL_MS, maxTries = Number.POSITIVE_INFINITY } = options;
   let reportedAt = Number.NEGATIVE_INFINITY;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+  for (let pause = FIRST_PAUSE_MS, tries = 1; ; pause = Math.min(pause * 1.5, MAX_PAUSE_MS), tries++) {
     try {
       await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(begin);
@@ -102,7 +111,7 @@ export async function inShortTransaction<Result>(
       return result;
     } catch (error) {
       await client.query('rollback').catch(() => {});
-      if (!isLockError(error)) throw error;
+      if (!isLockError(error) || tries >= maxTries) throw error;
     }
     if (performance.now() - reportedAt > reportIntervalMs) {
       report(`  waiting for a lock that a transaction of another connection holds: ${await openTransactions(client)}`);
@@ -123,7 +132,7 @@ async function buildIndex(client: pg.ClientBase, step: IndexStep, options: Onlin
     const pid = await pidOf(client);
     try {
       await client.query(`drop index concurrently if exists ${building}`);
-      const built = client.query(`create index concurrently ${building} on ${step.table} ${step.definition}`);
+      const built = client.query(`${createIndex(step)} concurrently ${building} on ${step.table} ${step.definition}`);
       await reporting(built, options, async () => `  ${label}: ${await buildProgress(options.url, pid)}`);
     } catch (error) {
       if (!isLockError(error)) throw error;

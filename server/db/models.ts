@@ -2,8 +2,7 @@ import { type CreationOptional, DataTypes, type NonAttribute, Op, type Sequelize
 import type { Authentication } from '../../contract/rules.ts';
 import type { IdentityScope, ResourceScope } from '../../contract/scopes.ts';
 import type { WebsiteRole } from '../../contract/websites.ts';
-import { type Entity, key } from './entity.ts';
-import { defineSessions } from './session-models.ts';
+import { defineSessions, type Entity, key } from './session-models.ts';
 
 /*
  * The records of the service. The migrations create the tables; a model only describes the columns that it reads and writes. A column

@@ -1,5 +1,18 @@
-import { type CreationOptional, DataTypes, type Sequelize } from 'sequelize';
-import { type Entity, key } from './entity.ts';
+import {
+  type CreationOptional,
+  type DataType,
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  type Model,
+  type Sequelize,
+} from 'sequelize';
+
+/** A model with its attributes, all of which have to be given for a new record unless they are CreationOptional. */
+export type Entity<M extends Model> = Model<InferAttributes<M>, InferCreationAttributes<M>>;
+
+/** Returns the definition of an attribute of the primary key. */
+export const key = (type: DataType) => ({ type, primaryKey: true });
 
 /** An open session of the admin pages. */
 export interface AdminSession extends Entity<AdminSession> {

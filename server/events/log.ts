@@ -4,12 +4,13 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
+import { startOf } from '../db/row-numbers.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { ERASED, shownAddress } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 import { EventFeed, type Merged, mergeSources, positionOf, presentEvents } from './events.ts';
 import { PROBLEM_KINDS } from './explanations.ts';
-import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, startOf, subjectOfRow } from './store.ts';
+import { AUDIT_KINDS, type EventRow, EventStore, IS_EVENT, METHOD, type Position, type Source, subjectOfRow } from './store.ts';
 
 type Page = Output<'websiteLog'>;
 

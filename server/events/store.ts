@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { startOf } from '../db/row-numbers.ts';
 import { shownAddress } from '../visitors/visits.ts';
 import { LOCALHOST } from '../websites/domains.ts';
 import { managedBy } from '../websites/managers.ts';
@@ -97,18 +98,6 @@ select (select coalesce(max(id), 0) from audit_log)::float8 as audit, (select co
 const STILL_WRITING = `
 select count(distinct virtualtransaction)::integer as writers from pg_locks
 where relation in ('audit_log'::regclass, 'website_events'::regclass) and virtualtransaction = any($1::text[])`;
-
-/** Finds the number before the first row at or after a time, by bisection: the times of a table rise with its numbers. */
-export const startOf = (table: string, time = 'now() - make_interval(secs => $1)') => `
-with recursive span (low, high) as (
-  select coalesce(min(id), 0), coalesce(max(id), 0) + 1 from ${table}
-  union all
-  select case when older then middle + 1 else low end, case when older then high else middle end
-  from (select low, high, (low + high) / 2 as middle from span where low < high) step cross join lateral (
-    select coalesce((select at < ${time} from ${table} where id >= middle order by id limit 1), false) as older
-  ) probe
-)
-select greatest(low - 1, 0)::float8 as start from span where low >= high`;
 
 const OWNED = `
 owned as materialized (

@@ -6,11 +6,10 @@ import { Fault } from '../../contract/errors.ts';
 import type { Config } from '../config.ts';
 import { READ_ONLY_CAUSE, type ReadOnlyCause } from '../db/client.ts';
 import type { Database } from '../db/database.ts';
-import { READ_ONLY_TEXTS } from '../db/reach.ts';
-import { formatReports } from '../metrics/report.ts';
-import { reportAll } from '../metrics/worker-reports.ts';
-import { isFromThisMachine } from './client-address.ts';
+import { READ_ONLY_TEXTS } from '../db/examine.ts';
+import { formatReports, reportAll } from '../metrics/reports.ts';
 import { dataHeaders } from './protection.ts';
+import { isFromThisMachine } from './reading.ts';
 
 /** One precondition for serving requests. */
 export type Check = { name: string; ok: boolean; detail?: string };

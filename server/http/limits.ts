@@ -78,7 +78,7 @@ export class Limits {
       storeType: 'pool',
       tableName: 'rate_limits',
       tableCreated: true,
-      // Expired counters are removed by a timed job, in batches and by an index.
+      // Expired counters are removed by a scheduled job, in batches and by an index.
       clearExpiredByTimeout: false,
       keyPrefix: limit,
       points: points * this.#factor,

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Route, routes } from '../../contract/routes.ts';
-import { type Challenge, challengeFor } from './challenges.ts';
-import { clientAddressOf } from './client-address.ts';
 import { type Cookies, cookiesOf } from './cookies.ts';
-import { sendError } from './errors.ts';
+import { type Challenge, challengeFor, sendError } from './errors.ts';
 import { type InvokeSettings, invoke } from './invoke.ts';
 import { dataHeaders, requireOwnOrigin } from './protection.ts';
-import { queryOf, readBody } from './reading.ts';
+import { clientAddressOf, queryOf, readBody } from './reading.ts';
 import { requestIdOf } from './request-record.ts';
 import type { Identity, Served } from './serve.ts';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HistogramSeries } from '../metrics/instruments.ts';
-import { requestSeconds, responses } from '../metrics/metrics.ts';
-import { type RequestEnd, tracing } from '../metrics/tracing.ts';
+import type { HistogramSeries } from '../metrics/metrics.ts';
+import { type RequestEnd, requestSeconds, responses, tracing } from '../metrics/metrics.ts';
 
 /** What the service keeps about a request until its response has ended. */
 export type RequestRecord = { id: string; startedAt: number; times: RouteTimes | null; span: { end(end: RequestEnd): void } | null };

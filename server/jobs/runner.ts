@@ -21,6 +21,8 @@ const SCHEDULE_MS = 20_000;
 /** New jobs are announced by NOTIFY; polling finds those that become due at a set time. */
 const POLL_MS = 5_000;
 const RETRY_MS = 500;
+/** The export of a partition takes as long as it is large, and the other jobs go on. */
+const CONCURRENCY = 2;
 const SHUTDOWN_MS = 2_000;
 
 type Parts = {
@@ -30,6 +32,7 @@ type Parts = {
   releaseUnclaimed: (query: Query) => Promise<number>;
   removeUnneededUploads: (query: Query) => Promise<number>;
   maintainProviderKeys: () => Promise<void>;
+  maintainPartitions: (signal: AbortSignal) => Promise<void>;
   /** Receivers of the audit log. */
   destinations: readonly Destination[];
 };
@@ -63,6 +66,7 @@ export class Jobs {
       'release-unclaimed': releaseUnclaimed(parts.releaseUnclaimed),
       'clean-up-uploads': cleanUpUploads(parts.removeUnneededUploads),
       'maintain-provider-keys': () => parts.maintainProviderKeys(),
+      'maintain-partitions': () => parts.maintainPartitions(signal),
       ...Object.fromEntries(parts.destinations.map((to) => [exportTask(to), sendAuditLog(to, signal)])),
     };
     this.#running = this.#run();
@@ -109,7 +113,7 @@ export class Jobs {
       await this.#createTables();
       await beginExports((text, values) => pool.query(text, values), this.#destinations);
       const timetable = TIMETABLE.filter(({ task }) => task in this.#tasks);
-      const options = { concurrency: 1, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
+      const options = { concurrency: CONCURRENCY, pollInterval: POLL_MS, noHandleSignals: true, events, logger: this.#logger };
       const workers = runTaskList(options, this.#tasks, pool);
       try {
         while (!this.#stopping.signal.aborted && !connection.signal.aborted) {

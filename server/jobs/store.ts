@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { MAX_EVENT_AGE_SECONDS, MAX_STATS_DAYS, VISITOR_DAYS } from '../../contract/limits.ts';
 import { DatabaseClient } from '../db/client.ts';
+import { idAt } from '../db/partitions.ts';
+import { startOf } from '../db/row-numbers.ts';
 
 /** How long a statement may take, and how long it may wait for a lock. */
 type Timeouts = { statementMs: number; lockMs: number };
@@ -80,7 +82,8 @@ export type Removal = () => RemoveBatch;
 const BATCH = 5_000;
 
 /**
- * Returns the removal of rows whose `column` is less than `before`, in the order of the column.
+ * Returns the removal of rows whose `column` is less than `before`, in the order of the column. The table is not partitioned, since a ctid
+ * names a row of one partition only.
  * @param rows.column has an index, or is the first column of one
  * @param rows.first less than every value of the column
  * @param rows.and another condition
@@ -106,33 +109,37 @@ function removal(rows: { table: string; column: string; type: string; first: str
   };
 }
 
-/** Attempts that ended more than a day ago. Their ids are UUIDs of version 7 (RFC 9562 §5.7), so the primary key finds the old ones. */
+/** Attempts that ended more than a day ago, of the few that are not dropped with their partition. The primary key finds them by their time. */
 export const removeEndedAttempts = removal({
-  table: 'sign_in_attempts',
+  table: 'sign_in_attempts_default',
   column: 'id',
   type: 'uuid',
   first: '00000000-0000-0000-0000-000000000000',
-  before: "(lpad(to_hex((extract(epoch from now() - interval '1 day') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid",
+  before: idAt("now() - interval '1 day'"),
   and: "expires_at < now() - interval '1 day'",
 });
 
 const byTime = { type: 'timestamptz', first: '-infinity' };
 const byDay = { type: 'date', first: '-infinity' };
 
-/** Tokens that expired more than a day ago: until then the reason of a refusal can be given. */
+/** Tokens that expired more than a day ago, of those that had no partition. Until then the reason of a refusal can be given. */
 export const removeExpiredTokens = removal({
-  table: 'tokens',
+  table: 'tokens_default',
   column: 'expires_at',
   ...byTime,
   before: "now() - interval '1 day'",
 });
 
+const EVENTS_BEGIN = `now() - interval '${MAX_EVENT_AGE_SECONDS} seconds'`;
+
 /** Events of websites. */
 export const removeOldEvents = removal({
   table: 'website_events',
-  column: 'at',
-  ...byTime,
-  before: `now() - interval '${MAX_EVENT_AGE_SECONDS} seconds'`,
+  column: 'id',
+  type: 'bigint',
+  first: '0',
+  before: `(select start::bigint + 1 from (${startOf('website_events', EVENTS_BEGIN)}) kept)`,
+  and: `at < ${EVENTS_BEGIN}`,
 });
 
 /** Codes, tokens, sessions, grants and everything else of the OpenID provider that has expired. */

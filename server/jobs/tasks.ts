@@ -36,6 +36,7 @@ export const TIMETABLE: Timetable = [
   { task: 'release-unclaimed', minute: 7 },
   { task: 'clean-up-uploads', minute: 41 },
   { task: 'maintain-provider-keys', minute: 53 },
+  { task: 'maintain-partitions', minute: 29 },
   { task: exportTask({ name: 'syslog' }), minute: null },
   { task: exportTask({ name: 'webhook' }), minute: null },
 ];

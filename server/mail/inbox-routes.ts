@@ -1,7 +1,7 @@
 import { type RequestHandler, type Response, Router } from 'express';
-import { isFromThisMachine } from '../http/client-address.ts';
-import type { Inbox } from './inbox.ts';
-import { inboxScript, inboxStyles, listHtml, messageDocument, pageHtml, type View } from './inbox-page.ts';
+import { isFromThisMachine } from '../http/reading.ts';
+import { escapeHtml } from './composition.ts';
+import type { Inbox, InboxMessage } from './inbox.ts';
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
@@ -88,3 +88,208 @@ function send(response: Response, type: string, body: string) {
   response.set('Content-Type', `${type}; charset=utf-8`);
   response.end(body);
 }
+
+type View = 'html' | 'text' | 'raw';
+type Chosen = { message: InboxMessage; view: View; raw: string };
+
+const views: { view: View; label: string }[] = [
+  { view: 'html', label: 'HTML' },
+  { view: 'text', label: 'Text' },
+  { view: 'raw', label: 'Raw' },
+];
+
+/** Returns the whole page: the list, and the chosen message beside it. */
+function pageHtml({ messages, chosen }: { messages: InboxMessage[]; chosen: Chosen | null }): string {
+  const title = chosen ? chosen.message.subject : 'Inbox';
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)} · Email Auth inbox</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/dev/inbox/inbox.css">
+<script src="/dev/inbox/inbox.js" defer></script>
+</head>
+<body class="${chosen ? 'reading' : 'listing'}">
+<header class="bar">
+<a class="name" href="/dev/inbox">Inbox</a>
+<p class="about">Emails of this service in local mode. Nothing leaves this machine.</p>
+<p class="live" id="live" role="status"></p>
+</header>
+<div class="panes">
+<nav class="list" id="list" aria-label="Messages" data-chosen="${chosen ? chosen.message.id : ''}">
+${listHtml(messages, chosen?.message.id ?? null)}
+</nav>
+<main class="message">
+${chosen ? messageHtml(chosen) : '<p class="nothing">Choose a message.</p>'}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+/** Returns the list alone, which the page's script fetches when a message was delivered. */
+function listHtml(messages: InboxMessage[], chosen: string | null): string {
+  if (messages.length === 0) {
+    return '<p class="nothing">No email yet. Request a sign-in link, and it appears here at once.</p>';
+  }
+  return `<ol>${messages.map((message) => rowHtml(message, message.id === chosen)).join('')}</ol>`;
+}
+
+/** Returns the email itself, for the sandboxed frame. */
+function messageDocument({ html, text }: InboxMessage): string {
+  // Every link opens outside the frame, also those with another target.
+  return `<base target="_blank">${html || `<pre>${linked(text)}</pre>`}`;
+}
+
+function rowHtml({ id, subject, to, date }: InboxMessage, current: boolean): string {
+  return `<li><a href="/dev/inbox/messages/${id}"${current ? ' aria-current="page"' : ''}>
+<span class="subject">${escapeHtml(subject)}</span>
+<span class="line"><span class="to">${escapeHtml(to)}</span> ${timeHtml(date)}</span>
+</a></li>`;
+}
+
+function messageHtml({ message, view, raw }: Chosen): string {
+  const { id, subject, from, to, date, link, code } = message;
+  const tabs = views.map(({ view: name, label }) => {
+    const current = name === view ? ' aria-current="page"' : '';
+    return `<a href="/dev/inbox/messages/${id}${name === 'html' ? '' : `?view=${name}`}"${current}>${label}</a>`;
+  });
+  return `<a class="back" href="/dev/inbox">All messages</a>
+<h1>${escapeHtml(subject)}</h1>
+<dl>
+<div><dt>From</dt><dd>${escapeHtml(from)}</dd></div>
+<div><dt>To</dt><dd>${escapeHtml(to)}</dd></div>
+<div><dt>Received</dt><dd>${timeHtml(date)}</dd></div>
+</dl>
+<div class="actions">
+${link ? `<a class="open" href="${escapeHtml(link)}" target="_blank" rel="noreferrer">Open the link</a>` : ''}
+${code ? `<p class="code"><span>Code</span> <output>${escapeHtml(code)}</output></p>` : ''}
+</div>
+<nav class="views" aria-label="How to show the message">${tabs.join('')}</nav>
+${bodyHtml(message, view, raw)}`;
+}
+
+function bodyHtml({ id, subject, text }: InboxMessage, view: View, raw: string): string {
+  if (view === 'text') return `<pre tabindex="0" aria-label="Text of the message">${linked(text)}</pre>`;
+  if (view === 'raw') return `<pre tabindex="0" aria-label="Source of the message">${escapeHtml(raw)}</pre>`;
+  const frame = `src="/dev/inbox/messages/${id}/html" sandbox="allow-popups allow-popups-to-escape-sandbox"`;
+  return `<iframe title="${escapeHtml(subject)}" ${frame} referrerpolicy="no-referrer"></iframe>`;
+}
+
+function linked(text: string): string {
+  const parts = text.split(/(https?:\/\/\S+)/);
+  const shown = parts.map((part, index) => {
+    const safe = escapeHtml(part);
+    return index % 2 === 1 ? `<a href="${safe}" target="_blank" rel="noreferrer">${safe}</a>` : safe;
+  });
+  return shown.join('');
+}
+
+function timeHtml(date: string): string {
+  const moment = new Date(date);
+  const today = moment.toDateString() === new Date().toDateString();
+  const time = moment.toLocaleTimeString('en-GB');
+  const shown = today ? time : `${moment.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
+  return `<time datetime="${date}">${shown}</time>`;
+}
+
+/** /dev/inbox/inbox.js: fetches the list whenever the service reports a new message. */
+const inboxScript = `'use strict';
+const list = document.getElementById('list');
+const live = document.getElementById('live');
+const chosen = list.dataset.chosen;
+
+// The browser parses the response itself: Trusted Types do not allow HTML from a text.
+function fetchPage(address) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', address);
+    request.responseType = 'document';
+    request.onload = () => resolve(request.status === 200 ? request.response : null);
+    request.onerror = reject;
+    request.send();
+  });
+}
+
+let latest = 0;
+async function refresh() {
+  const current = ++latest;
+  const loaded = await fetchPage('/dev/inbox/list?chosen=' + encodeURIComponent(chosen));
+  // An older response must not replace a newer one.
+  if (!loaded || current !== latest) return;
+  const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
+  list.replaceChildren(...loaded.body.childNodes);
+  if (focused) list.querySelector('a[href="' + focused + '"]')?.focus();
+}
+
+const events = new EventSource('/dev/inbox/events');
+events.onopen = () => { live.textContent = 'Live'; live.dataset.state = 'live'; };
+events.onerror = () => { live.textContent = 'Reconnecting…'; live.dataset.state = 'waiting'; };
+events.onmessage = () => { refresh().catch(() => {}); };
+addEventListener('pagehide', () => events.close());
+`;
+
+/** /dev/inbox/inbox.css */
+const inboxStyles = `:root {
+  color-scheme: light dark;
+  --page: #fafafa; --pane: #ffffff; --ink: #18181b; --soft: #5f5f68; --line: #e4e4e7; --chosen: #f0f0f2; --strong: #18181b; --on-strong: #ffffff; --good: #15803d;
+  --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root { --page: #09090b; --pane: #121214; --ink: #fafafa; --soft: #a1a1aa; --line: #2a2a2e; --chosen: #1f1f23; --strong: #fafafa; --on-strong: #18181b; --good: #4ade80; }
+}
+* { box-sizing: border-box; margin: 0; }
+html, body { height: 100%; }
+body { display: flex; flex-direction: column; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif; }
+a { color: inherit; }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: -2px; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 16px; padding: 8px 20px; border-bottom: 1px solid var(--line); background: var(--pane); }
+.name { padding: 10px 0; font-weight: 650; text-decoration: none; }
+.about { flex: 1 1 200px; color: var(--soft); font-size: 13px; }
+.live { margin-left: auto; color: var(--soft); font-size: 13px; white-space: nowrap; }
+.live[data-state]::before { content: ''; display: inline-block; width: 7px; height: 7px; margin-right: 7px; border-radius: 50%; background: var(--soft); vertical-align: 1px; }
+.live[data-state='live']::before { background: var(--good); }
+.panes { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(260px, 340px) minmax(0, 1fr); }
+.list { overflow-y: auto; border-right: 1px solid var(--line); background: var(--pane); }
+.list ol { list-style: none; padding: 0; }
+.list li { border-bottom: 1px solid var(--line); }
+.list li a { display: block; padding: 12px 20px; text-decoration: none; }
+.list li a:hover { background: var(--chosen); }
+.list li a[aria-current] { background: var(--chosen); box-shadow: inset 3px 0 var(--strong); }
+.subject { display: block; font-weight: 550; overflow-wrap: anywhere; }
+.line { display: flex; gap: 12px; justify-content: space-between; color: var(--soft); font-size: 13px; }
+.to { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+time { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.nothing { padding: 40px 20px; color: var(--soft); text-align: center; }
+.message { min-width: 0; min-height: 0; display: flex; flex-direction: column; overflow-y: auto; padding: 24px 28px; }
+.back { display: none; padding: 10px 0; color: var(--soft); font-size: 14px; }
+h1 { font-size: 20px; line-height: 1.35; font-weight: 620; overflow-wrap: anywhere; }
+dl { display: flex; flex-wrap: wrap; gap: 2px 24px; margin: 8px 0 16px; font-size: 13px; }
+dl div { display: flex; gap: 8px; min-width: 0; }
+dt { color: var(--soft); }
+dd { overflow-wrap: anywhere; }
+.actions { display: flex; flex-wrap: wrap; align-items: center; gap: 12px 20px; }
+.actions:not(:has(*)) { display: none; }
+.open { display: inline-flex; align-items: center; min-height: 44px; padding: 0 18px; border-radius: 8px; background: var(--strong); color: var(--on-strong); font-weight: 600; text-decoration: none; }
+.code { color: var(--soft); font-size: 13px; }
+.code output { margin-left: 6px; color: var(--ink); font: 600 20px/1 var(--mono); letter-spacing: 3px; user-select: all; }
+.views { display: flex; gap: 20px; margin-top: 16px; border-bottom: 1px solid var(--line); }
+.views a { padding: 11px 2px; margin-bottom: -1px; color: var(--soft); font-size: 14px; text-decoration: none; border-bottom: 2px solid transparent; }
+.views a[aria-current] { color: var(--ink); border-color: var(--strong); }
+iframe { flex: 1 0 420px; width: 100%; margin-top: 16px; border: 1px solid var(--line); border-radius: 10px; background: transparent; }
+pre { margin-top: 16px; padding: 16px; border: 1px solid var(--line); border-radius: 10px; background: var(--pane); font: 13px/1.6 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
+@media (max-width: 720px) {
+  .panes { display: block; }
+  .list { border-right: 0; }
+  .reading .list, .listing .message { display: none; }
+  .about { display: none; }
+  .back { display: inline-block; align-self: start; }
+  .message { padding: 4px 16px 24px; min-height: 80vh; }
+  .bar { padding: 4px 16px; }
+  .list li a { padding: 12px 16px; }
+}
+`;

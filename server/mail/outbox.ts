@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds } from '../metrics/metrics.ts';
-import { tracing } from '../metrics/tracing.ts';
-import { Breaker } from './breaker.ts';
+import { mailDeliverySeconds, mailHandoverSeconds, outboxMails, outboxOldestSeconds, tracing } from '../metrics/metrics.ts';
 import type { Mail, MailSecrets, SendResult } from './mail.ts';
+import { requestedAtOf } from './mail.ts';
 import type { Mailer } from './mailer.ts';
-import { requestedAtOf } from './request-time.ts';
+import { Breaker } from './pool.ts';
 import { LEASE_SECONDS, type OutboxDepth, OutboxStore, type PendingEmail } from './store.ts';
 
 /**

@@ -4,11 +4,11 @@ import { Router } from 'express';
 import type { ApiError, Client } from '../../contract/client.ts';
 import { Fault } from '../../contract/errors.ts';
 import type { Dns } from '../../diagnostics/dns.ts';
-import { challengeFor, challengeOf } from '../http/challenges.ts';
-import { clientAddressOf, isLoopbackHostHeader } from '../http/client-address.ts';
-import type { DirectCaller } from '../http/direct-client.ts';
 import type { DescribeError } from '../http/errors.ts';
+import { challengeFor, challengeOf } from '../http/errors.ts';
+import type { DirectCaller } from '../http/invoke.ts';
 import { requireOwnOrigin } from '../http/protection.ts';
+import { clientAddressOf, isLoopbackHostHeader } from '../http/reading.ts';
 import { requestIdOf } from '../http/request-record.ts';
 import type { Identity } from '../http/serve.ts';
 

@@ -1,5 +1,172 @@
+import type { SpanContext } from '@opentelemetry/api';
 import { Fault } from '../../contract/errors.ts';
-import { Counter, Gauge, Histogram } from './instruments.ts';
+
+/** Values of labels by name. They come from code, never from a request, so that their number is bounded. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** A value as prom-client writes it. */
+type Value = { labels: Record<string, string | number>; value: number; metricName?: string };
+
+/** A metric of one process, as prom-client reads and adds up metrics of several processes. */
+export type Report = { name: string; help: string; type: string; aggregator: string; values: Value[] };
+
+/** How the values of several worker processes become one. */
+type Aggregator = 'sum' | 'max' | 'first';
+
+/** Counts of one set of labels. */
+export type CountSeries = { value: number };
+
+/** A number that only grows, by labels. Callers of frequent events keep the series of their labels. */
+export class Counter {
+  readonly name: string;
+  readonly help: string;
+  readonly #labelNames: readonly string[];
+  readonly #series = new Map<string, CountSeries & { labels: Labels }>();
+
+  constructor(name: string, help: string, labelNames: readonly string[] = []) {
+    this.name = name;
+    this.help = help;
+    this.#labelNames = labelNames;
+    // Without labels the counter is 0 from the start, so that a rate includes its first event.
+    if (labelNames.length === 0) this.with();
+  }
+
+  /** Returns the series of these values of the labels. */
+  with(...labelValues: string[]): CountSeries {
+    return seriesOf(this.#series, this.#labelNames, labelValues, () => ({ value: 0 }));
+  }
+
+  /** Adds one to the series of these values of the labels. */
+  count(...labelValues: string[]): void {
+    this.with(...labelValues).value += 1;
+  }
+
+  /** Returns the labels and values of all series. */
+  points(): { labels: Labels; value: number }[] {
+    return [...this.#series.values()];
+  }
+
+  report(): Report {
+    const values = this.points().map(({ labels, value }) => ({ labels, value }));
+    return { name: this.name, help: this.help, type: 'counter', aggregator: 'sum', values };
+  }
+}
+
+/** The measurements of one set of labels. */
+export class HistogramSeries {
+  readonly labels: Labels;
+  readonly #bounds: readonly number[];
+  /** By bucket, not cumulated; the last one has no upper bound. */
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(bounds: readonly number[], labels: Labels) {
+    this.#bounds = bounds;
+    this.labels = labels;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  /** Counts a measurement. It allocates nothing, because the most frequent calls pass here. */
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > this.#bounds[bucket]) bucket++;
+    this.counts[bucket] += 1;
+    this.sum += value;
+  }
+}
+
+/** The distribution of measurements, by labels. */
+export class Histogram {
+  readonly name: string;
+  readonly help: string;
+  /** Upper bounds of the buckets, in ascending order. */
+  readonly bounds: readonly number[];
+  readonly #labelNames: readonly string[];
+  readonly #series = new Map<string, HistogramSeries>();
+
+  constructor(name: string, help: string, bounds: readonly number[], labelNames: readonly string[] = []) {
+    this.name = name;
+    this.help = help;
+    this.bounds = bounds;
+    this.#labelNames = labelNames;
+    if (labelNames.length === 0) this.with();
+  }
+
+  /** Returns the series of these values of the labels. */
+  with(...labelValues: string[]): HistogramSeries {
+    return seriesOf(this.#series, this.#labelNames, labelValues, (labels) => new HistogramSeries(this.bounds, labels));
+  }
+
+  points(): HistogramSeries[] {
+    return [...this.#series.values()];
+  }
+
+  report(): Report {
+    const values = this.points().flatMap((series) => this.#valuesOf(series));
+    return { name: this.name, help: this.help, type: 'histogram', aggregator: 'sum', values };
+  }
+
+  #valuesOf({ labels, counts, sum }: HistogramSeries): Value[] {
+    const values: Value[] = [];
+    let below = 0;
+    counts.forEach((count, bucket) => {
+      below += count;
+      values.push({ metricName: `${this.name}_bucket`, labels: { ...labels, le: this.bounds[bucket] ?? '+Inf' }, value: below });
+    });
+    values.push({ metricName: `${this.name}_sum`, labels, value: sum }, { metricName: `${this.name}_count`, labels, value: below });
+    return values;
+  }
+}
+
+/** A value that is read when the metrics are: null while it is not known. */
+export class Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly #aggregator: Aggregator;
+  #read: () => Promise<GaugePoint[]> | GaugePoint[] = () => [];
+
+  /** @param aggregator for the values of several worker processes */
+  constructor(name: string, help: string, aggregator: Aggregator = 'sum') {
+    this.name = name;
+    this.help = help;
+    this.#aggregator = aggregator;
+  }
+
+  /** Sets the function that reads the values. Rejections leave the metric out. */
+  readBy(read: () => Promise<GaugePoint[]> | GaugePoint[]): void {
+    this.#read = read;
+  }
+
+  async points(): Promise<GaugePoint[]> {
+    try {
+      return await this.#read();
+    } catch {
+      return [];
+    }
+  }
+
+  async report(): Promise<Report> {
+    const values = (await this.points()).map(({ labels = {}, value }) => ({ labels, value }));
+    return { name: this.name, help: this.help, type: 'gauge', aggregator: this.#aggregator, values };
+  }
+}
+
+export type GaugePoint = { labels?: Labels; value: number };
+
+function seriesOf<Series>(
+  all: Map<string, Series & { labels: Labels }>,
+  names: readonly string[],
+  values: readonly string[],
+  create: (labels: Labels) => Series,
+): Series {
+  const key = values.length === 1 ? values[0] : values.join('\n');
+  const found = all.get(key);
+  if (found) return found;
+  const labels = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+  const created = Object.assign(create(labels) as Series & object, { labels });
+  all.set(key, created);
+  return created;
+}
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** Greylisting and an outage of the mail server delay an email by minutes. */
@@ -46,6 +213,11 @@ export const outboxOldestSeconds = new Gauge(
   'Age of the oldest email still to send, of all instances, without those that a limit postponed; 0 when there is none',
   'max',
 );
+export const overduePartitions = new Gauge(
+  'emailauth_overdue_partitions',
+  'Partitions whose rows should have been dropped hours ago, by table',
+  'max',
+);
 
 export const emailRequests = new Counter('emailauth_sign_in_requests_total', 'Requests for an email by result', ['result']);
 export const signIns = new Counter('emailauth_sign_ins_total', 'Tries to sign in by method and result', ['method', 'result']);
@@ -60,7 +232,7 @@ export const histograms = [requestSeconds, batchRows, batchSeconds, poolWaitSeco
 /** Of one process. */
 export const gauges = [poolConnections, workers];
 /** Of the database, and so the same in all processes. */
-export const sharedGauges = [outboxMails, outboxOldestSeconds];
+export const sharedGauges = [outboxMails, outboxOldestSeconds, overduePartitions];
 
 /** Counts a try to sign in by its result: `signed_in`, the code of its error, or `unavailable`. */
 export async function countSignIn<Result>(method: string, work: Promise<Result>): Promise<Result> {
@@ -72,4 +244,40 @@ export async function countSignIn<Result>(method: string, work: Promise<Result>)
     signIns.count(method, error instanceof Fault ? error.code : 'unavailable');
     throw error;
   }
+}
+
+/** A request, as a span needs it. */
+export type TracedRequest = {
+  /** The trace id. */
+  id: string;
+  /** The span of the caller, of a well-formed `traceparent`. */
+  parent: { spanId: string; sampled: boolean } | null;
+  method: string;
+};
+
+/** What is known when the response has ended. */
+export type RequestEnd = { route: string; status: number };
+
+/** Spans of the service. It exists only while traces are exported. */
+export type Tracing = {
+  /** Runs a request inside a span, which `end` ends. */
+  request(request: TracedRequest, run: () => void): { end(end: RequestEnd): void };
+  /** Returns the current span. */
+  current(): SpanContext | undefined;
+  /** Runs a statement that several requests share, in a span of the first one that has a link to each. */
+  batch<Result>(name: string, requests: SpanContext[], rows: number, run: () => Promise<Result>): Promise<Result>;
+  /** Runs a try to hand an email over. @param requestId of the request that it belongs to, if that is known */
+  mail<Result>(mail: { kind: string; requestId?: string }, run: () => Promise<Result>, nameOf: (result: Result) => string): Promise<Result>;
+  /** Exports what is left. */
+  stop(): Promise<void>;
+};
+
+let current: Tracing | null = null;
+
+/** Returns the traces of this process; null while they are off, which costs nothing. */
+export const tracing = (): Tracing | null => current;
+
+/** Makes `tracing` return the traces that were opened. */
+export function setTracing(opened: Tracing): void {
+  current = opened;
 }

@@ -1,13 +1,38 @@
-import { context, DiagLogLevel, diag, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import {
+  context,
+  DiagLogLevel,
+  diag,
+  type HrTime,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+  ValueType,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes, serviceInstanceIdDetector } from '@opentelemetry/resources';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  DataPointType,
+  MeterProvider,
+  type MetricData,
+  type MetricProducer,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../log.ts';
-import { metricProducer } from './otlp-metrics.ts';
-import type { TracedRequest, Tracing } from './tracing.ts';
+import type { Counter, Gauge, Histogram, Labels } from './metrics.ts';
+import { counters, gauges, histograms, sharedGauges, type TracedRequest, type Tracing } from './metrics.ts';
 
 const SERVICE = 'emailauth';
 /** An unreachable receiver is logged this often. */
@@ -118,3 +143,52 @@ function logFailures(log: Pick<Log, 'warn'>): void {
   const ignore = () => {};
   diag.setLogger({ error: warn, warn, info: ignore, debug: ignore, verbose: ignore }, DiagLogLevel.WARN);
 }
+
+/** Returns the metrics of /metrics, without those of Node.js, as the SDK exports them. */
+function metricProducer(resource: Resource): MetricProducer {
+  const startTime = hrTimeOf(Date.now() - process.uptime() * 1000);
+  return {
+    async collect() {
+      const endTime = hrTimeOf(Date.now());
+      const at = (labels: Labels) => ({ startTime, endTime, attributes: { ...labels } });
+      const read = await Promise.all([...gauges, ...sharedGauges].map((gauge) => gaugeData(gauge, at)));
+      const metrics = [
+        ...counters.map((counter) => counterData(counter, at)),
+        ...histograms.map((histogram) => histogramData(histogram, at)),
+        ...read,
+      ];
+      return { resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'emailauth' }, metrics }] }, errors: [] };
+    },
+  };
+}
+
+type At = (labels: Labels) => { startTime: HrTime; endTime: HrTime; attributes: Record<string, string> };
+
+const baseOf = ({ name, help }: { name: string; help: string }) => ({
+  descriptor: { name, description: help, unit: name.endsWith('_seconds') ? 's' : '', valueType: ValueType.DOUBLE },
+  aggregationTemporality: AggregationTemporality.CUMULATIVE,
+});
+
+function counterData(counter: Counter, at: At): MetricData {
+  const dataPoints = counter.points().map(({ labels, value }) => ({ ...at(labels), value }));
+  return { ...baseOf(counter), dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
+}
+
+async function gaugeData(gauge: Gauge, at: At): Promise<MetricData> {
+  const dataPoints = (await gauge.points()).map(({ labels = {}, value }) => ({ ...at(labels), value }));
+  return { ...baseOf(gauge), dataPointType: DataPointType.GAUGE, dataPoints };
+}
+
+function histogramData(histogram: Histogram, at: At): MetricData {
+  const dataPoints = histogram.points().map(({ labels, counts, sum }) => ({
+    ...at(labels),
+    value: {
+      buckets: { boundaries: [...histogram.bounds], counts: [...counts] },
+      sum,
+      count: counts.reduce((total, count) => total + count, 0),
+    },
+  }));
+  return { ...baseOf(histogram), dataPointType: DataPointType.HISTOGRAM, dataPoints };
+}
+
+const hrTimeOf = (ms: number): HrTime => [Math.trunc(ms / 1000), Math.trunc((ms % 1000) * 1e6)];

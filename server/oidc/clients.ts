@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientMetadata } from 'oidc-provider';
 import type pg from 'pg';
-import type { ClientKind } from '../../contract/connections.ts';
+import type { ClientKind } from '../../contract/account.ts';
 import { type Authentication, isLoopbackRedirectHost, normalHost } from '../../contract/rules.ts';
 import { IDENTITY_SCOPES, RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { batched } from '../db/batch.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Client, Configuration, errors, interactionPolicy, JWKS, KoaContextWithOIDC } from 'oidc-provider';
 import { IDENTITY_SCOPES } from '../../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
-import { resourceUri } from '../http/challenges.ts';
+import { resourceUri } from '../http/errors.ts';
 import type { SecretKeys } from '../secret-keys.ts';
 import { digest } from '../secrets.ts';
 import { createAdapter } from './adapter.ts';

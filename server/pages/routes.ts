@@ -5,7 +5,7 @@ import { isWebsitePage, type PageEntry, pages } from '../../contract/pages.ts';
 import { isLoopbackRedirectHost } from '../../contract/rules.ts';
 import { RESOURCE_SCOPES } from '../../contract/scopes.ts';
 import { docPath, slugAt } from '../../docs/pages.ts';
-import { metadataPath, type Resource, resourceUri } from '../http/challenges.ts';
+import { metadataPath, type Resource, resourceUri } from '../http/errors.ts';
 import { isSignInPath } from '../sign-in-pages/pages.ts';
 import { plainPath, type WebApp } from './web-app.ts';
 

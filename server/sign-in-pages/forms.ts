@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '../../contract/errors.ts';
 import { type LanguageCode, languageOf } from '../../contract/languages.ts';
-import type { SignInPage } from '../../contract/pages.ts';
+import type { FormFailure, FormName, SignInPage } from '../../contract/pages.ts';
 import type { Output, RouteName } from '../../contract/routes.ts';
-import type { FormFailure, FormName } from '../../contract/sign-in-steps.ts';
 import { type BrowserRequest, forgetAccount, forgetKey, rememberedKeyOf } from '../accounts/browser.ts';
 import type { DescribedError } from '../http/errors.ts';
 import { type InvokeSettings, invoke } from '../http/invoke.ts';

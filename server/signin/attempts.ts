@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ATTEMPT_SECONDS, INVITATION_DAYS, MAX_CODE_TRIES, REGISTRATION_DAYS } from '../../contract/limits.ts';
+import type { AttemptStatus, OwnAttempt } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
-import type { AttemptStatus, OwnAttempt } from '../../contract/sign-in-steps.ts';
 import type { Database } from '../db/database.ts';
 import type { Mail, MailSecrets } from '../mail/mail.ts';
 import type { SecretKeys } from '../secret-keys.ts';

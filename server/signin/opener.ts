@@ -34,7 +34,8 @@ const BATCH_DELAY_MS = 4;
 /**
  * Consumes attempts, once each: of several openings of one attempt, here or in another process, one is returned. In the same
  * statement the tokens are issued and the accounts remembered. One array per column: row n of all arrays is one opening.
- * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds. The audit row contains how many
+ * $1…$7, $10 and $11: the columns of Opening, $8: life of a token and $9: of an attempt, in seconds, $12: the least and $13: the greatest
+ * id, so that only their partitions are searched. The audit row contains how many
  * whole seconds the visitor took: less than $9, as the attempt had not expired. For a code it is their complement, which is negative, so
  * that the statistics can tell both apart without another column. It is null for a link that lives for days.
  */
@@ -46,7 +47,7 @@ with given as materialized (
 consumed as (
   update sign_in_attempts a set consumed_at = now()
   from given g
-  where a.id = g.id and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
+  where a.id = g.id and a.id = any($1) and a.id between $12 and $13 and a.kind <> 'app' and a.consumed_at is null and a.expires_at > now()
     and (a.browser = g.browser or a.email = g.email)
     and (a.domain is null or ${sameRegistration('a.domain', 'a.expires_at - make_interval(secs => $9)')})
     and not ${endedBySibling('a', '$9')}
@@ -57,7 +58,7 @@ consumed as (
 ),
 issued as (
   insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, case when kind in ('site', 'oidc') then host end, email, browser, now() + make_interval(secs => $8) from consumed
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8) from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
@@ -91,7 +92,7 @@ export class AttemptOpener {
   }
 }
 
-// Statements of several processes lock their rows in one order, so that they never deadlock.
+// Statements of several processes lock their rows in one order, so that they never deadlock. OPEN also needs this order.
 const byId = (a: Opening, b: Opening) => (a.id < b.id ? -1 : 1);
 
 async function openAll(core: Database['core'], openings: Opening[]): Promise<(Opened | null)[]> {
@@ -110,6 +111,8 @@ async function openAll(core: Database['core'], openings: Opening[]): Promise<(Op
       ATTEMPT_SECONDS,
       openings.map(({ label }) => label),
       openings.map(({ byCode = false }) => byCode),
+      openings[0].id,
+      openings[openings.length - 1].id,
     ],
   });
   const opened: (Opened | null)[] = openings.map(() => null);

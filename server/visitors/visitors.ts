@@ -5,6 +5,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import { maskEmail } from '../../contract/rules.ts';
 import type { Config } from '../config.ts';
 import { type Database, inTransaction } from '../db/database.ts';
+import { idAt } from '../db/partitions.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
 import { findManaged, findOwned, type Managed } from '../websites/managers.ts';
@@ -188,13 +189,15 @@ const IS_CLIENT = `('.' || ${clientHost('client_id')}) like '%.' || $2`;
 const END_ATTEMPTS = `
 with ended as (
   delete from sign_in_attempts
-  where id > (lpad(to_hex((extract(epoch from now() - interval '1 hour') * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+  where id > ${idAt("now() - interval '1 hour'")}
     and email = $1 and (domain = $2 or kind = 'oidc' and ${IS_CLIENT})
   returning id
 )
 delete from outbox using ended where outbox.id = ended.id`;
 
-const END_TOKENS = 'delete from tokens where expires_at > now() and domain = $2 and email = $1';
+// The second condition has an index.
+const END_TOKENS = `
+delete from tokens where expires_at > now() and (expires_at at time zone 'UTC') > (now() at time zone 'UTC') and domain = $2 and email = $1`;
 
 const END_GRANTS = `
 with ended as (delete from oidc_records where email = $1 and kind = 'Grant' and ${IS_CLIENT} returning id)

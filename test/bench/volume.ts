@@ -12,6 +12,7 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
   await registerWebsite(service);
   await measureSignIns(stage, service, connections, seconds);
   const run = async <Row>(sql: string) => (await query(service.databaseUrl, sql)) as Row[];
+  await run('create extension if not exists pg_walinspect');
   const before = await read(run);
   await measureSignIns(stage, service, connections, 2 * seconds);
   const after = await read(run);
@@ -28,11 +29,37 @@ export async function measureVolume(stage: Stage, connections: number, seconds: 
     const grown = (size - (before.sizes.get(name) ?? 0)) / count;
     if (grown >= 1) row(`table ${name} with indexes, bytes`, formatNumber(grown));
   }
+  heading('Records of the WAL by what they change', 'bytes', 'records');
+  const parts = await run<{ part: string; bytes: number; records: number }>(walParts(before.position, after.position));
+  for (const { part, bytes, records } of parts)
+    if (bytes / count >= 1) row(part, formatNumber(bytes / count), formatNumber(records / count, 2));
 }
 
-type Volume = { attempts: number; wal: number; images: number; records: number; flushes: number; sizes: Map<string, number> };
+/** Selects the bytes and records of the WAL between two positions by relation and kind of record. A record counts for its first block. */
+const walParts = (from: string, to: string) => `
+with record as (
+  select start_lsn, resource_manager || ' ' || record_type as kind, record_length from pg_get_wal_records_info('${from}', '${to}')
+),
+block as (
+  select distinct on (start_lsn) start_lsn, coalesce(relname, 'relation ' || b.relfilenode) as relation
+  from pg_get_wal_block_info('${from}', '${to}') b
+    left join pg_class c on pg_relation_filenode(c.oid) = b.relfilenode and b.reldatabase = (select oid from pg_database where datname = current_database())
+  order by start_lsn, block_id
+)
+select coalesce(relation || ': ', '') || kind as part, sum(record_length)::float8 as bytes, count(*)::float8 as records
+from record left join block using (start_lsn) group by 1 order by 2 desc`;
 
-const WAL = `select wal_records::float8 as records, wal_bytes::float8 as wal, wal_fpi::float8 as images,
+type Volume = {
+  position: string;
+  attempts: number;
+  wal: number;
+  images: number;
+  records: number;
+  flushes: number;
+  sizes: Map<string, number>;
+};
+
+const WAL = `select pg_current_wal_lsn()::text as position, wal_records::float8 as records, wal_bytes::float8 as wal, wal_fpi::float8 as images,
   (select coalesce(sum(fsyncs), 0)::float8 from pg_stat_io where object = 'wal') as flushes from pg_stat_wal`;
 const SIZES = `select relname as name, pg_total_relation_size(oid)::float8 as size from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
 

@@ -29,7 +29,7 @@ export async function installCommand(): Promise<Installed> {
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'emailauth-package-'));
   // When root runs the tests, the embedded PostgreSQL in there runs as another user.
   await chmod(directory, 0o711);
-  const { packBoth } = await import(pathToFileURL(join(repository, 'cli/packages.mjs')).href);
+  const { packBoth } = await import(pathToFileURL(join(repository, 'cli/release.mjs')).href);
   const [serverPackage, commandPackage] = packBoth(repository, directory);
   const prefix = join(directory, 'prefix');
   await mkdir(prefix);

@@ -14,12 +14,19 @@ import {
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { keptSecret } from '../../kept-secrets.ts';
 import type { Log } from '../../log.ts';
-import { EmbeddedUnusable, prepareBinaries } from './binaries.ts';
-import { choosePort, databaseUrl, ENVIRONMENT, prepareCluster, readPostmaster, serverArguments } from './cluster.ts';
-import { lockDataDir } from './lock.ts';
-import { identityOf, isPostmaster, signal, waitForEnd } from './processes.ts';
+import { keptSecret } from '../../secret-keys.ts';
+import {
+  choosePort,
+  databaseUrl,
+  EmbeddedUnusable,
+  ENVIRONMENT,
+  prepareBinaries,
+  prepareCluster,
+  readPostmaster,
+  serverArguments,
+} from './cluster.ts';
+import { identityOf, isPostmaster, lockDataDir, signal, waitForEnd } from './processes.ts';
 import type { Command, Status } from './supervisor.ts';
 
 const START_MS = 60_000;

@@ -5,7 +5,8 @@ import { steps as openIdConnect } from './0008-openid-connect.ts';
 import { steps as websiteMembers } from './0009-website-members.ts';
 import { steps as brandingAndVisitors } from './0010-website-branding-and-visitors.ts';
 import { steps as registrationLinks } from './0011-registration-links.ts';
-import { steps as passkeys } from './0015-passkeys.ts';
+import { steps as partitions } from './0014-partitions.ts';
+import { steps as passkeys } from './0016-passkeys.ts';
 
 /** `sql`: the whole migration is one step. */
 export type Migration = { name: string } & ({ sql: string } | { steps: readonly Step[] });
@@ -63,6 +64,12 @@ const websiteOpenIdTotals = `
 alter table daily_sites add column openid_sent bigint not null default 0, add column openid_opened bigint not null default 0;
 `;
 
+/** Indexes to which every sign-in wrote. Their rows are found in the order of their ids, which is that of their times. */
+const fewerIndexes: readonly Step[] = [
+  { title: 'drop the index of due emails', sql: 'drop index outbox_due' },
+  { title: 'drop the index of the times of events', sql: 'drop index website_events_at' },
+];
+
 /** How far the audit log was exported, by destination. */
 const auditExports = `
 create table audit_exports (
@@ -93,5 +100,7 @@ export const migrations: readonly Migration[] = [
   { name: '0011-registration-links', steps: registrationLinks },
   { name: '0012-website-openid-totals', sql: websiteOpenIdTotals },
   { name: '0013-audit-exports', sql: auditExports },
-  { name: '0015-passkeys', steps: passkeys },
+  { name: '0014-partitions', steps: partitions },
+  { name: '0015-fewer-indexes', steps: fewerIndexes },
+  { name: '0016-passkeys', steps: passkeys },
 ];

@@ -5,11 +5,100 @@ import { Heading } from '@react-email/heading';
 import { Html } from '@react-email/html';
 import { Link } from '@react-email/link';
 import { Text } from '@react-email/text';
+import type { CSSProperties, ReactNode } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { LanguageCode } from '../../../contract/languages.ts';
 import { type Content, slot } from './content.ts';
-import { buttonStyle, CARD_WIDTH, outlookStyleSheet, styles } from './styles.ts';
-import { Rule, Table } from './table.tsx';
+
+/** Maximum width of an email's card, in pixels. */
+const CARD_WIDTH = 480;
+
+const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const mono = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
+
+const text: CSSProperties = { margin: '0 0 16px', fontSize: 15, lineHeight: '24px', color: '#27272a', overflowWrap: 'anywhere' };
+
+/** The styles of the elements. Mail programs that remove style sheets apply these. */
+const styles = {
+  page: { margin: 0, padding: 0, backgroundColor: '#f4f4f5', fontFamily: sans },
+  preview: { display: 'none', maxHeight: 0, maxWidth: 0, overflow: 'hidden', opacity: 0, lineHeight: '1px', fontSize: 1 },
+  gutter: { padding: '32px 12px' },
+  cardTable: { maxWidth: CARD_WIDTH, margin: '0 auto', borderCollapse: 'separate' },
+  card: {
+    padding: '32px 24px',
+    backgroundColor: '#ffffff',
+    border: '1px solid #e4e4e7',
+    borderRadius: 12,
+    fontFamily: sans,
+    textAlign: 'left',
+  },
+  logo: {
+    display: 'block',
+    width: 'auto',
+    height: 40,
+    maxWidth: '100%',
+    margin: '0 0 24px',
+    objectFit: 'contain',
+    fontSize: 17,
+    lineHeight: '40px',
+    fontWeight: 600,
+    color: '#18181b',
+  },
+  title: { margin: '0 0 16px', fontSize: 22, lineHeight: '30px', fontWeight: 600, color: '#18181b', overflowWrap: 'anywhere' },
+  text,
+  button: {
+    padding: '12px 24px',
+    fontSize: 15,
+    lineHeight: '20px',
+    fontWeight: 600,
+    color: '#ffffff',
+    backgroundColor: '#18181b',
+    borderRadius: 8,
+    textDecoration: 'none',
+  },
+  codeIntroduction: { ...text, margin: '0 0 4px' },
+  code: { margin: 0, fontFamily: mono, fontSize: 30, lineHeight: '40px', fontWeight: 600, letterSpacing: 6, color: '#18181b' },
+  ruleSpace: { padding: '24px 0' },
+  rule: { height: 1, borderTop: '1px solid #e4e4e7', fontSize: 0, lineHeight: '1px' },
+  note: { margin: '0 0 8px', fontSize: 13, lineHeight: '20px', color: '#52525b', overflowWrap: 'anywhere' },
+  link: { color: '#52525b', textDecoration: 'underline', wordBreak: 'break-all' },
+} satisfies Record<string, CSSProperties>;
+
+const dark = [
+  '.page{background-color:#09090b!important}',
+  '.page td{background-color:transparent!important}',
+  '.page td.card{background-color:#18181b!important;border-color:#3f3f46!important}',
+  '.ink{color:#fafafa!important}',
+  '.note{color:#a1a1aa!important}',
+  '.rule{border-top-color:#3f3f46!important}',
+  // A logo may be dark on a transparent background, so it keeps a white one.
+  '.logo{padding:8px!important;border-radius:8px!important;background-color:#ffffff!important}',
+].join('');
+
+/** The style sheet of an email: the colors of dark mode. @param darkButton the rule of the button */
+const styleSheetWith = (darkButton: string) =>
+  `:root{color-scheme:light dark;supported-color-schemes:light dark}@media (prefers-color-scheme:dark){${dark}${darkButton}}`;
+
+/** The button, and the style sheet with its colors in dark mode. */
+type ButtonStyle = { button: CSSProperties; styleSheet: string };
+
+const plainButton: ButtonStyle = {
+  button: styles.button,
+  styleSheet: styleSheetWith('.button{background-color:#fafafa!important;color:#18181b!important}'),
+};
+
+const [fill, ink, edge] = [slot('accent'), slot('accentText'), slot('accentEdge')];
+const accentButton: ButtonStyle = {
+  button: { ...styles.button, padding: '11px 23px', color: ink, backgroundColor: fill, border: `1px solid ${edge}` },
+  styleSheet: styleSheetWith(`.button{background-color:${fill}!important;color:${ink}!important}`),
+};
+
+/** Returns the style of the button. @param accent with slots for the color of a website */
+const buttonStyle = (accent: boolean): ButtonStyle => (accent ? accentButton : plainButton);
+
+/** The style sheet for Outlook on Windows, which shows a font list that it cannot read as Times New Roman, and hides only by mso-hide. */
+const outlookStyleSheet =
+  "table,td,h1,p,a,span{font-family:'Segoe UI',Arial,sans-serif!important}.code{font-family:Consolas,'Courier New',monospace!important}.preview{mso-hide:all}";
 
 const fallbacks: Record<LanguageCode, string> = {
   en: 'If the button does not work, copy this address into your browser:',
@@ -126,5 +215,41 @@ function Code({ introduction }: { introduction: string }) {
       </Text>
       <Rule />
     </>
+  );
+}
+
+type TableProps = {
+  className?: string;
+  align?: 'center';
+  /** Of the table, for what Outlook may ignore; Outlook on Windows applies padding, border and background only to a cell. */
+  tableStyle?: CSSProperties;
+  /** Of the cell. */
+  style: CSSProperties;
+  children: ReactNode;
+};
+
+/** A table with one cell, for layout: mail programs do not support it with other elements. */
+function Table({ className, align, tableStyle, style, children }: TableProps) {
+  return (
+    <table role="presentation" align={align} width="100%" border={0} cellPadding={0} cellSpacing={0} style={tableStyle}>
+      <tbody>
+        <tr>
+          <td className={className} style={style}>
+            {children}
+          </td>
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+/** A horizontal rule with space above and below it. Outlook on Windows draws an `hr` with a shadow. */
+function Rule() {
+  return (
+    <Table style={styles.ruleSpace}>
+      <Table className="rule" style={styles.rule}>
+        {'\u00a0'}
+      </Table>
+    </Table>
   );
 }

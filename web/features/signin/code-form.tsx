@@ -1,6 +1,6 @@
 import { type FormEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { MAX_CODE_TRIES } from '../../../contract/limits.ts';
-import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import type { OwnAttempt } from '../../../contract/pages.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import type { Flow, Onward } from './flow.ts';

@@ -1,7 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
-import type { SignInBoot } from '../../../contract/pages.ts';
-import type { AttemptStatus, OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import type { AttemptStatus, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import { api } from '../../lib/api.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';

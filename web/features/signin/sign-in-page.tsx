@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { AuthorizationStep, SignInBoot } from '../../../contract/pages.ts';
-import type { OwnAttempt } from '../../../contract/sign-in-steps.ts';
+import type { AuthorizationStep, OwnAttempt, SignInBoot } from '../../../contract/pages.ts';
 import { paths } from '../../paths.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { BackIcon } from '../../ui/icons.tsx';

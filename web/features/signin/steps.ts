@@ -1,7 +1,6 @@
 import { createContext, useContext, useEffect, useState } from 'react';
 import { ATTEMPT_SECONDS } from '../../../contract/limits.ts';
-import type { SignInBoot } from '../../../contract/pages.ts';
-import type { FormName, OwnAttempt, SignInSteps } from '../../../contract/sign-in-steps.ts';
+import type { FormName, OwnAttempt, SignInBoot, SignInSteps } from '../../../contract/pages.ts';
 import { type Remembered, rememberedAccounts } from '../../lib/storage.ts';
 import { hydrated } from '../../lib/store.ts';
 import { paths } from '../../paths.ts';

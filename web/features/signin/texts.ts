@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react';
 import type { ApiError } from '../../../contract/client.ts';
 import type { LanguageCode } from '../../../contract/languages.ts';
-import type { FormFailure } from '../../../contract/sign-in-steps.ts';
+import type { FormFailure } from '../../../contract/pages.ts';
 import { inSeconds } from '../../lib/dates.ts';
 
 export type TextKey = `auth.${string}`;

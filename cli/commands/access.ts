@@ -1,0 +1,285 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Client } from '../../contract/client.ts';
+import type { Output } from '../../contract/routes.ts';
+import { RESOURCE_SCOPES, type ResourceScope, SCOPE_DESCRIPTIONS } from '../../contract/scopes.ts';
+import type { CommandSpec, Context } from '../command.ts';
+import { EXIT, usageError } from '../exit.ts';
+import { promptText, requireConfirmation } from '../prompts.ts';
+import { dayOf, requireOne } from '../sites.ts';
+import { minuteOf, records, type Terminal, table } from '../terminal.ts';
+
+type ApiKey = Output<'listApiKeys'>[number];
+type GraceHours = 0 | 1 | 24 | 168;
+
+const KEY_FIELDS = 'id,name,environment,scopes,isActive,keyId,createdAt,lastUsed,expiresAt';
+const NEW_KEY_SHAPE = `{${KEY_FIELDS},key}`;
+/** The values that the service accepts. */
+const GRACE_HOURS: readonly GraceHours[] = [0, 1, 24, 168];
+
+export const keysList: CommandSpec = {
+  usage: 'keys list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'your API keys, active ones and those that ended within 30 days',
+  examples: ['keys list', 'keys list --json'],
+  json: `[{${KEY_FIELDS}}]`,
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const keys = await client.listApiKeys({});
+    const rows = keys.map((key) => [
+      key.name,
+      key.keyId,
+      key.environment,
+      key.scopes?.join(' ') ?? 'all',
+      statusOf(key),
+      key.lastUsed ? dayOf(key.lastUsed) : 'never',
+    ]);
+    terminal.result(keys, keys.length > 0 ? records(['NAME', 'KEY', 'KIND', 'SCOPES', 'STATUS', 'LAST USED'], rows, terminal) : '');
+    if (keys.length === 0) terminal.note('You have no API keys yet. Create one: `emailauth keys create "Deploy script"`');
+    return EXIT.ok;
+  },
+};
+
+export const keysCreate: CommandSpec = {
+  usage: 'keys create [name]',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'create an API key and print it, once',
+  about:
+    'Only the key goes to stdout, so that a file or a secret store can take it. The service keeps its hash and cannot show it again. An API key itself cannot create keys.',
+  choices: { '--scopes': RESOURCE_SCOPES },
+  flags: {
+    '--test': 'the key can read, but not change anything',
+    '--scopes <scope...>': `what the key may be used for: ${RESOURCE_SCOPES.join(', ')}; everything by default`,
+  },
+  examples: ['keys create deploy > key.txt', 'keys create "Deploy script" --test --json', 'keys create Charts --scopes stats:read'],
+  json: NEW_KEY_SHAPE,
+  exits: { 6: 'your account has the maximum number of API keys' },
+  async run({ terminal, signedIn }, [given], { test = false, scopes }) {
+    const { client } = await signedIn();
+    const validate = (text: string) => (text.trim() === '' ? 'Name is required' : undefined);
+    const name =
+      given ?? (await promptText(terminal, { message: 'What is it for', flag: '<name>', placeholder: 'Deploy script', validate }));
+    const key = await client.createApiKey({ name, environment: test ? 'test' : 'live', scopes: scopes && parseScopes(scopes) });
+    return printNewKey(terminal, key);
+  },
+};
+
+export const keysRotate: CommandSpec = {
+  usage: 'keys rotate <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'replace an API key by a new one and print that, once',
+  about:
+    'The old key works for some hours more, so that you can replace it everywhere first. With --grace 0 it ends at once: you confirm that, or pass --yes.',
+  choices: { '--grace': GRACE_HOURS.map(String) },
+  flags: { '--grace <hours>': `how long the old key still works: ${GRACE_HOURS.join(', ')}; 24 by default` },
+  examples: ['keys rotate "Deploy script"', 'keys rotate ea_live_abc123 --grace 1 > key.txt'],
+  json: NEW_KEY_SHAPE,
+  async run({ terminal, signedIn }, [given = ''], { grace = '24' }) {
+    const graceHours = GRACE_HOURS.find((hours) => String(hours) === grace);
+    if (graceHours === undefined) throw usageError(`--grace cannot be "${grace}".`, `It is one of ${GRACE_HOURS.join(', ')}.`);
+    const { client } = await signedIn();
+    const { id, keyId } = await requireKey(client, given, ({ isActive, expiresAt }) => isActive && expiresAt === null);
+    if (graceHours === 0) await requireConfirmation(terminal, `${keyId} stops working within a second. Replace it?`);
+    const key = await client.rotateApiKey({ id, graceHours });
+    const left = graceHours === 0 ? 'has ended' : `still works for ${graceHours === 1 ? '1 hour' : `${graceHours} hours`}`;
+    terminal.note(`${keyId} ${left}.`);
+    return printNewKey(terminal, key);
+  },
+};
+
+export const keysRevoke: CommandSpec = {
+  usage: 'keys revoke <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'end an API key; it stops working within a second',
+  about: 'You confirm it, or pass --yes.',
+  examples: ['keys revoke "Deploy script"', 'keys revoke ea_live_abc123 --yes'],
+  json: '{id,name,keyId,revoked}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id, name, keyId } = await requireKey(client, given, ({ isActive }) => isActive);
+    await requireConfirmation(terminal, `${keyId} (${name}) stops working within a second, wherever it is used. Revoke it?`);
+    await client.revokeApiKey({ id });
+    terminal.result({ id, name, keyId, revoked: true }, `${keyId} is revoked.`);
+    return EXIT.ok;
+  },
+};
+
+export const keysUsage: CommandSpec = {
+  usage: 'keys usage <key>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the calls with an API key on each of 30 UTC days',
+  examples: ['keys usage "Deploy script"', 'keys usage ea_live_abc123 --json'],
+  json: '{total,days:[{date,calls,refused}]}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id } = await requireKey(client, given, () => true);
+    const usage = await client.apiKeyUsage({ id });
+    const count = (value: number) => value.toLocaleString('en').padStart('REFUSED'.length);
+    const rows = usage.days
+      .filter(({ calls, refused }) => calls + refused > 0)
+      .map((day) => [day.date, count(day.calls), count(day.refused)]);
+    const days = rows.length > 0 ? `\n\n${records(['DATE', '  CALLS', 'REFUSED'], rows, terminal)}` : '';
+    terminal.result(usage, `${table([['calls in 30 days', usage.total.toLocaleString('en')]])}${days}`);
+    return EXIT.ok;
+  },
+};
+
+/** Returns the values of `--scopes`. @throws CommandError usage */
+function parseScopes(given: readonly string[]): ResourceScope[] {
+  const unknown = given.find((scope) => !RESOURCE_SCOPES.includes(scope as ResourceScope));
+  if (unknown !== undefined) throw usageError(`--scopes cannot be "${unknown}".`, `It is one or more of ${RESOURCE_SCOPES.join(', ')}.`);
+  return given as ResourceScope[];
+}
+
+/** Prints the secret on stdout, and everything about it on stderr. */
+function printNewKey(terminal: Terminal, key: Output<'createApiKey'>): number {
+  const permission =
+    key.environment === 'live' ? 'It has full access to your websites and applications' : 'It can read everything, but change nothing';
+  const limit = key.scopes ? `, as far as ${key.scopes.join(' and ')} permit` : '';
+  terminal.note(
+    `The API key "${key.name}" is shown only this once: store it now. ${permission}${limit}. Set EMAILAUTH_TOKEN to use it here.`,
+  );
+  terminal.result(key, key.key);
+  return EXIT.ok;
+}
+
+function statusOf({ isActive, expiresAt }: ApiKey): string {
+  if (!isActive) return 'ended';
+  return expiresAt ? `until ${minuteOf(expiresAt)}` : 'active';
+}
+
+/** Returns the key that a text names among those that are usable for the command. @throws CommandError api_key_not_found */
+async function requireKey(client: Client, text: string, isUsable: (key: ApiKey) => boolean): Promise<ApiKey> {
+  return requireOne((await client.listApiKeys({})).filter(isUsable), text, {
+    noun: 'API key',
+    code: 'api_key_not_found',
+    list: 'keys list',
+    // A list shows the beginning of a key with an ellipsis, which is hard to type.
+    namesOf: ({ id, keyId, name }) => [id, keyId, keyId.replace('…', ''), name],
+    idOf: ({ keyId }) => keyId,
+  });
+}
+
+type Device = Output<'listDevices'>[number];
+
+export const devicesList: CommandSpec = {
+  usage: 'devices list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the browsers and programs in which you are signed in, or remembered',
+  examples: ['devices list', "devices list --json | jq -r '.[] | select(.current | not).id'"],
+  json: '[{id,label,current,signedIn,createdAt,lastSeen}]',
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const devices = await client.listDevices({});
+    const rows = devices.map(({ id, label, current, signedIn: isSignedIn, lastSeen }) => [
+      label,
+      current ? 'this one' : isSignedIn ? 'signed in' : 'remembered',
+      dayOf(lastSeen),
+      id,
+    ]);
+    terminal.result(devices, records(['DEVICE', 'STATUS', 'LAST SEEN', 'ID'], rows, terminal));
+    return EXIT.ok;
+  },
+};
+
+export const devicesRevoke: CommandSpec = {
+  usage: 'devices revoke [device]',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'sign a device out and have it forget you, or all of them',
+  about: 'You confirm it, or pass --yes. With --all you are signed out here as well, and the tokens of applications end.',
+  flags: { '--all': 'every device, including this one' },
+  examples: ['devices revoke "Firefox on Linux"', 'devices revoke q0r7LxUOTgaPq3uQn1v4mA --yes', 'devices revoke --all'],
+  json: '{revoked:[{id,label}]}',
+  async run(context, [given], { all = false }) {
+    if (all === (given !== undefined)) throw usageError('Give a device or --all.', '`emailauth devices list` lists them.');
+    const { terminal } = context;
+    const { client } = await context.signedIn();
+    const devices = await client.listDevices({});
+    const revoked = all ? devices : [requireDevice(devices, given ?? '')];
+    const [{ label, current }] = revoked;
+    const ended = all ? 'Every device, including this one, is signed out' : `${label}${current ? ', this device,' : ''} is signed out`;
+    await requireConfirmation(terminal, `${ended} and needs an email to sign in again. Go on?`);
+    if (all) await client.signOutEverywhere({});
+    else await client.signOutDevice({ id: revoked[0].id });
+    if (revoked.some((device) => device.current)) await forgetOwnSignIn(context);
+    terminal.result({ revoked: revoked.map((device) => ({ id: device.id, label: device.label })) }, `${ended}.`);
+    return EXIT.ok;
+  },
+};
+
+/** Removes the stored sign-in, which has ended at the service. */
+async function forgetOwnSignIn({ credentials, host, signedIn }: Context): Promise<void> {
+  const { caller } = await signedIn();
+  if (caller.source === 'credentials') (await credentials()).remove(await host());
+}
+
+/** @throws CommandError device_not_found */
+function requireDevice(devices: readonly Device[], text: string): Device {
+  return requireOne(devices, text, {
+    noun: 'device',
+    code: 'device_not_found',
+    list: 'devices list',
+    namesOf: ({ id, label }) => [id, label],
+    idOf: ({ id }) => id,
+  });
+}
+
+type Connection = Output<'listConnections'>[number];
+
+export const connectionsList: CommandSpec = {
+  usage: 'connections list',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'the applications that you signed in to with this service, and what they may do',
+  examples: ['connections list', "connections list --json | jq -r '.[].clientId'"],
+  json: '[{id,clientId,name,host,kind,scopes,createdAt,lastUsed}]',
+  async run({ terminal, signedIn }) {
+    const { client } = await signedIn();
+    const connections = await client.listConnections({});
+    const rows = connections.map(({ name, host, scopes, createdAt, lastUsed }) => [
+      stripVTControlCharacters(name),
+      host ?? '',
+      dayOf(createdAt),
+      dayOf(lastUsed),
+      scopes.map((scope) => SCOPE_DESCRIPTIONS[scope]).join(', '),
+    ]);
+    terminal.result(connections, rows.length > 0 ? records(['NAME', 'HOST', 'SINCE', 'LAST USED', 'IT MAY'], rows, terminal) : '');
+    if (rows.length === 0) terminal.note('You are not connected to any application.');
+    return EXIT.ok;
+  },
+};
+
+export const connectionsRevoke: CommandSpec = {
+  usage: 'connections revoke <connection>',
+  needs: 'sign-in',
+  group: 'Account',
+  summary: 'disconnect an application: its tokens become invalid immediately',
+  about: 'Name it by its name, host, client ID or id. You confirm it, or pass --yes. It can ask you again at the next sign-in.',
+  examples: ['connections revoke Notes', 'connections revoke notes.example --yes'],
+  json: '{id,clientId,name,revoked}',
+  async run({ terminal, signedIn }, [given = '']) {
+    const { client } = await signedIn();
+    const { id, clientId, name } = requireConnection(await client.listConnections({}), given);
+    await requireConfirmation(terminal, `The tokens of ${name} become invalid immediately. Disconnect it?`);
+    await client.revokeConnection({ id });
+    terminal.result({ id, clientId, name, revoked: true }, `${name} is disconnected.`);
+    return EXIT.ok;
+  },
+};
+
+/** @throws CommandError connection_not_found */
+function requireConnection(connections: readonly Connection[], text: string): Connection {
+  return requireOne(connections, text, {
+    noun: 'connection',
+    code: 'connection_not_found',
+    list: 'connections list',
+    namesOf: ({ id, clientId, name, host }) => [...new Set([id, clientId, name, host ?? id])],
+    idOf: ({ id }) => id,
+  });
+}

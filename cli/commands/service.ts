@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import type { CommandSpec } from '../command.ts';
+import { cancelled, EXIT } from '../exit.ts';
+import { version } from '../installation.ts';
+import { requireConfirmation } from '../prompts.ts';
+import { importServer } from '../server-package.ts';
+import { minuteOf, table } from '../terminal.ts';
+
+export const start: CommandSpec = {
+  usage: 'start',
+  group: 'The service',
+  summary: 'run the service (what `npm start` does)',
+  about:
+    'Every other setting comes from the environment: see docs/operations.md. The service is the package emailauth-server. If it is not installed beside this program, it is installed with npm into $XDG_DATA_HOME/emailauth after a confirmation, or with --yes; EMAILAUTH_SERVER_PACKAGE is a file or URL to install instead.',
+  flags: { '--port <port>': 'port to listen on, instead of PORT', '--host <address>': 'address to listen on, instead of HOST' },
+  examples: ['start', 'start --port 8080', 'start --yes'],
+  ownsSignals: true,
+  async run(context, _, { port, host }) {
+    const { runService } = await importServer(context, 'main');
+    return runService({ ...context.env, ...(port && { PORT: port }), ...(host && { HOST: host }) });
+  },
+};
+
+export const backup: CommandSpec = {
+  usage: 'backup <file>',
+  choices: { file: 'files' },
+  group: 'The service',
+  summary: 'write all data of the service to one file',
+  about:
+    'Of the database that DATABASE_URL names, else of the embedded one in DATA_DIR, also while the service runs; with the icons in DATA_DIR. The file gives nobody access, but it contains addresses. SECRET_KEY is not in it.',
+  flags: { '--force': 'replace the file' },
+  examples: ['backup emailauth-2026-11-21.tar.gz'],
+  json: '{file,bytes,tables,icons}',
+  exits: { 3: 'a setting or the path is wrong', 6: 'the file exists', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context, [name = ''], { force = false }) {
+    const { env, cwd, terminal, signal } = context;
+    const { readStorageConfig } = await importServer(context, 'config');
+    const { writeBackup } = await importServer(context, 'backup/backup');
+    const file = resolve(cwd, name);
+    const config = readStorageConfig(env);
+    const { bytes, tables, icons, missing, place } = await writeBackup({
+      config,
+      file,
+      force,
+      program: version(),
+      signal,
+      report: (text) => terminal.note(text),
+    }).catch((error) => {
+      throw signal.aborted ? cancelled() : error;
+    });
+    if (place === 'bucket') terminal.note('The icons are in the bucket and not in the file.');
+    if (missing > 0) terminal.note(`${missing} icons are not in ${config.dataDir}/uploads, and not in the file.`);
+    const count = (table: string) => (tables[table] ?? 0).toLocaleString('en');
+    const counts = `accounts ${count('users')}, websites ${count('websites')}, events ${count('audit_log')}, icons ${icons}`;
+    terminal.result({ file, bytes, tables, icons }, `${file}\n${counts}, ${bytes.toLocaleString('en')} bytes`);
+    return EXIT.ok;
+  },
+};
+
+export const restore: CommandSpec = {
+  usage: 'restore <file>',
+  choices: { file: 'files' },
+  group: 'The service',
+  summary: 'replace all data by that of a backup',
+  about:
+    'The service must not run. The file is checked first, and then everything is replaced, or nothing. Every earlier session, token, emailed link and remembered device ends.',
+  flags: { '--revoke-api-keys': 'revoke all API keys; otherwise those work that were valid at the backup' },
+  examples: ['restore emailauth-2026-11-21.tar.gz', 'restore emailauth-2026-11-21.tar.gz --yes --revoke-api-keys'],
+  json: '{file,createdAt,tables,icons,apiKeys}',
+  exits: { 3: 'a setting or the file is wrong', 6: 'the service is running', 8: 'the database does not respond' },
+  waitsForCleanUp: true,
+  async run(context, [name = ''], { revokeApiKeys = false }) {
+    const { env, cwd, terminal, signal } = context;
+    const { readStorageConfig } = await importServer(context, 'config');
+    const { restoreBackup } = await importServer(context, 'backup/restore');
+    const file = resolve(cwd, name);
+    const config = readStorageConfig(env);
+    // Without a terminal and --yes it fails before a database is started.
+    if (!terminal.interactive) await requireConfirmation(terminal, '');
+    const { manifest, migrated, apiKeys, iconsLeft } = await restoreBackup({
+      config,
+      file,
+      revokeApiKeys,
+      signal,
+      report: (text) => terminal.note(text),
+      async confirm({ place, present, manifest: { createdAt, tables } }) {
+        const rowsOf = (which: string) => (tables.find((each) => each.name === which)?.rows ?? 0).toLocaleString('en');
+        const rows = [
+          ['', 'now', 'backup'],
+          ['accounts', present.accounts.toLocaleString('en'), rowsOf('users')],
+          ['websites', present.websites.toLocaleString('en'), rowsOf('websites')],
+          ['events', present.events.toLocaleString('en'), rowsOf('audit_log')],
+        ];
+        terminal.note(`In ${place}:\n${table(rows)}`);
+        await requireConfirmation(terminal, `Replace everything by the backup of ${minuteOf(createdAt)} UTC?`);
+      },
+    }).catch((error) => {
+      throw signal.aborted ? cancelled() : error;
+    });
+
+    const { createdAt, tables, icons } = manifest;
+    if (migrated.length > 0) terminal.note(`Migrated to this version: ${migrated.join(', ')}.`);
+    terminal.note('All sessions, tokens, emailed links and remembered devices have ended.');
+    if (apiKeys > 0 && revokeApiKeys) terminal.note(`API keys revoked: ${apiKeys}.`);
+    else if (apiKeys > 0) {
+      terminal.note(
+        `API keys that work, as at the backup: ${apiKeys}. One revoked since then\nhas to be revoked again, or restore with --revoke-api-keys.`,
+      );
+    }
+    if (icons.place === 'bucket' && !config.bucket) terminal.note('The icons are in a bucket: set the S3_ settings to have them shown.');
+    if (iconsLeft > 0) terminal.note(`${iconsLeft} unused icons could not be removed from ${config.dataDir}/uploads.`);
+    const rows = Object.fromEntries(tables.map((each) => [each.name, each.rows]));
+    terminal.result(
+      { file, createdAt, tables: rows, icons: icons.files.length, apiKeys: revokeApiKeys ? 0 : apiKeys },
+      `Restored as at ${minuteOf(createdAt)} UTC. Start the service.`,
+    );
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,57 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { waitUntil } from '../test/waiting.ts';
+import { startApp } from './local-processes.ts';
+import { freePort } from './ports.ts';
+
+/** Listens only once a file exists, and names its address. */
+const SLOW_APP = `import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+writeFileSync('started', '');
+const timer = setInterval(() => {
+  if (!existsSync('seen')) return;
+  clearInterval(timer);
+  const { PORT } = process.env;
+  createServer((_, response) => response.end('app')).listen(PORT, () => console.log('http://localhost:' + PORT));
+}, 20);`;
+
+test('does not take another program for the app, which listens at a usual port before the app does', { timeout: 60_000 }, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'emailauth-app-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  writeFileSync(join(root, 'app.mjs'), SLOW_APP);
+  const other = createServer((_, response) => {
+    writeFileSync(join(root, 'seen'), '');
+    response.end('other');
+  });
+  onTestFinished(() => void other.close());
+  const starting = startApp({
+    root,
+    command: { run: [process.execPath, 'app.mjs'] },
+    service: `http://localhost:${await freePort()}`,
+    env: process.env,
+    signal: new AbortController().signal,
+  });
+  await waitUntil('the app has started', 30_000, async () => existsSync(join(root, 'started')));
+  await listenAtUsualPort(other);
+
+  const app = await starting;
+  try {
+    expect(await (await fetch(app.url)).text()).toBe('app');
+  } finally {
+    await app.stop();
+  }
+});
+
+async function listenAtUsualPort(server: ReturnType<typeof createServer>): Promise<void> {
+  for (const port of [4567, 8787, 4321, 8000, 5000, 3001, 8080]) {
+    const listens = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, () => resolve(true));
+    });
+    if (listens) return;
+  }
+  throw new Error('All usual ports are taken.');
+}

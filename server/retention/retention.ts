@@ -1,0 +1,146 @@
+import type pg from 'pg';
+import { ATTEMPT_SECONDS } from '../../contract/limits.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { ATTEMPTS, AUDIT_LOG, createPartitions, dropPartition, type PartitionedTable, TOKENS } from '../db/partitions.ts';
+import type { Log } from '../log.ts';
+import { overduePartitions } from '../metrics/metrics.ts';
+import { connect, disconnect, isCounted, partitionsOlderThan, readLines, writeLines } from './store.ts';
+
+const DAY_MS = 86_400_000;
+/** A partition that should have been dropped so long ago is overdue: the job runs every hour. */
+const GRACE_MS = 3 * 3_600_000;
+/** By how much the clock of an instance, which is in the ids of its attempts, may be slow. */
+const CLOCK_MS = 2 * 3_600_000;
+/** SQLSTATE insufficient_privilege. */
+const NOT_OWNER = '42501';
+
+/** How long the rows of a table are kept, and which of them are needed for longer. */
+type Rule = { table: PartitionedTable; keptMs: number; keep: string | null };
+
+type Parts = {
+  /** A direct connection. */
+  databaseUrl: string;
+  config: Config['retention'];
+  /** Names of the receivers of the audit log. */
+  destinations: readonly string[];
+  log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** Whether it is an error that the tables belong to another role, which then has to run `emailauth db partitions`. */
+  asOwner?: true;
+};
+
+/** What a run has done. */
+type Done = { created: string[]; dropped: string[] };
+
+/** Creates the partitions of the tables that grow with time ahead, and drops those whose rows are no longer kept. */
+export class Retention {
+  readonly #parts: Parts;
+  readonly #rules: readonly Rule[];
+  #loggedOwner = false;
+
+  constructor(parts: Parts) {
+    const { auditDays, attemptDays, tokenDays } = parts.config;
+    this.#parts = parts;
+    this.#rules = [
+      { table: TOKENS, keptMs: tokenDays * DAY_MS, keep: null },
+      {
+        table: ATTEMPTS,
+        keptMs: attemptDays * DAY_MS + ATTEMPT_SECONDS * 1000 + CLOCK_MS,
+        keep: `kind in ('registration', 'invitation') and expires_at > now() - interval '${attemptDays} days'`,
+      },
+      { table: AUDIT_LOG, keptMs: auditDays * DAY_MS, keep: null },
+    ];
+  }
+
+  /** Reports in the metrics how many partitions should have been dropped. */
+  observe(core: Database['core']): void {
+    overduePartitions.readBy(async () => {
+      const client = await core.connect();
+      try {
+        const values = [];
+        for (const { table, keptMs } of this.#rules)
+          values.push({ labels: { table: table.name }, value: (await partitionsOlderThan(client, table, keptMs + GRACE_MS)).length });
+        return values;
+      } finally {
+        client.release();
+      }
+    });
+  }
+
+  /**
+   * Does what is due. A partition that cannot be exported or dropped is kept, and the next run tries again; the others are not affected.
+   * @throws the first of the errors, each of which is in the log
+   */
+  async run(signal: AbortSignal): Promise<Done> {
+    const client = await connect(this.#parts.databaseUrl);
+    const end = () => disconnect(client);
+    signal.addEventListener('abort', end);
+    const failures: unknown[] = [];
+    const done: Done = { created: [], dropped: [] };
+    try {
+      done.created = await this.#create(client, failures);
+      for (const rule of this.#rules) done.dropped.push(...(await this.#drop(client, rule, failures, signal)));
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+    if (failures.length > 0) throw failures[0];
+    return done;
+  }
+
+  async #create(client: pg.Client, failures: unknown[]): Promise<string[]> {
+    const { log } = this.#parts;
+    try {
+      const created = await createPartitions(client);
+      if (created.length > 0) log.info({ partitions: created }, 'partitions created');
+      return created;
+    } catch (error) {
+      if (this.#isNotOwner(error)) return [];
+      log.error({ err: error }, 'partitions: none could be created; rows go to the default partitions until then');
+      failures.push(error);
+      return [];
+    }
+  }
+
+  async #drop(client: pg.Client, { table, keptMs, keep }: Rule, failures: unknown[], signal: AbortSignal): Promise<string[]> {
+    const { log } = this.#parts;
+    const dropped: string[] = [];
+    for (const { name } of await partitionsOlderThan(client, table, keptMs)) {
+      if (signal.aborted) break;
+      try {
+        const file = table === AUDIT_LOG ? await this.#export(client, name, signal) : null;
+        await dropPartition(client, table, name, keep);
+        dropped.push(name);
+        log.info({ partition: name, ...(file && { file }) }, 'partition dropped');
+      } catch (error) {
+        if (signal.aborted || this.#isNotOwner(error)) break;
+        log.error({ err: error, partition: name }, 'partitions: one could not be exported or dropped, and is kept');
+        failures.push(error);
+      }
+    }
+    return dropped;
+  }
+
+  /** Writes a partition of the audit log to a file. @returns its path, null without RETENTION_EXPORT_DIR */
+  async #export(client: pg.Client, partition: string, signal: AbortSignal): Promise<string | null> {
+    const { config, databaseUrl, destinations } = this.#parts;
+    if (!(await isCounted(client, partition, destinations)))
+      throw new Error('Rows of the partition are not in the statistics yet, or not sent to AUDIT_SYSLOG_URL or AUDIT_WEBHOOK_URL.');
+    if (config.exportDir === null) return null;
+    const reader = await connect(databaseUrl);
+    try {
+      return await writeLines(config.exportDir, partition, readLines(reader, partition), signal);
+    } finally {
+      disconnect(reader);
+    }
+  }
+
+  /** The owner of the tables then runs `emailauth db partitions`. */
+  #isNotOwner(error: unknown): boolean {
+    if (this.#parts.asOwner || Object(error).code !== NOT_OWNER) return false;
+    if (!this.#loggedOwner)
+      this.#parts.log.warn('partitions: the tables belong to another role; run `emailauth db partitions` every day with its DATABASE_URL');
+    this.#loggedOwner = true;
+    return true;
+  }
+}
