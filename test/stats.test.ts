@@ -419,7 +419,7 @@ describe('the roll-up', () => {
     await other.stop();
   });
 
-  test('reads the remaining rows by the primary key', async () => {
+  test('reads the remaining rows by their number', async () => {
     const { DAILY_LOGINS, OVERVIEW, WEBSITE_STATS } = await import('../server/stats/store.ts');
     const { ACCOUNT_LOGINS, WEBSITE_HISTORY } = await import('../server/stats/stats.ts');
     const id = "'018f0000-0000-7000-8000-000000000000'::uuid";
@@ -435,7 +435,8 @@ describe('the roll-up', () => {
         statement,
       );
       const plan = await database.core.query(`explain ${text}`);
-      expect(JSON.stringify(plan.rows)).toContain('audit_log_pkey');
+      // The index on `id` of each partition.
+      expect(JSON.stringify(plan.rows)).toMatch(/Index (?:Only )?Scan (?:using|on) audit_log_\w*id/);
       expect(JSON.stringify(plan.rows)).not.toMatch(/Seq Scan on audit_log/);
     }
   });

@@ -41,7 +41,7 @@ const isUntouched = async () => {
   const [{ users, events, guarded }] =
     await stage.query(`select (select count(*)::int from users where email = 'later@mail.example') as users,
     (select count(*)::int from audit_log where action = 'developer_signed_in') as events,
-    (select count(*)::int from pg_trigger where tgname = 'audit_log_append_only' and tgenabled = 'O') as guarded`);
+    (select count(*)::int from pg_trigger where tgrelid = 'audit_log'::regclass and tgname = 'audit_log_append_only' and tgenabled = 'O') as guarded`);
   return expect([users, events, guarded]).toEqual([1, EVENTS, 1]);
 };
 const leftovers = async () => (await readdir(home.directory)).filter((name) => name.includes('.partial'));
