@@ -242,7 +242,7 @@ export class ErrorLog {
 /** The resources of this service: the MCP server at PUBLIC_URL/mcp, and the API at PUBLIC_URL/api. */
 export type Resource = 'mcp' | 'api';
 
-/** The scopes that a client is told to request before it calls anything that needs another one, and gets when it names none. */
+/** The scopes in the challenge to a client without a token, which are also those of a client that requests none. */
 export const FIRST_SCOPES: readonly ResourceScope[] = ['websites:read', 'stats:read'];
 
 /** Returns the identifier of a resource, which is the audience of its access tokens (RFC 8707 §2). */

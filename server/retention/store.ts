@@ -60,7 +60,7 @@ export function readLines(client: pg.Client, partition: string): Readable {
       from ${client.escapeIdentifier(partition)} order by id
     ) to stdout (format csv, quote e'\\x01', delimiter e'\\x02')`),
   );
-  // When the reader has ended, nobody else is told that the connection has been closed.
+  // The pipeline reports an error of the stream; a later one, of the closed connection, would have no listener and end the process.
   return lines.on('error', () => {});
 }
 

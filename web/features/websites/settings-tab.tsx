@@ -210,7 +210,7 @@ function MoveDialog({ website, onClose }: DialogProps) {
           <ul className="list-disc space-y-1 pl-5">
             <li>its sign-in page, and links, codes and tokens that were issued for it</li>
             <li>its verification: the new domain has to be verified again</li>
-            <li>its log, which begins anew; invitations that were not accepted</li>
+            <li>its log, which starts empty; invitations that were not accepted</li>
           </ul>
           <p>Others can then register {website.displayDomain}.</p>
         </div>
