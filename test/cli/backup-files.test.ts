@@ -110,7 +110,7 @@ describe('a corrupt or malicious file changes nothing', () => {
     ],
     [
       'sessions smuggled in',
-      'its manifest.json is not valid (tables.21.name)',
+      'its manifest.json is not valid (tables.22.name)',
       () => copyWith((all) => withTable(all, { name: 'sessions', columns: ['hash'] }, 'hash\n\\x00\n')),
     ],
     [
