@@ -37,9 +37,6 @@ const RegisteredPage = page(() => import('./features/registration/registered-pag
 const TermsPage = page(() => import('./features/legal/terms-page.tsx'), 'TermsPage');
 const PrivacyPage = page(() => import('./features/legal/privacy-page.tsx'), 'PrivacyPage');
 
-/** The chart of the overview, which is loaded when there is something to show. */
-const dayChart = { preload: () => void import('./ui/day-bars-chart.tsx').catch(() => {}) };
-
 const overviewData: Needs['data'] = (queries, query) => {
   void queries.prefetchQuery(overviewQuery);
   void queries.prefetchQuery(accountLoginsQuery(periodOf(query)));
@@ -54,7 +51,7 @@ const needs: Record<string, Needs> = {
   [paths.websites]: { chunks: [WebsitesPage], data: (queries, query) => queries.prefetchQuery(websitesQuery(listStateOf(query))) },
   [paths.live]: { chunks: [LivePage] },
   [paths.profile]: { chunks: [ProfilePage, Devices] },
-  [paths.dashboard]: { chunks: [OverviewPage, dayChart], data: overviewData },
+  [paths.dashboard]: { chunks: [OverviewPage], data: overviewData },
   [paths.activity]: { chunks: [ActivityPage] },
   [paths.applications]: { chunks: [ApplicationsPage] },
   [paths.analytics]: { chunks: [AnalyticsPage] },

@@ -19,6 +19,11 @@ const DEVICES = '/api/user/devices';
 const PASSKEYS = '/api/user/passkeys';
 const INVITATIONS = '/api/invitations';
 
+const OVERVIEW: Needs = {
+  sources: ['features/overview/overview-page.tsx'],
+  ownData: ['/api/overview', '/api/overview/logins?days=30', '/api/audit-logs?limit=4', WEBSITES],
+};
+
 const needs: Record<string, Needs> = {
   '/': { sources: ['features/landing/landing-page.tsx'] },
   [DOCS_PATH]: { sources: ['features/guide/guide-page.tsx'] },
@@ -40,10 +45,9 @@ const needs: Record<string, Needs> = {
     sources: ['features/websites/live-page.tsx'],
     ownData: ['/api/websites/search?q=&limit=6', '/api/clients', '/api/api-keys'],
   },
-  '/dashboard': {
-    sources: ['features/overview/overview-page.tsx', 'ui/day-bars-chart.tsx'],
-    ownData: ['/api/overview', '/api/overview/logins?days=30', '/api/audit-logs?limit=4', WEBSITES],
-  },
+  '/dashboard': OVERVIEW,
+  // It redirects to the dashboard.
+  '/dashboard/overview': OVERVIEW,
   '/dashboard/activity': { sources: ['features/activity/activity-page.tsx'] },
   '/dashboard/auth': { sources: ['features/applications/applications-page.tsx'], ownData: ['/api/clients', '/api/api-keys'] },
   '/dashboard/analytics': { sources: ['features/waitlist/waitlist-pages.tsx'], ownData: ['/api/waitlist'] },
@@ -94,12 +98,9 @@ export function pagePreloads(webRoot: string): PreloadsOf {
   };
 }
 
-/** The statistics of a website have the path of the website itself. */
-const STATISTICS = ['features/websites/stats-tab.tsx', 'ui/stacked-days-chart.tsx'];
-
 function needsOfWebsite(path: string): Needs {
   const [domain, tab] = path.slice(WEBSITE_PAGES.length).split('/');
-  const sources = ['features/websites/website-page.tsx', ...(tab ? [`features/websites/${tab}-tab.tsx`] : STATISTICS)];
+  const sources = ['features/websites/website-page.tsx', `features/websites/${tab || 'stats'}-tab.tsx`];
   // A domain has no other characters, and would be a part of the element.
   return { sources, ownData: /^[a-z0-9.-]+$/.test(domain) ? [`/api/websites/mine/${domain}`] : [] };
 }

@@ -36,7 +36,7 @@ const allPaths = [
   '/iladmin',
   '/developer-email-auth',
   '/developer-email-auth/live',
-  '/dashboard/overview',
+  '/dashboard',
   '/dashboard/activity',
   '/dashboard/auth',
   '/dashboard/settings',

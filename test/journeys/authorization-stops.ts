@@ -59,7 +59,8 @@ export function authorizationStops(stage: Stage, service: Service, office: Offic
     at('visitor', 'application-redirect', 'oidc_error_title', () => requestUrl({ redirect_uri: 'https://evil.example/' })),
     at('visitor', 'application-expired', 'oidc_expired_title', async () => `${service.url}/oauth/interaction/${'x'.repeat(43)}`),
     at('visitor', 'device-code', 'oidc_device_title', async () => `${service.url}/oauth/device`),
-    at('visitor', 'device-confirm', 'oidc_device_confirm_title', async () => (await userCode()).verification_uri_complete),
+    // Not the browser of the other pages for devices: each replaces the anti-forgery value of the one before.
+    at('returning', 'device-confirm', 'oidc_device_confirm_title', async () => (await userCode()).verification_uri_complete),
     stop('visitor', 'device-wrong', async (page) => {
       await page.goto(`${service.url}/oauth/device`);
       await page.getByLabel(text('en', 'oidc_device_label')).fill('BCDF-GHJK');

@@ -28,9 +28,9 @@ const LATER = /^\/api\/(?:websites\/(?:events|[\w-]{36}\/)|audit-logs\?limit=50)
 type Chunk = { file: string; imports?: string[] };
 const chunks: Record<string, Chunk> = JSON.parse(readFileSync(join(import.meta.dirname, '../../dist/web/chunks.json'), 'utf8'));
 const filesOf = (key: string): string[] => [`/${chunks[key].file}`, ...(chunks[key].imports ?? []).flatMap(filesOf)];
-/** Scripts that are loaded after the first paint: the lists of the menus, and the code of the selected framework. */
+/** Scripts that are loaded when they are needed: the lists of the menus, charts in view, and the code of the selected framework. */
 const laterScripts = Object.keys(chunks)
-  .filter((key) => key === 'ui/menu-dropdown.tsx' || key.startsWith('../templates/'))
+  .filter((key) => ['ui/menu-dropdown.tsx', 'ui/day-bars-chart.tsx'].includes(key) || key.startsWith('../templates/'))
   .flatMap(filesOf);
 
 const isPublic = (path: string) => !/^\/(?:admin|developer|dashboard|profile)/.test(path);

@@ -62,6 +62,18 @@ export function heading(page: Page, name: string): Promise<void> {
   return page.getByRole('heading', { name, exact: true }).first().waitFor();
 }
 
+/** Scrolls to a preview until it is loaded, which begins when it is in view. @param label of the control above it */
+export const showPreview = (page: Page, label: string) =>
+  expect
+    .poll(
+      async () => {
+        await page.getByLabel(label, { exact: true }).scrollIntoViewIfNeeded();
+        return page.locator('iframe:not(.opacity-0)').count();
+      },
+      { message: 'the preview is loaded', timeout: 45_000 },
+    )
+    .toBe(1);
+
 /** Waits until an expression, evaluated in the page, has this value. */
 export const evaluates = (page: Page, expression: string, value: unknown) =>
   expect.poll(() => page.evaluate(expression), { message: expression }).toEqual(value);

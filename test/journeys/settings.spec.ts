@@ -5,7 +5,7 @@ import { languages } from '../../contract/languages.ts';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { requestEmail as askService, freshAddress, freshDomain } from '../sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { heading, openScene, type Scene, showPreview, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 let names: NameServer;
@@ -122,6 +122,7 @@ describe('settings', () => {
     await page.goto(url('/dashboard/settings'));
     await page.getByText(`Applies to ${domain}.`).waitFor();
     const shown = (language: string) => page.frameLocator(`iframe[title="Preview of the email, ${language}"]:not(.opacity-0)`);
+    await showPreview(page, 'Preview in');
     await shown('English').getByText(`Sign in to ${domain}`).first().waitFor();
 
     await page.getByLabel('Logo URL').fill('http://shop.example/logo.png');

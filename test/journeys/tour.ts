@@ -5,7 +5,7 @@ import { openStage, type Service, type Stage } from '../harness.ts';
 import { addWebsite, freshAddress, registerWebsite, signInDeveloper } from '../sign-ins.ts';
 import { openTestWebsite, type TestWebsite } from '../test-website.ts';
 import { authorizationStops, connect, OFFICE, type Office } from './authorization-stops.ts';
-import { heading, settled, text } from './scene.ts';
+import { heading, settled, showPreview, text } from './scene.ts';
 import { rememberAccounts, signInOf, signInPublisher, signInStops } from './sign-in-stops.ts';
 import type { Stop, StopAt, Who } from './stop.ts';
 import { fillEvents, fillStats, fillTeam, websiteStops } from './website-stops.ts';
@@ -191,7 +191,7 @@ function stopsOf({ stage, service, shop, browser, office }: Parts): Stop[] {
     at('developer', '/dashboard/auth', 'api-keys-usage', 'Applications', dialog(/^Usage Stats/)),
     at('developer', '/dashboard/analytics', 'analytics', 'Analytics'),
     at('developer', '/dashboard/bugs', 'bugs', 'Bug Reports'),
-    at('developer', '/dashboard/settings', 'settings', 'Profile Settings'),
+    at('developer', '/dashboard/settings', 'settings', 'Profile Settings', (page) => showPreview(page, 'Preview in')),
     at('developer', '/profile', 'profile', 'Profile'),
     at('developer', '/iladmin', 'iladmin', 'Admin Dashboard'),
     at('developer', '/admin', 'admin', 'Admin'),

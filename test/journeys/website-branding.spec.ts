@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type NameServer, openNameServer } from '../dns.ts';
 import { type LogoServer, openLogoServer } from '../logo-server.ts';
 import { freshAddress, freshDomain } from '../sign-ins.ts';
-import { heading, openScene, type Scene, signInToPortal } from './scene.ts';
+import { heading, openScene, type Scene, showPreview, signInToPortal } from './scene.ts';
 
 let scene: Scene;
 let names: NameServer;
@@ -44,6 +44,7 @@ async function openBranding() {
 describe('the branding of a website', () => {
   test('is previewed before it is saved, and is then on the sign-in page', async () => {
     const { page, domain } = await openBranding();
+    await showPreview(page, 'Language');
     await page.getByLabel('Name', { exact: true }).fill('Žalia parduotuvė');
     await page.getByLabel('Color', { exact: true }).fill('#7a1f5c');
     await shownFrame(page).getByText('Žalia parduotuvė').waitFor();

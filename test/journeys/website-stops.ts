@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import type { Stage } from '../harness.ts';
+import { showPreview } from './scene.ts';
 import type { Stop, StopAt } from './stop.ts';
 
 /** Inserts the steps of two sign-ins of the last minutes at shop.example. */
@@ -83,9 +84,10 @@ export function websiteStops(at: StopAt, live: StopAt): Stop[] {
         .waitFor(),
     ),
     at('developer', of(full, '/visitors'), 'website-visitors-erase', full, press(/^Erase/)),
-    at('developer', of(full, '/branding'), 'website-branding', full, (page) => page.getByLabel('Name', { exact: true }).waitFor()),
+    at('developer', of(full, '/branding'), 'website-branding', full, (page) => showPreview(page, 'Language')),
     at('developer', of(full, '/branding'), 'website-branding-mail', full, async (page) => {
       await page.getByLabel('Preview of').selectOption('mail');
+      await showPreview(page, 'Language');
       await page.frameLocator('iframe:not(.opacity-0)').locator('.button').waitFor();
     }),
     at('developer', of(full, '/team'), 'website-team', 'Team', (page) => page.getByText('Invitation expired').waitFor()),

@@ -1,4 +1,4 @@
-import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { type ButtonHTMLAttributes, type ComponentType, type ReactNode, useState } from 'react';
 import { DownIcon } from './icons.tsx';
 import type { MenuDropdownProps, MenuItem } from './menu-dropdown.tsx';
 import { toastFailure } from './toast.tsx';
@@ -6,15 +6,13 @@ import { toastFailure } from './toast.tsx';
 const loadDropdown = () => import('./menu-dropdown.tsx');
 
 /**
- * A button that opens a list of links and buttons. Only the button is in the first load of a page: the list is fetched after
- * the first paint and is rendered from the first click on. @param heading above the items on a phone
+ * A button that opens a list of links and buttons. Only the button is in the first load of a page: the list is fetched
+ * when the pointer or the focus is on the button, and is rendered from the first click on. @param heading above the items on a phone
  */
 export function Menu(props: { label: ReactNode; icon: ReactNode; heading?: string; items: MenuItem[] }) {
   const { label, icon, heading, items } = props;
   const [Dropdown, setDropdown] = useState<ComponentType<MenuDropdownProps> | null>(null);
-  useEffect(() => {
-    loadDropdown().catch(() => {});
-  }, []);
+  const preload = () => void loadDropdown().catch(() => {});
   const open = () =>
     loadDropdown().then(
       ({ MenuDropdown }) => setDropdown(() => MenuDropdown),
@@ -32,5 +30,5 @@ export function Menu(props: { label: ReactNode; icon: ReactNode; heading?: strin
     </button>
   );
   if (Dropdown) return <Dropdown trigger={button({})} heading={heading} items={items} />;
-  return button({ 'aria-haspopup': 'menu', 'aria-expanded': false, onClick: open });
+  return button({ 'aria-haspopup': 'menu', 'aria-expanded': false, onClick: open, onPointerOver: preload, onFocus: preload });
 }

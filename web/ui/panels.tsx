@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { timeAgo } from '../lib/dates.ts';
 import { cx } from './cx.ts';
@@ -13,7 +13,12 @@ export const Rows = ({ children }: { children: ReactNode }) => (
 /** A placeholder for Rows. @param what is loaded, for screen readers */
 export function RowsLoading({ what, rows = 2 }: { what: string; rows?: number }) {
   return (
-    <div role="status" aria-label={`Loading ${what}`} className="grid divide-y divide-line rounded-panel border border-line bg-panel">
+    <div
+      role="status"
+      data-loading
+      aria-label={`Loading ${what}`}
+      className="grid divide-y divide-line rounded-panel border border-line bg-panel"
+    >
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: identical rows that never move
         <div key={row} className="grid gap-2 px-4 py-5 sm:px-5">
@@ -117,5 +122,23 @@ export function Disclosure({ summary, children }: { summary: string; children: R
       </summary>
       <div className="border-t border-line">{children}</div>
     </details>
+  );
+}
+
+/** Renders its children once they come near to the visible part of the page. Use it for what costs much and is often below the first screen. */
+export function WhenVisible({ className, children }: { className: string; children: ReactNode }) {
+  const [isVisible, setVisible] = useState(false);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && setVisible(true), {
+      rootMargin: '100px',
+    });
+    if (place.current) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div ref={place} className={className}>
+      {isVisible && children}
+    </div>
   );
 }

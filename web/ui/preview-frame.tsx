@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { WhenVisible } from './panels.tsx';
 
 const DEBOUNCE_MS = 400;
 
@@ -13,7 +14,7 @@ export function PreviewFrame({ address, title, ownStyles = false }: { address: s
   const [shown, setShown] = useState<string | null>(null);
   const frames = [...new Set([shown, wanted])].filter((each) => each !== null);
   return (
-    <div className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
+    <WhenVisible className="relative mt-3 h-[44rem] overflow-hidden rounded-panel border border-line bg-sunk">
       {frames.map((each) => (
         <iframe
           key={each}
@@ -26,7 +27,7 @@ export function PreviewFrame({ address, title, ownStyles = false }: { address: s
           className={`absolute inset-0 size-full ${each === shown ? '' : 'opacity-0'}`}
         />
       ))}
-    </div>
+    </WhenVisible>
   );
 }
 

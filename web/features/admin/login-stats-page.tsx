@@ -3,12 +3,14 @@ import { ApiError } from '../../../contract/client.ts';
 import { errorText } from '../../lib/api.ts';
 import { inSeconds, longDay } from '../../lib/dates.ts';
 import { Button } from '../../ui/button.tsx';
-import { DayBars } from '../../ui/day-charts.tsx';
+import { DayBars } from '../../ui/day-bars.tsx';
 import { Field } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/page-heading.tsx';
 import { Stat, Stats } from '../../ui/panels.tsx';
 import { Alert, Failed, Loading, Skeleton } from '../../ui/states.tsx';
 import { AdminNav, type AdminSession, LogoutButton, useAdminSession, useDailyLogins, useUnlock } from './admin-session.tsx';
+
+const SERIES = [{ key: 'count', label: 'Logins', color: '--color-accent' }] as const;
 
 /** /iladmin: the daily sign-ins, protected by the admin password. */
 export function LoginStatsPage() {
@@ -137,7 +139,7 @@ function Summary({ days }: { days: Day[] | undefined }) {
 function DailyLogins({ days }: { days: Day[] }) {
   return (
     <>
-      <DayBars title="Daily Login Activity (Last 14 Days)" unit="logins" days={days.slice(0, CHART_DAYS).reverse()} />
+      <DayBars title="Daily Login Activity (Last 14 Days)" series={SERIES} days={days.slice(0, CHART_DAYS).reverse()} />
       <section aria-labelledby="all-days">
         <h2 id="all-days" className="mb-4 text-sm font-medium">
           All Daily Login Stats (Last 30 Days)

@@ -3,7 +3,7 @@ import { timeAgo } from '../../lib/dates.ts';
 import { keySnippet } from '../../lib/snippets.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyable.tsx';
-import { DayBars } from '../../ui/day-charts.tsx';
+import { DayBars } from '../../ui/day-bars.tsx';
 import { ConfirmDialog, Dialog, useAddParameter } from '../../ui/dialog.tsx';
 import { Rows, RowsLoading, Stat, Stats } from '../../ui/panels.tsx';
 import { Badge, Empty, Failed } from '../../ui/states.tsx';
@@ -114,6 +114,8 @@ function ApiKeyRow({
   );
 }
 
+const CALLS = [{ key: 'calls', label: 'Calls', color: '--color-accent' }] as const;
+
 /** The calls with a key in the last 30 UTC days. */
 function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const query = useApiKeyUsage(apiKey.id);
@@ -130,7 +132,7 @@ function KeyUsage({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) 
             <Stat label="Calls, 30 days" value={shown(usage?.total)} />
             <Stat label="Refused, 30 days" value={shown(refused)} />
           </Stats>
-          <DayBars title="Calls per UTC day" unit="calls" days={(usage?.days ?? []).map(({ date, calls }) => ({ date, count: calls }))} />
+          <DayBars title="Calls per UTC day" series={CALLS} days={usage?.days ?? []} />
         </div>
       )}
     </Dialog>

@@ -7,7 +7,8 @@ import { PlusIcon } from '../../ui/icons.tsx';
 /** A list of the page with its heading and the button that adds to it. */
 export function Section({ title, add, onAdd, children }: { title: string; add: string; onAdd: () => void; children: ReactNode }) {
   return (
-    <section className="mt-10">
+    // The position of the sections below is not known until the list is loaded.
+    <section className="mt-10 [&:has([data-loading])~*]:invisible">
       <div className="mb-4 flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold tracking-tight">{title}</h2>
         <Button onClick={onAdd}>

@@ -5,7 +5,7 @@ import type { Output } from '../../../contract/routes.ts';
 import { accountLoginsQuery, type Period, periodOf } from '../../lib/preloaded-queries.ts';
 import { paths } from '../../paths.ts';
 import { cx } from '../../ui/cx.ts';
-import { DayBars } from '../../ui/day-charts.tsx';
+import { DayBars } from '../../ui/day-bars.tsx';
 import { Failed, Skeleton } from '../../ui/states.tsx';
 
 /** The sign-ins per day, with a comparison to the period before. The address has the period. */
@@ -35,6 +35,8 @@ export function LoginsChart() {
   );
 }
 
+const SERIES = [{ key: 'count', label: 'Sign-ins', color: '--color-accent' }] as const;
+
 function Chart({ logins: { days, total, previousTotal } }: { logins: Output<'accountLogins'> }) {
   return (
     <>
@@ -42,7 +44,7 @@ function Chart({ logins: { days, total, previousTotal } }: { logins: Output<'acc
       <p role="status" className="mb-5 text-sm text-muted">
         {changeOf(total, previousTotal, days.length)}
       </p>
-      <DayBars title={`Sign-ins per UTC day, last ${days.length} days`} unit="sign-ins" days={days} />
+      <DayBars title={`Sign-ins per UTC day, last ${days.length} days`} series={SERIES} days={days} />
     </>
   );
 }

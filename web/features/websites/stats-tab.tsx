@@ -7,9 +7,8 @@ import { durationOf } from '../../lib/dates.ts';
 import { websitePath } from '../../paths.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
-import { StackedDays } from '../../ui/day-charts.tsx';
+import { DayBars, type Series } from '../../ui/day-bars.tsx';
 import { RowsLoading } from '../../ui/panels.tsx';
-import type { Series } from '../../ui/stacked-days-chart.tsx';
 import { Empty, Failed } from '../../ui/states.tsx';
 import type { TabProps } from './website.ts';
 
@@ -39,7 +38,7 @@ export function StatsTab({ website: { id, domain } }: TabProps) {
         <div className="grid grid-cols-1 gap-10">
           <Funnel domain={domain} history={data} />
           <Methods history={data} />
-          <StackedDays
+          <DayBars
             title="Sign-ins per UTC day"
             series={data.total.openIdOpened > 0 ? SERIES : SERIES.slice(0, -1)}
             days={data.days.map(methodsOf)}

@@ -1,0 +1,81 @@
+import { lazy, Suspense } from 'react';
+import { WhenVisible } from './panels.tsx';
+import { Skeleton } from './states.tsx';
+
+/** One part of each bar of a chart. `color`: a custom property of the theme. */
+export type Series<Key extends string> = { key: Key; label: string; color: string };
+
+/** The days of a chart, oldest first; `date` as YYYY-MM-DD in UTC. */
+export type DaysProps<Key extends string> = { series: readonly Series<Key>[]; days: readonly ({ date: string } & Record<Key, number>)[] };
+
+// recharts is large, and most pages have no chart. When it cannot be loaded, the page still shows its numbers.
+const Chart = lazy(() =>
+  import('./day-bars-chart.tsx').then(
+    ({ DayBarsChart }) => ({ default: DayBarsChart }),
+    () => ({ default: NoChart }),
+  ),
+);
+
+/** A chart with one bar a day, whose parts are `series`, and the same data as a table for screen readers. */
+export function DayBars<Key extends string>({ title, series, days }: DaysProps<Key> & { title: string }) {
+  return (
+    <figure>
+      <figcaption className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2">
+        <span className="text-sm font-medium">{title}</span>
+        {series.length > 1 && <Legend series={series} />}
+      </figcaption>
+      <div aria-hidden="true" className="h-56 overflow-hidden">
+        <WhenVisible className="h-full">
+          <Suspense fallback={<Skeleton className="h-full w-full" />}>
+            <Chart series={series} days={days as never} />
+          </Suspense>
+        </WhenVisible>
+      </div>
+      {/* A table itself ignores the height that hides it. */}
+      <div className="sr-only">
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Date</th>
+              {series.map(({ key, label }) => (
+                <th key={key} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {days.map((day) => (
+              <tr key={day.date}>
+                <th scope="row">{day.date}</th>
+                {series.map(({ key }) => (
+                  <td key={key}>{day[key]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </figure>
+  );
+}
+
+function Legend({ series }: { series: readonly Series<string>[] }) {
+  return (
+    <span aria-hidden="true" className="flex flex-wrap gap-x-4 gap-y-1 text-[0.8125rem] text-muted">
+      {series.map(({ key, label, color }) => (
+        <span key={key} className="inline-flex items-center gap-1.5">
+          <svg viewBox="0 0 8 8" className="size-2" aria-hidden="true">
+            <rect width="8" height="8" rx="2" fill={`var(${color})`} />
+          </svg>
+          {label}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function NoChart() {
+  return <p className="grid h-full place-items-center text-sm text-muted">The chart could not be loaded. Reload the page to see it.</p>;
+}
