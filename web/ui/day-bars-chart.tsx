@@ -1,5 +1,10 @@
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import type { DaysProps, Series } from './day-bars.tsx';
+
+/** One part of each bar of a chart. `color`: a custom property of the theme. */
+export type Series<Key extends string> = { key: Key; label: string; color: string };
+
+/** The days of a chart, oldest first; `date` as YYYY-MM-DD in UTC. */
+export type DaysProps<Key extends string> = { series: readonly Series<Key>[]; days: readonly ({ date: string } & Record<Key, number>)[] };
 
 const label = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const shortDay = (date: string) => label.format(new Date(`${date}T00:00:00Z`));

@@ -1,12 +1,7 @@
 import { lazy, Suspense } from 'react';
+import type { DaysProps, Series } from './day-bars-chart.tsx';
 import { WhenVisible } from './panels.tsx';
 import { Skeleton } from './states.tsx';
-
-/** One part of each bar of a chart. `color`: a custom property of the theme. */
-export type Series<Key extends string> = { key: Key; label: string; color: string };
-
-/** The days of a chart, oldest first; `date` as YYYY-MM-DD in UTC. */
-export type DaysProps<Key extends string> = { series: readonly Series<Key>[]; days: readonly ({ date: string } & Record<Key, number>)[] };
 
 // recharts is large, and most pages have no chart. When it cannot be loaded, the page still shows its numbers.
 const Chart = lazy(() =>
