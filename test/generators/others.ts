@@ -145,7 +145,8 @@ export const otherProjects: readonly OtherProject[] = [
       await rename(join(directory, 'shop'), `${directory}.shop`);
       await rm(directory, { recursive: true });
       await rename(`${directory}.shop`, directory);
-      await run('bundle', ['install', '--local', '--quiet'], { cwd: directory });
+      // `bundle install` takes a gem of Debian without a directory of its own, like racc, for a deleted one.
+      await run('bundle', ['lock', '--local'], { cwd: directory });
     },
     check: [ruby, 'bin/rails', 'zeitwerk:check'],
     start: [ruby, 'bin/rails', 'server', '--binding', '127.0.0.1', '--port', '{port}'],
