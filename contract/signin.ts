@@ -130,6 +130,19 @@ export const ValidateKeyResponse = RedirectResponse.extend({
   key: z.string().optional().meta({ description: 'Replaces the key that was sent' }),
 });
 
+export const VerifiedEmailRequest = SignInDestination.extend({
+  email: Email,
+  token: z
+    .string()
+    .min(1)
+    .max(8192)
+    .regex(/^[A-Za-z0-9._~-]+$/, 'Not a token of the Email Verification Protocol')
+    .meta({ description: 'What the browser has put into the form of the sign-in page' }),
+});
+export const VerifiedEmailResponse = z.object({
+  redirectUrl: z.string().nullable().meta({ description: 'null: the token does not verify the address; request an email' }),
+});
+
 export const TokenLoginRequest = z.object({ token: secret, confirm: z.boolean().optional() });
 export const TokenLoginResponse = Done.extend({ email: z.string() });
 

@@ -1,9 +1,11 @@
 import { type FormEvent, type RefObject, useState } from 'react';
+import { VERIFICATION_FIELD } from '../../../contract/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Note } from './card.tsx';
 import { looksLikeEmail } from './email.ts';
+import { useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
 import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
@@ -34,22 +36,25 @@ export function AddressForm({
   fallback: Parameters<typeof failureText>[2];
   ownTexts?: OwnTexts;
   onChange: (email: string) => void;
-  /** Sends the trimmed address. The form stays busy unless it rejects. */
-  onSend: (email: string) => Promise<void>;
+  /** Sends the trimmed address, and what the browser knows of it. The form stays busy unless it rejects. */
+  onSend: (email: string, token: string | null) => Promise<void>;
 }) {
   const translator = useTranslator();
   const { t } = translator;
   const [errorMessage, setError] = useState(errors.atField);
   const [ofForm, setOfForm] = useState(errors.ofForm);
   const [sending, setSending] = useState(false);
+  const verification = useVerification(email);
+  const busy = sending || verification.waiting;
 
   const showAtField = (text: string) => {
     setError(text);
     field.current?.focus();
   };
 
-  const send = async (event: FormEvent) => {
+  const send = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const token = new FormData(event.currentTarget).get(VERIFICATION_FIELD);
     if (sending) return;
     const address = email.trim();
     if (!looksLikeEmail(address)) return showAtField(t('auth.error_email'));
@@ -57,7 +62,7 @@ export function AddressForm({
     setOfForm(null);
     setSending(true);
     try {
-      await onSend(address);
+      await onSend(address, token ? String(token) : null);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, fallback, ownTexts);
@@ -76,13 +81,15 @@ export function AddressForm({
         autoComplete={autoComplete}
         value={email}
         error={errorMessage}
+        onBlur={verification.onBlur}
         onChange={(event) => {
           setError(null);
           onChange(event.target.value);
         }}
       />
-      <Button type="submit" busy={sending} className="w-full wrap-anywhere">
-        {sending ? busyLabel : label}
+      <VerificationField field={verification.field} />
+      <Button type="submit" busy={busy} onClick={verification.onClick} className="w-full wrap-anywhere">
+        {busy ? busyLabel : label}
       </Button>
     </form>
   );

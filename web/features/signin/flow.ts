@@ -93,5 +93,18 @@ export async function exchange(code: string, bundle: PkceBundle, signal?: AbortS
 /** Signs a remembered account in again by its key. @throws ApiError */
 export const signInAgain = (input: Input<'validateKey'>) => api.validateKey(input);
 
+/**
+ * Signs in with what the browser knows of the mail provider. Returns where the sign-in leads, or null when that does not verify the
+ * address, for whatever reason: the email is the way then.
+ */
+export async function signInVerified(email: string, token: string, destination: Destination | null): Promise<string | null> {
+  try {
+    const { redirectUrl } = await api.verifiedEmailSignIn({ email, token, ...destination });
+    return redirectUrl && destination === null ? safePath(redirectUrl, paths.developer) : redirectUrl;
+  } catch {
+    return null;
+  }
+}
+
 /** Returns the texts of the sign-in pages in a language. @throws ApiError */
 export const loadTexts = (language: LanguageCode) => api.translations({ language });

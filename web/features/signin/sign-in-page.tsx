@@ -8,7 +8,7 @@ import { dismissToast } from '../../ui/toast.tsx';
 import { AddressForm } from './address-form.tsx';
 import { Card, Note, siteNameOf, TargetLine } from './card.tsx';
 import { Unsupported } from './final-pages.tsx';
-import { createFlow, type Destination } from './flow.ts';
+import { createFlow, type Destination, signInVerified } from './flow.ts';
 import { MailStep } from './mail-step.tsx';
 import { type Offer, PasskeyOffer, usePasskey } from './passkey.tsx';
 import { RememberedList } from './remembered-list.tsx';
@@ -144,6 +144,12 @@ function AddressStep({
     requestAnimationFrame(() => field.current?.focus());
   };
 
+  const sendAddress = async (address: string, token: string | null) => {
+    const url = token && (await signInVerified(address, token, destination));
+    if (url) location.assign(url);
+    else await onSend(address);
+  };
+
   return (
     <Card>
       <TargetLine target={target} portalName={t('auth.portal_name')} />
@@ -175,7 +181,7 @@ function AddressStep({
           labels={[t(portal ? 'auth.send_magic_link_portal' : 'auth.send_magic_link'), t('auth.sending')]}
           fallback={fallback}
           onChange={setEmail}
-          onSend={onSend}
+          onSend={sendAddress}
         />
       )}
       {passkey.choose && (
