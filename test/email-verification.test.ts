@@ -14,7 +14,7 @@ let service: Service;
 let shop: string;
 beforeAll(async () => {
   [stage, names, issuer] = await Promise.all([openStage(), openNameServer(), openEmailIssuer()]);
-  service = await stage.start({ DNS_SERVERS: names.address });
+  service = await stage.start({ EVP: 'on', DNS_SERVERS: names.address });
   shop = await addWebsite(stage, service);
 });
 afterAll(async () => {
@@ -112,7 +112,7 @@ describe('an address that its mail provider has verified', () => {
   });
 
   test('is signed in once: of 50 concurrent requests to two instances all but one get an email', async () => {
-    const second = await stage.start({ DNS_SERVERS: names.address, PUBLIC_URL: service.url });
+    const second = await stage.start({ EVP: 'on', DNS_SERVERS: names.address, PUBLIC_URL: service.url });
     const [client, there] = [service.client(), second.client()];
     for (let round = 0; round < 5; round++) {
       const email = addressAt(delegatedDomain(names, issuer.record));
@@ -265,6 +265,23 @@ describe('the email is sent instead', () => {
   });
 });
 
+test('a request whose sender waits for a token sends no email, if the mail domain has an issuer', async () => {
+  const client = service.client();
+  const [theirs, other] = [addressAt(delegatedDomain(names, issuer.record)), addressAt(delegatedDomain(names))];
+  const request = (email: string, verifiable?: boolean) =>
+    client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, verifiable });
+  const refused = await request(theirs, true);
+  expect([refused.status, refused.json.code]).toEqual([409, 'verifiable_email']);
+  expect(await mailsTo(theirs)).toEqual([]);
+  for (const [email, verifiable] of [
+    [other, true],
+    [theirs, undefined],
+  ] as const) {
+    expect((await request(email, verifiable)).status).toBe(200);
+    await stage.mailbox.waitFor(email);
+  }
+});
+
 test('a website that is not registered gets its usual error', async () => {
   const client = service.client();
   const email = addressAt(delegatedDomain(names, issuer.record));
@@ -273,7 +290,10 @@ test('a website that is not registered gets its usual error', async () => {
 });
 
 test('in production the protocol is off, and its limit applies where it is on', async () => {
-  const [off, on] = [await stage.start(production), await stage.start({ ...production, EVP: 'on', DNS_SERVERS: names.address })];
+  const [off, on] = [
+    await stage.start({ ...production, EVP: '' }),
+    await stage.start({ ...production, EVP: 'on', DNS_SERVERS: names.address }),
+  ];
   const client = off.client();
   const page = (await client.get('/auth')).text;
   expect(page).not.toContain('email-verification-token');
@@ -301,7 +321,7 @@ test('the token of the origin trial is in the header of the sign-in pages only',
   const length = Buffer.alloc(4);
   length.writeUInt32BE(payload.length);
   const token = Buffer.concat([Buffer.from([3]), Buffer.alloc(64), length, payload]).toString('base64');
-  const instance = await stage.start({ EVP_ORIGIN_TRIAL_TOKEN: token });
+  const instance = await stage.start({ EVP: '', EVP_ORIGIN_TRIAL_TOKEN: token });
   expect((await instance.client().get('/auth')).headers['origin-trial']).toBe(token);
   expect((await instance.client().get('/')).headers['origin-trial']).toBeUndefined();
   await instance.stop();

@@ -51,8 +51,20 @@ export class IssuerDiscovery {
 
   /** Returns the issuer of the addresses of a domain. @param domain as A-label @throws DiscoveryFailed */
   async issuerOf(domain: string): Promise<Issuer> {
-    const origin = await cached(this.#origins, domain, RECORD_SECONDS, () => this.#findOrigin(domain));
+    const origin = await this.#originOf(domain);
     return cached(this.#issuers, origin, METADATA_SECONDS, () => this.#readIssuer(origin));
+  }
+
+  /** Returns whether the addresses of a domain have an issuer, by its record alone. */
+  hasIssuer(domain: string): Promise<boolean> {
+    return this.#originOf(domain).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #originOf(domain: string): Promise<string> {
+    return cached(this.#origins, domain, RECORD_SECONDS, () => this.#findOrigin(domain));
   }
 
   async #findOrigin(domain: string): Promise<string> {

@@ -30,7 +30,7 @@ const VERIFICATION_MS = 1_500;
 
 type Parts = TargetParts & {
   /** Null: the protocol is switched off. */
-  discovery: Pick<IssuerDiscovery, 'issuerOf'> | null;
+  discovery: Pick<IssuerDiscovery, 'issuerOf' | 'hasIssuer'> | null;
   publicUrl: string;
   secretKeys: SecretKeys;
   store: Pick<VerifiedSignInStore, 'signIn'>;
@@ -70,6 +70,16 @@ export class EmailVerification {
     if (!this.#parts.discovery) return undefined;
     const content = { random: randomBytes(16).toString('base64url'), browser: bindToBrowser(cookies) };
     return { nonce: this.#nonces.sign('page', JSON.stringify(content), EVP_NONCE_SECONDS) };
+  }
+
+  /**
+   * Refuses a request for an email whose sender waits for a token instead, when the address has an issuer. All others get the email at
+   * once: the browser does not tell its page that there is no issuer.
+   * @throws Fault verifiable_email
+   */
+  async refuseVerifiable({ email, verifiable }: { email: string; verifiable?: boolean }): Promise<void> {
+    const { discovery } = this.#parts;
+    if (discovery && verifiable && (await discovery.hasIssuer(domainOf(email)))) throw new Fault('verifiable_email');
   }
 
   /**
@@ -133,10 +143,12 @@ export class EmailVerification {
   }
 
   async #verifyWith(discovery: NonNullable<Parts['discovery']>, token: SplitToken, email: string, nonce: string): Promise<void> {
-    const { origin: issuer, findKey } = await discovery.issuerOf(email.slice(email.indexOf('@') + 1));
+    const { origin: issuer, findKey } = await discovery.issuerOf(domainOf(email));
     await verifyToken(token, { issuer, email, origin: this.#parts.publicUrl, nonce, now: Date.now() }, findKey);
   }
 }
+
+const domainOf = (email: string) => email.slice(email.indexOf('@') + 1);
 
 function failureOf(error: unknown): Refusal {
   if (error instanceof Refused || error instanceof InvalidToken || error instanceof DiscoveryFailed) return error.failure;

@@ -1,11 +1,10 @@
 import { type FormEvent, type RefObject, useState } from 'react';
-import { VERIFICATION_FIELD } from '../../../contract/pages.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmailField } from '../../ui/field.tsx';
 import { toastFailure } from '../../ui/toast.tsx';
 import { Note } from './card.tsx';
 import { looksLikeEmail } from './email.ts';
-import { useVerification, VerificationField } from './email-verification.tsx';
+import { type Proof, useVerification, VerificationField } from './email-verification.tsx';
 import type { FormErrors } from './steps.ts';
 import { failureText, isAddressError, isApiError, type OwnTexts, useTranslator } from './texts.ts';
 
@@ -37,15 +36,14 @@ export function AddressForm({
   ownTexts?: OwnTexts;
   onChange: (email: string) => void;
   /** Sends the trimmed address, and what the browser knows of it. The form stays busy unless it rejects. */
-  onSend: (email: string, token: string | null) => Promise<void>;
+  onSend: (email: string, proof: Proof) => Promise<void>;
 }) {
   const translator = useTranslator();
   const { t } = translator;
   const [errorMessage, setError] = useState(errors.atField);
   const [ofForm, setOfForm] = useState(errors.ofForm);
   const [sending, setSending] = useState(false);
-  const verification = useVerification(email);
-  const busy = sending || verification.waiting;
+  const verification = useVerification();
 
   const showAtField = (text: string) => {
     setError(text);
@@ -53,16 +51,17 @@ export function AddressForm({
   };
 
   const send = async (event: FormEvent<HTMLFormElement>) => {
+    if (verification.isOwn(event)) return;
     event.preventDefault();
-    const token = new FormData(event.currentTarget).get(VERIFICATION_FIELD);
     if (sending) return;
     const address = email.trim();
     if (!looksLikeEmail(address)) return showAtField(t('auth.error_email'));
     setError(null);
     setOfForm(null);
     setSending(true);
+    const proof = verification.begin(event);
     try {
-      await onSend(address, token ? String(token) : null);
+      await onSend(address, proof);
     } catch (error) {
       setSending(false);
       const text = failureText(translator, error, fallback, ownTexts);
@@ -81,15 +80,14 @@ export function AddressForm({
         autoComplete={autoComplete}
         value={email}
         error={errorMessage}
-        onBlur={verification.onBlur}
         onChange={(event) => {
           setError(null);
           onChange(event.target.value);
         }}
       />
       <VerificationField field={verification.field} />
-      <Button type="submit" busy={busy} onClick={verification.onClick} className="w-full wrap-anywhere">
-        {busy ? busyLabel : label}
+      <Button type="submit" busy={sending} className="w-full wrap-anywhere">
+        {sending ? busyLabel : label}
       </Button>
     </form>
   );

@@ -1,64 +1,94 @@
-import { type MouseEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type RefObject, useEffect, useRef } from 'react';
 import { VERIFICATION_FIELD } from '../../../contract/pages.ts';
-import { looksLikeEmail } from './email.ts';
 import { useBoot } from './steps.ts';
 
-/** How long the form waits for the token, from when the address field lost the focus. */
+/** How long a sign-in waits for the browser, from when it began. */
 const WAIT_MS = 1000;
-const AUTOCOMPLETE = 'email-verification-token';
+const POLL_MS = 50;
+/** The first Chromium with the origin trial. No property of a page tells whether the protocol is on. */
+const FIRST_CHROMIUM = 150;
 
-/** The wait of a form for the token of the Email Verification Protocol. */
+/** What the browser knows of the address that is being sent. */
+export type Proof = {
+  token: string | null;
+  /** Waits for the token; null where the browser has no such protocol. */
+  wait: (() => Promise<string | null>) | null;
+};
+
+/** The part of a form that belongs to the Email Verification Protocol. */
 type Verification = {
-  /** The hidden field for the token. */
   field: RefObject<HTMLInputElement | null>;
-  waiting: boolean;
-  /** The address field lost the focus. */
-  onBlur: () => void;
-  /** A click on the submit button, which Enter in the address field is too. */
-  onClick: (event: MouseEvent<HTMLButtonElement>) => void;
+  /** Returns true for a submission that only asks the browser for its token. */
+  isOwn: (event: FormEvent<HTMLFormElement>) => boolean;
+  /** Returns what the browser knows when the person submits the form. */
+  begin: (event: FormEvent<HTMLFormElement>) => Proof;
 };
 
 /**
- * Gives a browser with the Email Verification Protocol the time to ask the mail provider for a token. The browser begins when the
- * address field loses the focus, gives up when the form is submitted, and fills in the token only while the form is submitted. So the
- * focus moves to the button first, and the form is submitted a little later.
- * @param email what the address field contains
+ * Gets the token of a browser with the Email Verification Protocol. The browser asks the mail provider when the address field loses the
+ * focus, and writes the token into a hidden field while the form is submitted. It reports a form as submitted once, and gives up asking
+ * then: so the form is submitted once before, and afterwards as often as is needed to read the field.
  */
-export function useVerification(email: string): Verification {
+export function useVerification(): Verification {
+  const nonce = useBoot().verification?.nonce;
   const field = useRef<HTMLInputElement>(null);
-  const asked = useRef({ email: '', at: 0 });
-  const [waiting, setWaiting] = useState(false);
+  const isAsking = useRef(false);
 
-  const onBlur = () => {
-    if (asked.current.email !== email) asked.current = { email, at: Date.now() };
+  const read = (form: HTMLFormElement | null) => {
+    if (!form?.isConnected) return null;
+    isAsking.current = true;
+    form.requestSubmit();
+    isAsking.current = false;
+    return tokenIn(form);
   };
 
-  const onClick = (event: MouseEvent<HTMLButtonElement>) => {
-    const { form } = event.currentTarget;
-    if (!form || !isSupported(field.current) || !looksLikeEmail(email.trim())) return;
-    event.currentTarget.focus();
-    const leftMs = asked.current.at + WAIT_MS - Date.now();
-    if (leftMs <= 0) return;
-    event.preventDefault();
-    setWaiting(true);
-    setTimeout(() => {
-      setWaiting(false);
-      if (form.isConnected) form.requestSubmit();
-    }, leftMs);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for the page
+  useEffect(() => {
+    if (!nonce || !isSupported()) return;
+    // A browser hides the nonce of an element in a page with a policy, and does not find it itself then. One that is set later stays.
+    field.current?.setAttribute('nonce', nonce);
+    read(field.current?.form ?? null);
+  }, [nonce]);
+
+  const begin = ({ currentTarget: form, nativeEvent }: FormEvent<HTMLFormElement>): Proof => {
+    const token = tokenIn(form);
+    if (!nonce || !isSupported()) return { token, wait: null };
+    const until = Date.now() + WAIT_MS;
+    (nativeEvent as SubmitEvent).submitter?.focus();
+    const wait = async () => {
+      let found = read(form);
+      while (found === null && Date.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        found = read(form);
+      }
+      return found;
+    };
+    return { token, wait };
   };
 
-  return { field, waiting, onBlur, onClick };
+  const isOwn = (event: FormEvent) => {
+    if (isAsking.current) event.preventDefault();
+    return isAsking.current;
+  };
+
+  return { field, isOwn, begin };
 }
 
-/** Whether the browser has the protocol: it knows the name of the field. */
-const isSupported = (field: HTMLInputElement | null) => (field?.autocomplete as string) === AUTOCOMPLETE;
+const tokenIn = (form: HTMLFormElement) => String(new FormData(form).get(VERIFICATION_FIELD) ?? '') || null;
 
-/** The field into which the browser puts the token. A form without the nonce of a page has none. */
+type Brands = { userAgentData?: { brands: { brand: string; version: string }[] } };
+
+function isSupported(): boolean {
+  const brands = (navigator as Brands).userAgentData?.brands ?? [];
+  return brands.some(({ brand, version }) => brand === 'Chromium' && Number(version) >= FIRST_CHROMIUM);
+}
+
+/** Of the draft; the type of the attribute does not have it. */
+const AUTOCOMPLETE = 'email-verification-token';
+
+/** The field into which the browser writes the token. A form without the nonce of a page has none. */
 export function VerificationField({ field }: Pick<Verification, 'field'>) {
   const nonce = useBoot().verification?.nonce;
-  useEffect(() => {
-    // A browser hides the nonce of an element in a page with a policy, and does not find it itself then. One that is set later stays.
-    if (nonce) field.current?.setAttribute('nonce', nonce);
-  }, [nonce, field]);
-  return nonce ? <input ref={field} type="hidden" name={VERIFICATION_FIELD} autoComplete={AUTOCOMPLETE} nonce={nonce} /> : null;
+  if (!nonce) return null;
+  return <input ref={field} type="hidden" name={VERIFICATION_FIELD} autoComplete={AUTOCOMPLETE} nonce={nonce} />;
 }
