@@ -34,6 +34,11 @@ export const errors = {
     hint: 'Enter the code from the newest email, in the browser where you started; after five wrong codes request a new email.',
   },
   bad_grant: { status: 400, message: 'The code is invalid, used or expired.', hint: 'Start the sign-in again.', oauth: 'invalid_grant' },
+  verifiable_email: {
+    status: 409,
+    message: 'The browser may be able to verify this address. No email was sent yet.',
+    hint: 'Send the token of the browser, or the same request without `verifiable`.',
+  },
   bad_link: {
     status: 400,
     message: 'This link was used, has expired or is for another address.',

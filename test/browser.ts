@@ -47,6 +47,19 @@ export async function launchCachingBrowser(): Promise<Browser | null> {
   return executablePath ? chromium.launch({ executablePath, args: quiet, ignoreDefaultArgs: ['--disable-back-forward-cache'] }) : null;
 }
 
+/** The oldest Chromium with the Email Verification Protocol. */
+const FIRST_VERIFYING = 150;
+
+/** Starts a browser of the system with more arguments; null when there is none, or it does not have the Email Verification Protocol. */
+export async function launchVerifyingBrowser(args: readonly string[]): Promise<Browser | null> {
+  const executablePath = systemBrowsers.slice(1).find((path) => existsSync(path));
+  if (!executablePath) return null;
+  const browser = await chromium.launch({ executablePath, args: [...quiet, ...args] });
+  if (Number(browser.version().split('.')[0]) >= FIRST_VERIFYING) return browser;
+  await browser.close();
+  return null;
+}
+
 /** `find` returns the path of an executable, undefined for the one that Playwright selects, or null. */
 function candidates(): { name: string; find(): Promise<string | undefined | null> }[] {
   const given = process.env.CHROMIUM_PATH;
