@@ -107,6 +107,9 @@ export const AttemptResponse = z.object({ status: z.enum(attemptStatuses) });
 
 export const ConfirmLinkRequest = z.object({ t: secret, email: Email });
 
+/** How a visitor signed in. `verified_email`: the browser proved the address (Email Verification Protocol). */
+export const signInMethods = ['link', 'code', 'remembered', 'passkey', 'verified_email'] as const;
+
 export const VerifyRequest = z.object({
   token: z.string({ error: 'Give exactly one token' }).min(1, 'Give exactly one token').max(512, 'Give exactly one token'),
   domain: z
@@ -116,7 +119,13 @@ export const VerifyRequest = z.object({
     .meta({ description: 'The domain of the website that asks; a token for another website is then refused and remains valid' }),
 });
 export const VerifyResponse = z.union([
-  z.object({ email: z.string(), valid: z.literal(true), domain: z.string() }),
+  z.object({
+    email: z.string(),
+    valid: z.literal(true),
+    domain: z.string(),
+    method: z.enum(signInMethods).meta({ description: 'How the visitor signed in' }),
+    at: z.string().meta({ description: 'When the visitor proved the address; for a remembered account, before this sign-in' }),
+  }),
   z.object({ email: z.null(), valid: z.literal(false), reason: z.enum(['used', 'expired', 'unknown', 'other_domain']) }),
 ]);
 

@@ -119,7 +119,7 @@ describe('a sign-in with a passkey', () => {
     const response = await signIn(client, authenticator.get(await challengeOf(client)));
     const token = tokenOf(response.json.redirectUrl);
     const verified = await client.get(`/api/verify-token?token=${token}&domain=${market}`);
-    expect(verified.json).toEqual({ email, valid: true, domain: market });
+    expect(verified.json).toMatchObject({ email, valid: true, domain: market, method: 'passkey' });
     const key = client.cookies.get('auth_key');
     const again = await client.post('/api/auth/validate-key', { email, key, forward_url: `https://${shop}/` });
     expect(again.status).toBe(200);

@@ -1,7 +1,9 @@
 import type pg from 'pg';
 import { MAX_PASSKEYS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import { CLI_CLIENT_ID } from '../../contract/pkce.ts';
+import { REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
+import { METHOD_CODES } from '../signin/methods.ts';
 
 /** A passkey as a sign-in reads it. */
 export type StoredPasskey = {
@@ -74,12 +76,12 @@ with used as (
   returning email
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used where $7::bytea is not null
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select $7, $4, $6, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.passkey}' from used where $7::bytea is not null
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select $11, $9, $10, email, $12, now() + interval '400 days' from used where $7::bytea is not null
+  select $11, $9, $10, email, $12, now() + ${REMEMBERED_LIFE} from used where $7::bytea is not null
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),

@@ -6,7 +6,15 @@ import type { SignInBoot, SignInPage } from '../../contract/pages.ts';
 import { CLI_CLIENT_ID, WEB_CLIENT_ID } from '../../contract/pkce.ts';
 import type { Parsed } from '../../contract/routes.ts';
 import { mailboxOf, maskEmail } from '../../contract/rules.ts';
-import { type Browser, type BrowserRequest, browserOf, createAuthKey, deviceLabelOf, rememberAccount } from '../accounts/browser.ts';
+import {
+  type Browser,
+  type BrowserRequest,
+  browserOf,
+  createAuthKey,
+  deviceLabelOf,
+  REMEMBERED_LIFE,
+  rememberAccount,
+} from '../accounts/browser.ts';
 import { type Applications, isApplicationId } from '../applications/applications.ts';
 import type { Database } from '../db/database.ts';
 import { type EventRecorder, subjectOf } from '../events/recorder.ts';
@@ -39,7 +47,7 @@ where id = $1 and secret_tries < ${MAX_CODE_TRIES} and expires_at - ${lifeOf('a'
 // Like the row that a logout leaves: the rate limits know the device by it, and it signs no one in.
 const KNOW_DEVICE = `
 insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-values ($1, $2, $3, $4, '', now() + interval '400 days') on conflict (device, email) do nothing`;
+values ($1, $2, $3, $4, '', now() + ${REMEMBERED_LIFE}) on conflict (device, email) do nothing`;
 
 const SIGNED_IN_BY_LINK = signIns.with('link', 'signed_in');
 /** The page asks for the address, or says that the link has ended. */

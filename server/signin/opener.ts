@@ -1,11 +1,12 @@
 import { ATTEMPT_SECONDS, TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { PasskeyCreationOptions } from '../../contract/pages.ts';
-import { type Browser, createAuthKey, deviceLabelOf } from '../accounts/browser.ts';
+import { type Browser, createAuthKey, deviceLabelOf, REMEMBERED_LIFE } from '../accounts/browser.ts';
 import { batched } from '../db/batch.ts';
 import type { Database } from '../db/database.ts';
 import type { Cookies } from '../http/cookies.ts';
 import { digest, randomSecret } from '../secrets.ts';
 import { endedBySibling, sameRegistration, stillAwaited } from './attempts.ts';
+import { METHOD_CODES } from './methods.ts';
 import { withToken } from './target.ts';
 
 /** A visitor who signed in: what the page may remember, and where it goes. */
@@ -57,12 +58,13 @@ consumed as (
     case when a.kind not in ('registration', 'invitation') then greatest(0, floor($9 - extract(epoch from a.expires_at - now())))::integer end as seconds
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8) from consumed
+  insert into tokens (hash, domain, host, email, browser, expires_at, method)
+  select token, domain, case when kind in ('site', 'oidc') then host end, email, case when kind <> 'site' then browser end, now() + make_interval(secs => $8),
+    case when by_code then '${METHOD_CODES.code}' else '${METHOD_CODES.link}' end::"char" from consumed
 ),
 remembered as (
   insert into remembered_keys (selector, device, label, email, verifier, expires_at)
-  select distinct on (device, email) selector, device, label, email, verifier, now() + interval '400 days' from consumed order by device, email, n
+  select distinct on (device, email) selector, device, label, email, verifier, now() + ${REMEMBERED_LIFE} from consumed order by device, email, n
   on conflict (device, email) do update set selector = excluded.selector, verifier = excluded.verifier, label = excluded.label,
     previous_verifier = null, rotated_at = now(), used_at = now(), expires_at = excluded.expires_at
 ),

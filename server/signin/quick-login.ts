@@ -1,10 +1,11 @@
 import { Fault } from '../../contract/errors.ts';
 import { TOKEN_SECONDS } from '../../contract/limits.ts';
 import type { Parsed } from '../../contract/routes.ts';
-import { authKeyOf, type Browser, readAuthKey } from '../accounts/browser.ts';
+import { authKeyOf, type Browser, provenAtOf, readAuthKey } from '../accounts/browser.ts';
 import { notBeingSignedOut } from '../accounts/sign-outs.ts';
 import type { Database } from '../db/database.ts';
 import { digest, randomSecret } from '../secrets.ts';
+import { METHOD_CODES } from './methods.ts';
 import type { SignedIn } from './opener.ts';
 import { type InteractionTargets, type SignInMethod, type Targets, withToken } from './target.ts';
 
@@ -20,11 +21,11 @@ with used as (
     and (verifier = $2 or (previous_verifier = $2 and rotated_at > now() - interval '60 seconds'))
     and ($6::text is null or exists (select from websites where domain = $6))
     and ${notBeingSignedOut('email')}
-  returning email, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
+  returning email, ${provenAtOf('remembered_keys')} as proven_at, verifier = $3 as rotated, verifier not in ($2, $3) as replaced
 ),
 issued as (
-  insert into tokens (hash, domain, host, email, browser, expires_at)
-  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds' from used
+  insert into tokens (hash, domain, host, email, browser, expires_at, method, proven_at)
+  select $7, $6, $9, email, $8, now() + interval '${TOKEN_SECONDS} seconds', '${METHOD_CODES.remembered}', proven_at from used
 ),
 audit as (insert into audit_log (action, email, domain, client_id) select 'signed_in_again', email, $6, $10 from used)
 select rotated, replaced from used`;

@@ -4,7 +4,7 @@ import type { Output, Parsed } from '../../contract/routes.ts';
 import type { Database } from '../db/database.ts';
 import type { Reader } from '../db/read-replica.ts';
 import { type Account, type Served, serve } from '../http/serve.ts';
-import { addVisits } from '../visitors/visits.ts';
+import { addVisits, WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { findManaged, managedBy } from '../websites/managers.ts';
 import {
   addToTotals,
@@ -107,7 +107,7 @@ with application as materialized (select client_id, created_at from applications
 registered as materialized (select id, domain, ${websiteSince('w')} as since from websites w where ${managedBy('w', '$1')}),
 new_row as materialized (
   select at, ${DAY_OF_ROW} as day, action, domain, client_id, string_to_array(${OPENID_HOST}, '.') as labels from audit_log
-  where ${IS_NEW} and action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'application_signed_in')
+  where ${IS_NEW} and action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in')
 ),
 counted as materialized (
   select day, opened + again + openid_opened as logins from daily_sites join registered on website = registered.id where day > ${TODAY} - 2 * $3::integer
@@ -163,13 +163,14 @@ website_new as materialized (
     and (new_row.domain = registered.domain or host = registered.domain or host like '%.' || registered.domain)
 ),
 parts as (
-  select day, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
+  select day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id
   where day > ${TODAY} - $3::integer
   union all
   select day, ${WEBSITE_COUNTS} from website_new group by day
 ),
 counted as (
-  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed,
+  select day, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
+    sum(by_verified_email) as by_verified_email, sum(completed) as completed,
     sum(openid_sent) as openid_sent, sum(openid_opened) as openid_opened
   from parts group by day
 ),
@@ -192,7 +193,8 @@ ranked as (
 ),
 median as (select method, min(seconds) as seconds from ranked where 2 * up_to >= total group by method)
 select given.day::text as date, coalesce(c.sent, 0)::float8 as sent, coalesce(c.opened, 0)::float8 as opened,
-  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again, coalesce(c.completed, 0)::float8 as completed,
+  coalesce(coded.opened, 0)::float8 as "openedByCode", coalesce(c.again, 0)::float8 as again,
+  coalesce(c.by_passkey, 0)::float8 as "byPasskey", coalesce(c.by_verified_email, 0)::float8 as "byVerifiedEmail", coalesce(c.completed, 0)::float8 as completed,
   coalesce(c.openid_sent, 0)::float8 as "openIdSent", coalesce(c.openid_opened, 0)::float8 as "openIdOpened",
   jsonb_build_object('all', (select seconds from median where method = 'all'), 'link', (select seconds from median where method = 'link'),
     'code', (select seconds from median where method = 'code')) as median
@@ -210,6 +212,8 @@ async function readWebsiteHistory(reader: Reader, email: string, id: string, day
       opened: sum('opened'),
       openedByCode: sum('openedByCode'),
       again: sum('again'),
+      byPasskey: sum('byPasskey'),
+      byVerifiedEmail: sum('byVerifiedEmail'),
       completed: sum('completed'),
       openIdSent: sum('openIdSent'),
       openIdOpened: sum('openIdOpened'),

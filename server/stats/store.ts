@@ -2,22 +2,20 @@ import type pg from 'pg';
 import { STATS_DAYS } from '../../contract/limits.ts';
 import type { Output } from '../../contract/routes.ts';
 import type { Reader } from '../db/read-replica.ts';
+import { WITHOUT_EMAIL } from '../visitors/visits.ts';
 import { managedBy } from '../websites/managers.ts';
 
 /**
  * Whether a row of the audit log is a sign-in of a visitor, a developer or an application's user. For a portal token, not its opening but
  * the session that follows counts.
  */
-const IS_SIGN_IN =
-  "(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', 'signed_in_again', 'signed_in_passkey') and (domain is not null or client_id is not null)))";
+const IS_SIGN_IN = `(action in ('developer_signed_in', 'application_signed_in') or (action in ('signed_in', ${WITHOUT_EMAIL}) and (domain is not null or client_id is not null)))`;
 
-/** Whether a row is a sign-in of an application's user, by email, with a remembered account or with a passkey. */
-export const IS_APPLICATION_SIGN_IN =
-  "(action = 'application_signed_in' or action in ('signed_in_again', 'signed_in_passkey') and client_id is not null)";
+/** Whether a row is a sign-in of an application's user, by email or without one. */
+export const IS_APPLICATION_SIGN_IN = `(action = 'application_signed_in' or action in (${WITHOUT_EMAIL}) and client_id is not null)`;
 
 /** The rows that any of the statistics counts. */
-export const COUNTED =
-  "action in ('sign_in_requested', 'signed_in', 'signed_in_again', 'signed_in_passkey', 'token_verified', 'developer_signed_in', 'application_signed_in')";
+export const COUNTED = `action in ('sign_in_requested', 'signed_in', ${WITHOUT_EMAIL}, 'token_verified', 'developer_signed_in', 'application_signed_in')`;
 
 /** The UTC day of a row, as SQL. */
 export const DAY_OF_ROW = "(at at time zone 'UTC')::date";
@@ -31,11 +29,13 @@ const FIRST_DAY = `${TODAY} - ${STATS_DAYS - 1}`;
  */
 export const OPENID_HOST = "substring(client_id from '^https://([^/:]+)$')";
 
-/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email. */
+/** The counts of a website over rows of the audit log. Rows with a `host` are of OpenID Connect. `again`: the sign-ins without an email, of which two methods are counted by themselves too. */
 export const WEBSITE_COUNTS = `
   count(*) filter (where action = 'sign_in_requested' and host is null) as sent,
   count(*) filter (where action = 'signed_in') as opened,
-  count(*) filter (where action in ('signed_in_again', 'signed_in_passkey')) as again,
+  count(*) filter (where action in (${WITHOUT_EMAIL})) as again,
+  count(*) filter (where action = 'signed_in_passkey') as by_passkey,
+  count(*) filter (where action = 'signed_in_verified_email') as by_verified_email,
   count(*) filter (where action = 'token_verified') as completed,
   count(*) filter (where action = 'sign_in_requested' and host is not null) as openid_sent,
   count(*) filter (where action = 'application_signed_in') as openid_opened`;
@@ -103,10 +103,11 @@ logins as (
   on conflict (day) do update set logins = old.logins + excluded.logins
 ),
 sites as (
-  insert into daily_sites as old (website, day, sent, opened, again, completed, openid_sent, openid_opened)
+  insert into daily_sites as old (website, day, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened)
   select website, day, ${WEBSITE_COUNTS} from website_event group by website, day
   on conflict (website, day) do update set sent = old.sent + excluded.sent, opened = old.opened + excluded.opened,
-    again = old.again + excluded.again, completed = old.completed + excluded.completed,
+    again = old.again + excluded.again, by_passkey = old.by_passkey + excluded.by_passkey,
+    by_verified_email = old.by_verified_email + excluded.by_verified_email, completed = old.completed + excluded.completed,
     openid_sent = old.openid_sent + excluded.openid_sent, openid_opened = old.openid_opened + excluded.openid_opened
 ),
 times as (
@@ -168,12 +169,13 @@ website_new as materialized (
 export const WEBSITE_STATS = `
 with ${ownWebsites('($2::uuid[] is null or w.id = any($2))')},
 parts as (
-  select website, sent, opened, again, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
+  select website, sent, opened, again, by_passkey, by_verified_email, completed, openid_sent, openid_opened from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY}
   union all
   select website, ${WEBSITE_COUNTS} from website_new group by website
 ),
 totals as (
-  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(completed) as completed from parts group by website
+  select website, sum(sent) as sent, sum(opened) as opened, sum(again) as again, sum(by_passkey) as by_passkey,
+    sum(by_verified_email) as by_verified_email, sum(completed) as completed from parts group by website
 ),
 times as (
   select website, seconds, sum(opened) as opened from (
@@ -190,6 +192,7 @@ ranked as (
 ),
 median as (select website, min(seconds) as seconds from ranked where 2 * up_to >= total group by website)
 select registered.id, coalesce(sent, 0)::float8 as sent, coalesce(opened, 0)::float8 as opened, coalesce(again, 0)::float8 as again,
+  coalesce(by_passkey, 0)::float8 as "byPasskey", coalesce(by_verified_email, 0)::float8 as "byVerifiedEmail",
   coalesce(completed, 0)::float8 as completed, median.seconds as "medianSeconds"
 from registered left join totals on totals.website = registered.id left join median on median.website = registered.id
 order by registered.id`;
@@ -204,7 +207,7 @@ application_late as (
     and ${IS_APPLICATION_SIGN_IN} and ${DAY_OF_ROW} >= ${FIRST_DAY}
 )
 select ((select coalesce(sum(opened + again + openid_opened), 0) from daily_sites join registered on website = registered.id where day >= ${FIRST_DAY})
-    + (select count(*) from website_new where action in ('signed_in', 'signed_in_again', 'signed_in_passkey', 'application_signed_in'))
+    + (select count(*) from website_new where action in ('signed_in', ${WITHOUT_EMAIL}, 'application_signed_in'))
     + (select coalesce(sum(logins), 0) from daily_applications join application using (client_id) where day >= ${FIRST_DAY})
     + (select logins from application_late))::float8 as "totalLogins",
   (select coalesce(sum(calls), 0) from api_key_days join api_keys on api_keys.id = api_key where user_id = $2 and day >= ${FIRST_DAY})::float8
