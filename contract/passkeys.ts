@@ -51,8 +51,14 @@ export const PasskeyRegistration = z.object({
     }),
   }),
   language: LanguageChoice,
+  forward_url: SignInDestination.shape.forward_url.meta({
+    description: 'Signs in with the new passkey too, where a website accepts nothing else',
+  }),
 });
-export const PasskeyRegistered = Done.extend({ name: z.string() });
+export const PasskeyRegistered = Done.extend({
+  name: z.string(),
+  redirectUrl: z.string().optional().meta({ description: 'With forward_url: where the visitor goes on to' }),
+});
 
 export const Passkey = z.object({
   id: z.string(),

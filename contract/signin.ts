@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { languageCodes } from './languages.ts';
+import { MAX_SIGN_IN_AGE_SECONDS } from './limits.ts';
 import { attemptStatuses } from './pages.ts';
 import { EMAIL_MESSAGE, normalEmail } from './rules.ts';
 
@@ -44,7 +45,31 @@ export const SentResponse = z.object({
 export const RedirectResponse = z.object({ redirectUrl: z.string() });
 export const Done = z.object({ success: z.literal(true) });
 
-export const DomainAuthRequest = z.object({
+const MAX_AGE_MESSAGE = `max_age is a whole number of seconds from 0 to ${MAX_SIGN_IN_AGE_SECONDS}`;
+
+/** What a website asks of a sign-in, besides its forward_url. */
+export const SignInConditions = z.object({
+  max_age: z
+    .union(
+      [
+        z.number(),
+        z
+          .string()
+          .regex(/^\d{1,8}$/)
+          .transform(Number),
+      ],
+      MAX_AGE_MESSAGE,
+    )
+    .pipe(z.number().int(MAX_AGE_MESSAGE).min(0, MAX_AGE_MESSAGE).max(MAX_SIGN_IN_AGE_SECONDS, MAX_AGE_MESSAGE))
+    .optional()
+    .meta({ description: 'For a forward_url: how many seconds ago the visitor may have proven the address; unset: at any time' }),
+  require: z
+    .literal('passkey', 'require can only be passkey')
+    .optional()
+    .meta({ description: 'For a forward_url: only a passkey signs in; after an email, the visitor creates one first' }),
+});
+
+export const DomainAuthRequest = SignInConditions.extend({
   email: Email,
   forward_url: url.optional().meta({ description: 'Where the visitor is sent with the token; unset: the developer portal' }),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
@@ -99,7 +124,24 @@ export const CodeRequest = z.object({
   state: state.optional().meta({ description: 'For a PKCE attempt: its state' }),
   attempt: secret.optional().meta({ description: 'The handle that authorize returned, for programs without cookies' }),
 });
-export const CodeResponse = z.union([RedirectResponse.extend({ passkey: PasskeyOffer }), z.object({ code: z.string() })]);
+
+/** The address is proven by an email, and the website accepts only a passkey: the visitor creates one, which signs in. */
+const AddPasskeyResponse = z.object({
+  addPasskey: z.object({
+    email: z.string(),
+    options: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'The PublicKeyCredentialCreationOptionsJSON of WebAuthn for registerPasskey; null: the service has no passkeys',
+    }),
+    forwardUrl: z.string().meta({ description: 'For registerPasskey, which then signs in' }),
+    again: z.string().meta({ description: 'The sign-in page, to begin again' }),
+  }),
+});
+export const CodeResponse = z.union([
+  RedirectResponse.extend({ passkey: PasskeyOffer }),
+  z.object({ code: z.string() }),
+  AddPasskeyResponse,
+]);
+export const ConfirmLinkResponse = z.union([RedirectResponse, AddPasskeyResponse]);
 
 export const AttemptQuery = z.object({ email: Email });
 /** The status of this browser's latest attempt for an address. */
@@ -130,7 +172,7 @@ export const VerifyResponse = z.union([
 ]);
 
 /** What a sign-in without an email is for; the portal when nothing is given. */
-export const SignInDestination = z.object({
+export const SignInDestination = SignInConditions.extend({
   forward_url: url.optional(),
   interaction: interaction.optional().meta({ description: 'For the page of an authorization request, instead of forward_url: its id' }),
 });

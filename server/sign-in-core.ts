@@ -74,7 +74,6 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const describeError = createDescribeError(new ErrorLog(log, () => statusStore.ping()));
   const sessions = new Sessions(new SessionStore(core));
   const ownAttempts = new OwnAttempts(core);
-  const steps = new StepsReader(ownAttempts, sessions);
   const sendSignIn: WebApp['sendSignIn'] = (response, page, status) => {
     const passkey = page.steps && passkeys.ofPage(cookiesOf(response.req, response, config.secure));
     webApp.sendSignIn(response, passkey ? { ...page, passkey } : page, status);
@@ -94,6 +93,8 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     headers,
   });
   const { interactions } = openId;
+  const quickLogins = new QuickLogins({ core, targets, interactions });
+  const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
     publicUrl,
     secretKeys,
@@ -132,7 +133,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
     requests,
     links: new SignInLinks({ core, secrets, opener, events }),
     codes: new SignInCodes({ core, secrets, opener, events, log, limitFactor }),
-    quickLogins: new QuickLogins({ core, targets, interactions }),
+    quickLogins,
     sessions,
     oauth: new OAuth({ core, publicUrl, requests, sessions, secrets, applications }),
     verifier: new TokenVerifier({ core, limits, events, keyOwnerOf: (authorization) => apiKeyBearers.ownerOf(authorization) }),

@@ -113,6 +113,54 @@ async function addPasskey({ client = newBrowser(), email = freshAddress(), flags
 const signIn = async (client: Client, credential: object, forward_url = `https://${market}/`) =>
   client.post('/api/auth/passkey', { credential, forward_url });
 
+describe('a website that accepts only a passkey', () => {
+  const requiredFor = async (client: Client, email = freshAddress()) => {
+    const begun = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, require: 'passkey' });
+    expect(begun.status).toBe(200);
+    return { email, ...bootOf((await client.get((await stage.mailbox.waitFor(email)).link)).text).addPasskey };
+  };
+
+  test('signs in with the passkey that is created after an email, once', async () => {
+    const client = service.client();
+    const { email, options, forwardUrl } = await requiredFor(client);
+    const authenticator = createAuthenticator();
+    const credential = authenticator.create(options);
+    const created = await client.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    const token = tokenOf(created.json.redirectUrl);
+    const verified = await client.get(`/api/verify-token?token=${token}&domain=${shop}`);
+    expect(verified.json).toMatchObject({ email, valid: true, method: 'passkey' });
+    const actions = await stage.query("select action, domain from audit_log where email = $1 and action like '%passkey%' order by id", [
+      email,
+    ]);
+    expect(actions).toEqual([
+      { action: 'passkey_added', domain: null },
+      { action: 'signed_in_passkey', domain: shop },
+    ]);
+    const twice = await client.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    expect(twice.json.code).toBe('passkey_expired');
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toHaveLength(1);
+    const again = await client.post('/api/auth/passkey', {
+      credential: authenticator.get(await challengeOf(client)),
+      forward_url: forwardUrl,
+      require: 'passkey',
+      max_age: 0,
+    });
+    expect(again.status).toBe(200);
+  });
+
+  test('issues no token for options of another browser, nor for a passkey without verification of the person', async () => {
+    const [client, other] = [service.client(), service.client()];
+    const { email, options, forwardUrl } = await requiredFor(client);
+    const credential = createAuthenticator().create(options);
+    const stolen = await other.post('/api/auth/passkey/registration', { credential, forward_url: forwardUrl });
+    expect(stolen.json.code).toBe('passkey_expired');
+    const unverified = createAuthenticator({ flags: 0x01 }).create(options);
+    const refused = await client.post('/api/auth/passkey/registration', { credential: unverified, forward_url: forwardUrl });
+    expect(refused.json.code).toBe('bad_passkey');
+    expect(await stage.query('select 1 from tokens where email = $1', [email])).toEqual([]);
+  });
+});
+
 describe('a sign-in with a passkey', () => {
   test('issues the token of the website, and remembers the account in the browser', async () => {
     const { client, email, authenticator } = await addPasskey();

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client } from './client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SignInBoot } from '../contract/pages.ts';
+import type { Client, HttpResponse } from './client.ts';
 import { openStage, type Service, type Stage } from './harness.ts';
-import { addWebsite, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
+import type { ReceivedMail } from './mailbox.ts';
+import { addWebsite, confirmLink, freshAddress, openLink, requestEmail, tokenOf, visitorToken } from './sign-ins.ts';
 
 let stage: Stage;
 let service: Service;
@@ -69,4 +71,131 @@ test('a token of the previous release, which stores no method, has the one that 
   const token = await visitorToken(stage, client, shop, freshAddress());
   await stage.query('update tokens set method = default where email <> $1 and used_at is null', [email]);
   expect(await verify(token)).toMatchObject({ valid: true, method: 'remembered' });
+});
+
+const bootOf = ({ text }: HttpResponse): SignInBoot => JSON.parse(/id="boot">(.*?)<\/script>/s.exec(text)?.[1] ?? '{}');
+const page = (more: Record<string, string>) => `/auth?${new URLSearchParams({ forward_url: `https://${shop}/`, ...more })}`;
+
+describe('max_age', () => {
+  test('refuses a remembered account that was proven before, which stays remembered', async () => {
+    const { client, email } = await remembered();
+    await age(email, 2);
+    for (const max_age of [0, 3600, '3600', 2 * 86_400]) {
+      const refused = await signInAgain(client, email, { max_age });
+      expect([max_age, refused.status, refused.json.code]).toEqual([max_age, 403, 'sign_in_too_old']);
+    }
+    expect((await signInAgain(client, 'eve@mail.example', { max_age: 60 })).json.code).toBe('bad_key');
+    const accepted = await signInAgain(client, email, { max_age: 3 * 86_400 });
+    expect(await verify(tokenOf(accepted.json.redirectUrl))).toMatchObject({ valid: true, email, method: 'remembered' });
+  });
+
+  test('accepts it after a new email', async () => {
+    const { client, email } = await remembered();
+    await age(email, 2);
+    expect((await signInAgain(client, email, { max_age: 3600 })).status).toBe(403);
+    await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, max_age: 3600 });
+    expect(await verify(tokenOf(await openLink(client, await stage.mailbox.waitFor(email))))).toMatchObject({ method: 'link' });
+    expect((await signInAgain(client, email, { max_age: 3600 })).status).toBe(200);
+  });
+
+  test('the page offers only the accounts that sign in with a click, and a form fills in the others', async () => {
+    const { client, email } = await remembered();
+    expect(bootOf(await client.get(page({}))).steps?.oneClick).toBeUndefined();
+    expect(bootOf(await client.get(page({ max_age: '3600' }))).steps?.oneClick).toEqual([email]);
+    await age(email, 1);
+    expect(bootOf(await client.get(page({ max_age: '3600' }))).steps?.oneClick).toEqual([]);
+    const filledIn = await client.form(page({ max_age: '3600', language: 'lv' }).replace('/auth', '/auth/account'), { email });
+    expect(filledIn.status).toBe(200);
+    expect(bootOf(filledIn)).toMatchObject({ language: 'lv', steps: { step: 'address', email, oneClick: [] } });
+    expect(bootOf(filledIn).search).toContain('max_age=3600');
+  });
+});
+
+describe('max_age and require', () => {
+  const both = { max_age: '60', require: 'passkey' };
+
+  test('are kept by the steps, their forms and an ended link', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    expect(bootOf(await client.get(page(both))).steps?.query).toContain('max_age=60&require=passkey');
+    const sent = await client.form(page(both), { email });
+    expect([sent.status, sent.headers.location]).toEqual([303, expect.stringContaining('max_age=60&require=passkey')]);
+    expect(bootOf(await client.get(String(sent.headers.location))).steps).toMatchObject({ step: 'code', passkeyOnly: true });
+    const forgotten = await client.form(page(both).replace('/auth', '/auth/forget'), { email });
+    expect(forgotten.headers.location).toContain('max_age=60&require=passkey');
+    const mail = await stage.mailbox.waitFor(email);
+    await stage.query('update sign_in_attempts set expires_at = now() where email = $1', [email]);
+    const { link } = bootOf(await client.get(mail.link));
+    expect(link).toMatchObject({ state: 'expired', again: expect.stringContaining('max_age=60&require=passkey') });
+    expect(bootOf(await client.get((link as { again: string }).again)).steps).toMatchObject({ passkeyOnly: true });
+  });
+
+  test('are kept for a browser whose request for an email was refused', async () => {
+    const [client, email] = [service.client(), freshAddress()];
+    const begun = service.client();
+    await requestEmail(begun, email, `https://${shop}/`);
+    const mail = await stage.mailbox.waitFor(email);
+    await stage.query(
+      `insert into sign_in_limits select kind || ' ' || $1, 100000, now() + interval '1 hour' from unnest(array['mailbox', 'reserve']) kind
+       on conflict (key) do update set hits = excluded.hits`,
+      [email],
+    );
+    expect((await client.form(page(both), { email })).status).toBe(429);
+    expect(bootOf(await client.get(mail.link)).confirmBrowser?.back).toContain('max_age=60&require=passkey');
+  });
+
+  test.each([
+    ['max_age', { max_age: '-1' }],
+    ['max_age', { max_age: '1.5' }],
+    ['max_age', { max_age: '' }],
+    ['max_age', { max_age: '34560001' }],
+    ['max_age', { max_age: 'a day' }],
+    ['require', { require: 'password' }],
+    ['require', { require: '' }],
+  ])('an unusable %s is an error of the page, of its forms and of the API: %j', async (name, more) => {
+    const [client, email] = [service.client(), freshAddress()];
+    const expected = { target: { kind: 'unsupported', reason: name, back: `https://${shop}` } };
+    const shown = await client.get(page(more));
+    expect(bootOf(shown)).toMatchObject(expected);
+    expect(shown.text).toContain(`a wrong value of ${name}`);
+    const posted = await client.form(page(more), { email });
+    expect([posted.status, bootOf(posted)]).toEqual([400, expect.objectContaining({ target: expect.objectContaining(expected.target) })]);
+    for (const call of ['domain-auth', 'validate-key']) {
+      const refused = await client.post(`/api/auth/${call}`, { email, key: 'x', forward_url: `https://${shop}/`, ...more });
+      expect([refused.status, refused.json.code, refused.json.field]).toEqual([400, 'bad_request', name]);
+    }
+    expect(await stage.query('select 1 from sign_in_attempts where email = $1', [email])).toEqual([]);
+  });
+
+  test('given twice are errors too', async () => {
+    const twice = await service.client().get(`${page({ max_age: '1' })}&max_age=2`);
+    expect(bootOf(twice).target).toMatchObject({ kind: 'unsupported', reason: 'max_age' });
+  });
+});
+
+test('require=passkey refuses a remembered account, and an email issues no token', async () => {
+  const { client, email } = await remembered();
+  const refused = await signInAgain(client, email, { require: 'passkey' });
+  expect([refused.status, refused.json.code]).toEqual([403, 'passkey_required']);
+  const tokens = async () => (await stage.query('select 1 from tokens where email = $1', [email])).length;
+  const before = await tokens();
+  const codeForm = page({ require: 'passkey' }).replace('/auth', '/auth/code');
+  const ways: Record<string, (browser: Client, mail: ReceivedMail) => Promise<SignInBoot['addPasskey']>> = {
+    link: async (browser, { link }) => bootOf(await browser.get(link)).addPasskey,
+    code: async (browser, { code }) => (await browser.post('/api/auth/email-code', { email, code })).json.addPasskey,
+    form: async (browser, { code }) => bootOf(await browser.form(codeForm, { email, code })).addPasskey,
+    'another browser': async (browser, mail) => (await confirmLink(browser, mail, email)).json.addPasskey,
+  };
+  for (const [way, open] of Object.entries(ways)) {
+    const browser = way === 'another browser' ? service.client() : client;
+    const begun = await client.post('/api/auth/domain-auth', { email, forward_url: `https://${shop}/`, require: 'passkey' });
+    expect(begun.status).toBe(200);
+    const mail = await stage.mailbox.waitFor(email);
+    const shown = await open(browser, mail);
+    expect([way, shown]).toEqual([way, expect.objectContaining({ email, forwardUrl: `https://${shop}/`, options: expect.anything() })]);
+    expect(shown?.again).toContain('require=passkey');
+    expect((await browser.get(mail.link)).status).toBe(200);
+  }
+  expect(await tokens()).toBe(before);
+  const actions = await stage.query("select action from audit_log where email = $1 and action in ('address_proven', 'signed_in')", [email]);
+  expect(actions.map(({ action }) => action).sort()).toEqual([...Array(4).fill('address_proven'), 'signed_in']);
 });

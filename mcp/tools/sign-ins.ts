@@ -27,6 +27,7 @@ const MISSING: Readonly<Record<string, string>> = {
   requested: 'The mail server has not accepted the email yet.',
   mail_accepted: 'The link has not been opened and no code entered: let the person look for the email, also in the spam folder.',
   opened: UNVERIFIED,
+  address_proven: 'The visitor has not created a passkey on the page that asks for it.',
   remembered: UNVERIFIED,
   passkey: UNVERIFIED,
   verified_email: UNVERIFIED,

@@ -78,7 +78,10 @@ export function passkeyRoutes(passkeys: Passkeys, own: OwnPasskeys): Served[] {
       if (authKey !== null) rememberAccount(cookies, email, authKey);
       return { redirectUrl };
     }),
-    serve('registerPasskey', (input, caller) => passkeys.register(input, browserOf(caller), caller.cookies)),
+    serve('registerPasskey', (input, caller) => {
+      const registered = passkeys.register(input, browserOf(caller), caller.cookies);
+      return input.forward_url === undefined ? registered : countSignIn('passkey', registered);
+    }),
     serve('listPasskeys', (_, { account }) => own.list(account)),
     serve('renamePasskey', (input, { account }) => own.rename(account, input)),
     serve('removePasskey', ({ id }, { account }) => own.remove(account, id)),
