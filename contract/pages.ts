@@ -88,7 +88,7 @@ export type SignInBoot = {
   /** On the pages of steps 1 and 2. */
   steps?: SignInSteps;
   /** On the same pages, unless passkeys cannot be used: a challenge in base64url; `known`: this browser has used a passkey. */
-  passkey?: { challenge: string; known: boolean };
+  passkey?: { challenge: string; rpId: string; known: boolean };
   /** The visitor is signed in by the link of an email, and may add a passkey before going on to `url`. */
   offer?: { email: string; options: PasskeyCreationOptions; url: string };
   /** The visitor has proven the address by an email to a website that accepts only a passkey, and has to create one. */

@@ -16,6 +16,7 @@ const credential = { id: credentialId, rawId: credentialId, type: z.literal('pub
 /** The challenge of a page for a passkey, as it is signed. */
 export const PasskeyChallenge = z.object({
   challenge: z.string().meta({ description: 'Base64url; valid once, in this browser, for 5 minutes' }),
+  rpId: z.string().meta({ description: 'The RP ID of WebAuthn; empty where there are no passkeys' }),
 });
 
 /** The AuthenticationResponseJSON of WebAuthn, and what the sign-in is for. */

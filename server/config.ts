@@ -54,6 +54,8 @@ export type Config = {
   retention: { auditDays: number; attemptDays: number; tokenDays: number; exportDir: string | null };
   /** Export of traces and metrics over OTLP. Null: off. */
   otlp: { metricIntervalMs: number } | null;
+  /** The RP ID of passkeys (null: the host of PUBLIC_URL), and the other origins that may use those of this host. */
+  passkeys: { rpId: string | null; origins: string[] };
   /** DNS servers for domain proofs, as `ip` or `ip:port`. Null: the system's. */
   dnsServers: string[] | null;
   /** S3-compatible bucket for icons. Null: they are stored in `dataDir`. */
@@ -137,6 +139,7 @@ function examine(env: Env): { values: Settings; deployment: Deployment } {
     auditWebhook: webhookUrl && webhookSecret ? { url: webhookUrl, secret: webhookSecret } : null,
     retention: retentionOf(values),
     otlp: values.OTEL_EXPORTER_OTLP_ENDPOINT ? { metricIntervalMs: values.OTEL_METRIC_EXPORT_INTERVAL ?? 60_000 } : null,
+    passkeys: { rpId: values.PASSKEY_RP_ID ?? null, origins: values.PASSKEY_ORIGINS ?? [] },
     dnsServers: values.DNS_SERVERS ?? null,
     bucket,
   };

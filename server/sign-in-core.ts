@@ -97,6 +97,7 @@ export function createSignInCore({ config, secretKeys, database, log }: CorePart
   const steps = new StepsReader(ownAttempts, sessions, quickLogins);
   const passkeys = new Passkeys({
     publicUrl,
+    rpId: config.passkeys.rpId,
     secretKeys,
     store: new PasskeyStore(core),
     targets,

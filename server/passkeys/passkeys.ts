@@ -26,6 +26,8 @@ const ALGORITHMS = [-8, -7, -257];
 
 type Parts = TargetParts & {
   publicUrl: string;
+  /** PASSKEY_RP_ID; null: the host of `publicUrl`. */
+  rpId: string | null;
   secretKeys: SecretKeys;
   store: PasskeyStore;
   limits: Pick<Limits, 'hit' | 'refuseBlocked'>;
@@ -52,17 +54,18 @@ export class Passkeys {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#challenges = new SignedValues(parts.secretKeys, 'passkeys');
-    this.#rpId = rpIdOf(parts.publicUrl);
+    this.#rpId = rpIdOf(parts.publicUrl, parts.rpId);
   }
 
   /** Returns what a sign-in page needs for passkeys, and sets the cookie to which its challenge is bound; undefined where there are none. */
   ofPage(cookies: Cookies): SignInBoot['passkey'] {
-    return this.#rpId === null ? undefined : { challenge: this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
+    if (this.#rpId === null) return undefined;
+    return { ...this.challenge(cookies), known: cookies.get('passkeys') !== undefined };
   }
 
-  /** Returns a challenge for a sign-in in this browser. It is not stored until it is used. */
-  challenge(cookies: Cookies): string {
-    return this.#issue('get', { browser: browserHash(setBrowser(cookies)) });
+  /** Returns a challenge for a sign-in in this browser, and the RP ID. It is not stored until it is used. */
+  challenge(cookies: Cookies): Output<'passkeyChallenge'> {
+    return { challenge: this.#issue('get', { browser: browserHash(setBrowser(cookies)) }), rpId: this.#rpId ?? '' };
   }
 
   /**
@@ -280,10 +283,10 @@ export class Passkeys {
   }
 }
 
-/** Returns the RP ID of a service, its host; null for an IP address. */
-function rpIdOf(publicUrl: string): string | null {
+/** Returns the RP ID of a service, its host unless another one is set; null for an IP address. */
+export function rpIdOf(publicUrl: string, set: string | null): string | null {
   const { hostname } = new URL(publicUrl);
-  return isIP(hostname) > 0 || hostname.startsWith('[') ? null : hostname;
+  return isIP(hostname) > 0 || hostname.startsWith('[') ? null : (set ?? hostname);
 }
 
 const browserHash = (secret: string) => digest(secret).toString('base64url');

@@ -52,14 +52,15 @@ export function usePasskey(
   const translator = useTranslator();
   const { t } = translator;
   const { passkey } = useBoot();
-  const challenge = useRef({ value: passkey?.challenge ?? '', at: passkey ? Date.now() : 0 });
+  const challenge = useRef({ value: passkey?.challenge ?? '', rpId: passkey?.rpId ?? '', at: passkey ? Date.now() : 0 });
   const waiting = useRef<AbortController | null>(null);
   const [offersButton, setOffersButton] = useState(button !== 'known');
   const [unsupported, setUnsupported] = useState(false);
   const [busy, setBusy] = useState(false);
 
   const renew = async () => {
-    challenge.current = { value: (await api.passkeyChallenge({})).challenge, at: Date.now() };
+    const { challenge: value, rpId } = await api.passkeyChallenge({});
+    challenge.current = { value, rpId, at: Date.now() };
   };
 
   /** Waits until a passkey is chosen. Returns null when none was, or another request took the place of this one. */
@@ -69,7 +70,8 @@ export function usePasskey(
     waiting.current?.abort();
     const stop = new AbortController();
     waiting.current = stop;
-    const options = { challenge: challenge.current.value, rpId: location.hostname, userVerification: 'required' };
+    const { value, rpId } = challenge.current;
+    const options = { challenge: value, rpId, userVerification: 'required' };
     const publicKey = webAuthn.parseRequestOptionsFromJSON(options as PublicKeyCredentialRequestOptionsJSON);
     const chosen = await navigator.credentials.get({ publicKey, mediation, signal: stop.signal }).catch(() => null);
     return stop.signal.aborted ? null : (chosen as PublicKeyCredential | null);
@@ -88,7 +90,7 @@ export function usePasskey(
       challenge.current.at = 0;
       if (isApiError(error) && error.code === 'unknown_passkey') {
         const signals: Signals = PublicKeyCredential;
-        void signals.signalUnknownCredential?.({ rpId: location.hostname, credentialId: chosen.id }).catch(() => {});
+        void signals.signalUnknownCredential?.({ rpId: challenge.current.rpId, credentialId: chosen.id }).catch(() => {});
       }
       toastFailure(t('auth.error_title'), failureText(translator, error, 'auth.passkey_refused', failureTexts));
     }
